@@ -3,6 +3,7 @@
 PYTHON ?= python3
 EXTRAS ?= dev
 VENV ?= .venv
+MARKED ?= not browser and not nightly
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
@@ -11,7 +12,7 @@ MANAGE := $(BIN)/python manage.py
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
-	@echo "make test          the test suite, on SQLite"
+	@echo "make test          the test suite, on SQLite (MARKED=\"not browser\": with what runs at night)"
 	@echo "make test-browser  the stories in a real Chromium"
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
 	@echo "make messages      bring the translations of annotators' pages up to date, and compile them"
@@ -44,10 +45,10 @@ serve: runtime
 	$(BIN)/honcho -f Procfile start
 
 test: setup
-	$(BIN)/python -m pytest -n auto -m "not browser"
+	$(BIN)/python -m pytest -n auto -m "$(MARKED)"
 
 test-browser: setup
-	$(BIN)/python -m pytest -n auto --maxschedchunk=1 -m browser tests/e2e
+	$(BIN)/python -m pytest -n auto -m browser --dist loadfile --no-loadscope-reorder tests/e2e
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens

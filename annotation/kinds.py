@@ -150,17 +150,25 @@ class StudyKind:
         """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
         return ()
 
+    def results_of(self, study: Any, part: str = "") -> Any:
+        """The `StudyResults` of a study, or those of a `part` with a page of its own; None where it has none."""
+        return None
+
     def latest(self, study: Any) -> Chart | None:
         """The results of a study as a small chart for the home of researchers, None before there are any."""
-        return None
+        results = self.results_of(study)
+        card: Chart | None = None if results is None else results.card(results.at_first(study))
+        return card
 
     def headline(self, study: Any) -> Headline:
         """What the labels of a study come to, for the list of what can be compared."""
-        return Headline(0, 0, None)
+        results = self.results_of(study)
+        return Headline(0, 0, None) if results is None else results.headline(results.at_first(study))
 
     def facts(self, study: Any) -> object:
         """All that the headline and the small chart depend on, in a few cheap queries."""
-        return ()
+        results = self.results_of(study)
+        return () if results is None else results.facts(study)
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""

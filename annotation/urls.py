@@ -11,11 +11,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
     path("", include("annotation.labelling.urls")),
     path("", include("annotation.linking.urls")),
-    path("", include("annotation.validation.urls")),
     path("", include("annotation.rating.urls")),
     path("", include("annotation.studies.urls")),
     path("", include("annotation.work.urls")),
     path("", include("annotation.writing.page_urls")),
+    path("", include("annotation.results.urls")),
     path("", include("annotation.agreement.urls")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.urls")),
@@ -24,5 +24,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.verification.research_urls")),
     path("studies/<uuid:uid>/<slug:kind>/", views.moved, {"to": "study"}),
     path("studies/<uuid:uid>/<slug:kind>/settings/", views.moved, {"to": "study-settings"}),
+    path("studies/<uuid:uid>/<slug:kind>/results/", views.moved, {"to": "study-figures"}),
     path("studies/<uuid:uid>/<slug:kind>/more/", views.moved, {"to": "study-annotators"}),
 ]

@@ -28,15 +28,8 @@ class AccountAdmin(UserAdmin):  # type: ignore[type-arg]
         ("Dates", {"fields": ("last_login", "date_joined", "link_mailed_at")}),
     )
     readonly_fields = (
-        "username",
-        "email",
-        "groups",
-        "is_active",
-        "is_staff",
-        "is_superuser",
-        "last_login",
-        "date_joined",
-        "link_mailed_at",
+        *("username", "email", "groups", "is_active", "is_staff", "is_superuser"),
+        *("last_login", "date_joined", "link_mailed_at"),
     )
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -34,11 +34,11 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models import Annotator
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
-for profile, n_examples in (("suite", 25), ("nightly", 500)):
+for profile, n_examples in (("gate", 25), ("nightly", 500)):
     hypothesis_settings.register_profile(
         profile, deadline=None, max_examples=n_examples, suppress_health_check=[HealthCheck.too_slow]
     )
-hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -46,28 +46,33 @@ IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 ON_EVERY_DATABASE = {
     "locks, claims, leases, and what happens when they are contended": """
-        test_drafting test_sessions test_snapshots test_session_endpoints test_session_crash test_late_texts
-        test_slow_bodies test_label_acts test_verification_recording test_dealing test_assigning
-        test_recruitment test_recruitment_joining test_recruitment_outcomes
-        test_reminders test_budgets test_judging test_leases test_model_runs test_worker_crew test_retrieving
-        test_batches test_many_passwords test_login
+        test_drafting test_dealing test_budgets test_judging test_leases test_retrieving test_many_passwords
+        test_login
     """,
     "constraints, and rows that go with others": """
-        test_linking test_verification_planning test_removal test_erasure test_question_sets
+        test_removal test_erasure test_question_sets
     """,
     "statements of our own, sorting, searching, JSON, dates, what a text may hold": """
-        test_hot test_counts test_work_counts test_corpora_pages test_study_tables test_latest test_figures
-        test_verification_machines test_audit_and_system test_odd_json test_odd_names
+        test_hot test_counts test_work_counts test_corpora_pages test_study_tables test_latest
+        test_audit_and_system test_odd_json test_odd_names
     """,
     "large writes, and the whole": """
-        test_haystacks test_questions test_sources test_annotated_summaries test_plain_labels test_demo test_smoke
-        test_unavailable
+        test_haystacks test_questions test_sources test_annotated_summaries test_demo test_smoke test_unavailable
     """,
 }
-"""Modules whose outcome may depend on the database, and why. The gate runs them on PostgreSQL too; the rest is run
-there at night (TEST_EVERYTHING=1)."""
+"""Modules whose outcome may depend on the database, and why. The gate runs them on PostgreSQL too, with tests of
+real transactions, and single ones of other modules, marked `every_database`, for what no module here sends: other
+locks, conflicts, JSON, patterns, casts. The rest is run there at night (TEST_EVERYTHING=1)."""
 NAMED = frozenset(name for names in ON_EVERY_DATABASE.values() for name in names.split())
-LONGEST = ("test_bench", "test_demo", "test_model_crash", "test_upgrade", "test_frozen_broker", "test_backup")
+LONGEST = (
+    "test_figures_beside_a_run",
+    "test_bench",
+    "test_demo",
+    "test_model_crash",
+    "test_upgrade",
+    "test_frozen_broker",
+    "test_backup",
+)
 """Begun with, so that no worker is left alone with one in the end. Those that empty the database come last."""
 
 
@@ -77,8 +82,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 1
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
+    for item in items:
+        if item.get_closest_marker("contended") and not ON_POSTGRESQL:
+            item.add_marker("nightly")
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
     if ON_POSTGRESQL:
         is_wanted = _uses_services if os.environ.get("TEST_EVERYTHING") else _depends_on_services
@@ -87,10 +96,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _depends_on_services(item: pytest.Item) -> bool:
-    """Tell whether a test could pass on SQLite and fail here: by its module, its marker, or real transactions."""
+    """Tell whether a test could pass on SQLite and fail here: by its module, a marker, or real transactions."""
     marker = item.get_closest_marker("django_db")
     has_transactions = bool(marker and marker.kwargs.get("transaction"))
-    is_named = item.path.stem in NAMED or item.get_closest_marker("broker")
+    is_marked = item.get_closest_marker("broker") or item.get_closest_marker("every_database")
+    is_named = item.path.stem in NAMED or is_marked
     return bool(is_named or has_transactions) and _uses_services(item)
 
 

@@ -17,7 +17,7 @@ from annotation import kinds
 from annotation.kinds import Headline
 from annotation.labelling.kind import LabelWork
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from annotation.results.headlines import HEADLINE, kind_of
+from annotation.results.headlines import HEADLINE
 from annotation.results.study import OfStudy
 from benchmarks.results.stored import look_up_many
 
@@ -53,7 +53,7 @@ def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
 def rows(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
     """Studies with their headlines, as last computed."""
     shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
-    addresses = [reverse(kind_of(study).results_page, args=[study.uid]) for study in studies]
+    addresses = [reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
     return [Comparable(*row) for row in zip(studies, addresses, (one.figures for one in shown), strict=True)]
 
 

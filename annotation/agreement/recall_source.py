@@ -82,7 +82,7 @@ def measured_in(
             found.append(
                 Measured(
                     study=study.name,
-                    address=reverse("annotation:validation-results", args=[study.uid]),
+                    address=reverse("annotation:study-figures", args=[study.uid]),
                     accuracy=results.evaluation.mean["accuracy"],
                     weighted=results.evaluation.weighted,
                     people=results.evaluation.ceiling["percent"],

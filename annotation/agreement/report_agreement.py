@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from annotation.agreement.reports import Report, ReportRefused, number, with_interval
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import add_scope, find_study, table_of
-from annotation.figures.people import agreement, as_json
+from annotation.external.kind import judges_points
+from annotation.figures.people import Agreement, agreement, as_json
+from annotation.figures.sections import people_parts
 from annotation.figures.table import LabelTable, PlainLabel, plain_table
 from annotation.models import Study
-from annotation.verification.agreement import task_agreement, task_json
+from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import (
+    PAPER_THRESHOLD,
     ExternalAnswer,
     PointTable,
     collect,
     external_point_table,
-    has_point_labels,
+    threshold_of,
 )
-from annotation.verification.machines import FIGURES, PAPER_THRESHOLD, machines, threshold_of
+from annotation.verification.machines import machines
+from annotation.verification.sheet import task_section
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import plain_labels
+from benchmarks.results.sheet import Note, Sheet
 from benchmarks.scoring.retention import Task
+
+
+@dataclass(frozen=True, slots=True)
+class PointsReport:
+    """One judgment on key points; AutoDS scores keep from `threshold` on."""
+
+    task: TaskAgreement
+    scope: str
+    threshold: float
 
 
 def _arguments(parser: Any) -> None:
@@ -61,21 +76,21 @@ def _arguments(parser: Any) -> None:
     parser.add_argument("--control", action="store_true", help="of key points: the control group only")
 
 
-def _make(options: Mapping[str, Any]) -> Any:
+def _make(options: Mapping[str, Any]) -> Agreement | PointsReport:
     if options["labels"]:
         return _of_file(options)
     study = find_study(options["study"]) if options["study"] else None
     if study is not None and _has_points(study, options["task"]):
         table, threshold = collect(study), _threshold(options, study)
-        return _of_points(table, options, threshold=threshold, public=True, study=study)
+        return _of_points(table, options, threshold=threshold, study=study)
     if options["control"]:
         raise ReportRefused("--control is for judgments on key points: name their study with --study.")
     chosen = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
-    return as_json(agreement(table_of(chosen), public=True))
+    return agreement(table_of(chosen), public=True)
 
 
 def _has_points(study: Study, task: str) -> bool:
-    return study.kind == Study.Kind.VERIFICATION or (task in set(Task) and has_point_labels(study))
+    return study.kind == Study.Kind.VERIFICATION or (task in set(Task) and judges_points(study))
 
 
 def _threshold(options: Mapping[str, Any], study: Study) -> float:
@@ -90,16 +105,15 @@ def _of_points(
     options: Mapping[str, Any],
     *,
     threshold: float,
-    public: bool,
     study: Study | None = None,
-) -> Any:
+) -> PointsReport:
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
     if chosen := {*options["annotator"], *options["annotators"]}:
         known = {name: one.key for one in table.people for name in (one.name, one.pseudonym)}
         if missing := sorted(chosen - set(known)):
-            names = ", ".join(one.pseudonym if public else one.name for one in table.people)
+            names = ", ".join(one.pseudonym for one in table.people)
             raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {names}.")
         table = table.with_people(known[name] for name in chosen)
     if options["control"]:
@@ -108,11 +122,10 @@ def _of_points(
         raise ReportRefused("There are no labels here; import some, or choose others.")
     scope = "control group" if options["control"] else "all items"
     asked = machines(study, table, threshold=threshold) if study else ()
-    found = task_json(task_agreement(table, task, machines=asked, public=public))
-    return found | {"scope": scope, "autods_threshold": threshold}
+    return PointsReport(task_agreement(table.anonymous(), task, beside=asked), scope, threshold)
 
 
-def _of_file(options: Mapping[str, Any]) -> Any:
+def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
     problems = Problems()
     try:
         with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
@@ -124,8 +137,8 @@ def _of_file(options: Mapping[str, Any]) -> Any:
         answers = (
             ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels
         )
-        return _of_points(external_point_table(answers), options, threshold=PAPER_THRESHOLD, public=False)
-    return as_json(agreement(_plain(found, options), public=False))
+        return _of_points(external_point_table(answers), options, threshold=PAPER_THRESHOLD)
+    return agreement(_plain(found, options))
 
 
 def _plain(found: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
@@ -138,20 +151,17 @@ def _plain(found: plain_labels.PlainLabels, options: Mapping[str, Any]) -> Label
     )
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
-    names = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal", "alpha_ordinal", "correlation", "linking")
-    lines = [f"{name:<15}{with_interval(values, name)}" for name in names]
-    lines += [f"{name:<15}{values['reasons'][name]}" for name in names if values[name] is None]
-    lines.append(f"q = {values['q']}, {values['n_items']} items, {values['n_pairable']} with two labels or more")
-    for pair in values["pairs"]:
-        figures = (
-            f"{name} {number(pair[name])}" for name in ("percent", "randolph", "cohen", "pearson", "linking")
-        )
-        lines.append(f"{pair['a']} – {pair['b']}: n = {pair['n']}, {', '.join(figures)}")
-    for row in values.get("machines", ()):
-        figures = (f"{name} {with_interval(row, name)}" for name in FIGURES)
-        lines.append(f"{row['name']}: n = {row['n']}, {', '.join(figures)}")
-    return lines
+def _as_json(found: Agreement | PointsReport) -> Any:
+    if isinstance(found, Agreement):
+        return as_json(found)
+    return task_json(found.task) | {"scope": found.scope, "autods_threshold": found.threshold}
 
 
-REPORT = Report("how far people agree among themselves", _arguments, _make, _lines)
+def _sheet(found: Agreement | PointsReport) -> Sheet:
+    people = found if isinstance(found, Agreement) else found.task.people
+    counts = f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more"
+    parts = people_parts(found) if isinstance(found, Agreement) else (task_section(found.task),)
+    return Sheet((Note(counts), *parts))
+
+
+REPORT = Report("how far people agree among themselves", _arguments, _make, as_json=_as_json, sheet=_sheet)

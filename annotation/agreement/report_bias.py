@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.agreement.reports import Report, aligned, number
+from annotation.agreement.reports import Report, number
 from annotation.agreement.scope import add_reference, add_scope, judged_table
 from annotation.figures.biases import as_json, bias_report
+from benchmarks.results.writing import aligned
 
 
 def _arguments(parser: Any) -> None:

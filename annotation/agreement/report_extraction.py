@@ -9,12 +9,13 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.agreement.reports import Report, ReportRefused, with_interval
+from annotation.agreement.reports import Report, ReportRefused
 from benchmarks.engine.judging import OFFLINE
 from benchmarks.engine.naming import judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.models import Judge
-from benchmarks.recall.extraction import Compared, NotThere, named_in, recalled
+from benchmarks.recall.extraction import Compared, NotThere, Recalled, named_in, recalled
+from benchmarks.recall.sheet import extraction_sheet
 from benchmarks.scoring.stat import stat_json
 
 
@@ -35,12 +36,15 @@ def _arguments(parser: ArgumentParser) -> None:
     )
 
 
-def _make(options: Mapping[str, Any]) -> dict[str, Any]:
+def _make(options: Mapping[str, Any]) -> Recalled:
     try:
         named = named_in(options["points"], limit_bytes=settings.UPLOAD_LIMIT_BYTES)
-        found = recalled(named, dataset=options["dataset"], judge=_judge(options["judge"]))
+        return recalled(named, dataset=options["dataset"], judge=_judge(options["judge"]))
     except (OSError, ImportFailed, NotThere) as error:
         raise ReportRefused(str(error)) from error
+
+
+def _as_json(found: Recalled) -> dict[str, Any]:
     return {
         "n_points": len(found.points),
         "n_questions": found.n_questions,
@@ -67,19 +71,10 @@ def _row(one: Compared) -> dict[str, Any]:
     }
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
-    lines = [f"{values['n_points']} points of {values['n_questions']} questions"]
-    for who in ("people", "lexical"):
-        row = values[who]
-        found = f"pooled {with_interval(row, 'micro')}, mean of questions {with_interval(row, 'macro')}"
-        lines.append(f"found, by {who}: {found if row['n_points'] else row['reasons']['micro']}")
-    if values["people"]["n_points"]:
-        lines.append(f"the offline judge says the same: {with_interval(values['agreement'], 'accuracy')}")
-    for one in values["points"]:
-        is_found = one["found_by_lexical"] if one["found_by_people"] is None else one["found_by_people"]
-        if not is_found:
-            lines.append(f"not found: {one['question']}: {one['point']} (closest: {one['closest'] or '—'})")
-    return lines
-
-
-REPORT = Report("how many of the points that people named are among the extracted ones", _arguments, _make, _lines)
+REPORT = Report(
+    "how many of the points that people named are among the extracted ones",
+    _arguments,
+    _make,
+    as_json=_as_json,
+    sheet=extraction_sheet,
+)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.agreement.reports import Report, aligned, number, with_interval
+from annotation.agreement.reports import Report, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
 from annotation.figures.collect import repeated
 from annotation.figures.files import judges_json
@@ -14,6 +14,7 @@ from annotation.figures.judges import as_json, consistency, judge_report
 from annotation.figures.page import judged_summaries
 from annotation.figures.systems import corrected, rankings
 from annotation.models import CoverageLabel
+from benchmarks.results.writing import aligned
 
 
 def _arguments(parser: Any) -> None:

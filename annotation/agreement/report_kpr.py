@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from annotation.agreement.recall_source import measured_in, verified_by
-from annotation.agreement.reports import Report, ReportRefused, aligned, with_interval
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import find_study
 from annotation.models import Study
 from annotation.validation.results import results_of
@@ -15,12 +16,12 @@ from annotation.verification.datasets import NoVersion
 from benchmarks.io.schemas.plain_labels import split_categories
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Question, System
-from benchmarks.recall import conditions, figures, plain
-from benchmarks.recall.people import Verified
-from benchmarks.recall.systems import PARTS, as_json
+from benchmarks.recall import figures
+from benchmarks.recall.people import Measured, Verified
+from benchmarks.recall.results import RecallFigures, as_json, figures_of
+from benchmarks.recall.sheet import Beside, sheet
+from benchmarks.results.sheet import Note, Sheet
 from benchmarks.scoring.stat import stat_json
-
-COLUMNS = ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points")
 
 
 def _arguments(parser: Any) -> None:
@@ -53,7 +54,17 @@ def _arguments(parser: Any) -> None:
     )
 
 
-def _make(options: Mapping[str, Any]) -> Any:
+@dataclass(frozen=True, slots=True)
+class KprReport:
+    """Figures of key point recall with what they were asked for, and what people found of their judges."""
+
+    figures: RecallFigures
+    filters: dict[str, str]
+    verified: Verified | None
+    measured: dict[str, list[Measured]]
+
+
+def _make(options: Mapping[str, Any]) -> KprReport:
     names = ("dataset", "judge", "system", "category", "domain")
     chosen = {name: options[name] for name in names}
     if chosen["judge"]:
@@ -69,23 +80,43 @@ def _make(options: Mapping[str, Any]) -> Any:
             questions=verified.questions if verified else None,
         )
     )
-    found = plain.report(table)
-    if options["by"] == "documents":
-        found["conditions"] = conditions.as_json(table, only_common=not options["all_questions"])
-    if options["by"] == "system":
-        found["systems"] = as_json(table, only_common=not options["all_questions"])
+    found = figures_of(
+        table,
+        only_common=not options["all_questions"],
+        has_systems=options["by"] == "system",
+        has_conditions=options["by"] == "documents",
+    )
+    measured = {
+        str(judge): measured_in(Study.objects.all(), judge, results_of=partial(results_of, public=True))
+        for judge in Judge.objects.all()
+        if str(judge) in table.judges
+    }
+    return KprReport(found, {name: value for name, value in chosen.items() if value}, verified, measured)
+
+
+def _as_json(found: KprReport) -> dict[str, Any]:
+    version = found.verified
     return {
-        **found,
-        "validation": [
-            row for judge in Judge.objects.all() if str(judge) in table.judges for row in _measured(judge)
-        ],
-        "filters": {name: value for name, value in chosen.items() if value},
-        "verified": verified
+        **as_json(found.figures),
+        "validation": [_measured(judge, one) for judge, rows in found.measured.items() for one in rows],
+        "filters": found.filters,
+        "verified": version
         and {
-            "study": verified.version.study,
-            "version": verified.version.number,
-            "n_kept": len(verified.key_points),
+            "study": version.version.study,
+            "version": version.version.number,
+            "n_kept": len(version.key_points),
         },
+    }
+
+
+def _measured(judge: str, one: Measured) -> dict[str, Any]:
+    """What a validation study found of a judge."""
+    return {
+        "judge": judge,
+        "study": one.study,
+        "protocol": "verdict shown" if one.is_shown else "blind",
+        "n_answered": one.n_answered,
+        **stat_json({"accuracy": one.accuracy, "weighted": one.weighted, "people": one.people}),
     }
 
 
@@ -103,20 +134,6 @@ def _verified(options: Mapping[str, Any]) -> Verified | None:
         raise ReportRefused(str(problem)) from problem
 
 
-def _measured(judge: Judge) -> list[dict[str, Any]]:
-    """What validation studies found of a judge."""
-    return [
-        {
-            "judge": str(judge),
-            "study": one.study,
-            "protocol": "verdict shown" if one.is_shown else "blind",
-            "n_answered": one.n_answered,
-            **stat_json({"accuracy": one.accuracy, "weighted": one.weighted, "people": one.people}),
-        }
-        for one in measured_in(Study.objects.all(), judge, results_of=partial(results_of, public=True))
-    ]
-
-
 def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:
     """A name that nothing has is a mistake, not an empty report."""
     if chosen["dataset"] and not Question.objects.of(dataset=chosen["dataset"]).exists():
@@ -126,86 +143,16 @@ def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:
             raise ReportRefused(f"No system “{name}” has responses.")
 
 
-def _lines(values: dict[str, Any]) -> list[str]:
-    overall = values["overall"]
-    lines = [f"{name:<15}{with_interval(overall, name)}" for name in COLUMNS]
-    lines += [f"{name:<15}{overall['reasons'][name]}" for name in COLUMNS if overall[name] is None]
-    lines.append(
-        f"judge: {overall['judge'] or ', '.join(values['judges']) or '—'}; "
-        f"{values['n_responses']} responses, {values['n_not_judged']} not judged"
-    )
-    for dimension, rows in values["by"].items():
-        if rows:
-            head = [dimension.replace("_", " "), "judge", "questions", "key points", *COLUMNS]
-            body = [
-                [
-                    row["name"],
-                    row["judge"],
-                    str(row["n_questions"]),
-                    str(row["n_key_points"]),
-                    *(with_interval(row, name) for name in COLUMNS),
-                ]
-                for row in rows
-            ]
-            lines += ["", *aligned([head, *body])]
-    for one in values["validation"]:
-        lines.append(
-            f"people against {one['judge']} ({one['study']}, {one['protocol']}, n = {one['n_answered']}): "
-            f"accuracy {with_interval(one, 'accuracy')}, people among themselves {with_interval(one, 'people')}"
-        )
-    lines += _condition_lines(values["conditions"]) if "conditions" in values else []
-    return lines + (_system_lines(values["systems"]) if "systems" in values else [])
+def _sheet(found: KprReport) -> Sheet:
+    judges = found.figures.judges
+    beside = Beside(measured=found.measured, verified=found.verified)
+    laid_out = sheet(found.figures, beside, judge=judges[0] if len(judges) == 1 else "")
+    if found.figures.conditions == ():
+        text = "No two conditions: all responses were written from the same of the documents."
+        return Sheet((*laid_out.parts, Note(text)))
+    return laid_out
 
 
-def _condition_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not rows:
-        return ["", "no two conditions: all responses were written from the same of the documents"]
-    head = ["model", "documents", "judge", "questions", "kpr_macro", "difference", "words", "words shown"]
-    body = [
-        [
-            row["model"],
-            row["name"],
-            row["judge"],
-            str(row["n_questions"]),
-            with_interval(row, "kpr_macro"),
-            with_interval(row, "difference"),
-            f"{row['response_words']:.0f}",
-            "—" if row["shown_words"] is None else f"{row['shown_words']:.0f}",
-        ]
-        for row in rows
-    ]
-    return ["", *aligned([head, *body])]
-
-
-def _system_lines(systems: dict[str, Any]) -> list[str]:
-    counted = ", ".join(
-        f"{n} of {systems['n_judged_questions'][judge]} by {judge}" for judge, n in systems["n_questions"].items()
-    )
-    which = "questions that all of them answered" if systems["only_common"] else "all questions"
-    lines = ["", f"systems on {which}: {counted}"]
-    for part in ("all", *PARTS):
-        if rows := systems[part]:
-            head = ["system", "judge", "" if part == "all" else part.replace("_", " "), "questions", *COLUMNS[:2]]
-            body = [
-                [
-                    row["system"],
-                    row["judge"],
-                    "" if part == "all" else row["name"],
-                    str(row["n_questions"]),
-                    *(with_interval(row, name) for name in COLUMNS[:2]),
-                ]
-                for row in rows
-            ]
-            lines += ["", *aligned([head, *body])]
-    for pair in systems["ranking"]:
-        swapped = "; ".join(" and ".join(names) for names in pair["swapped"]) or "none"
-        lines += [
-            "",
-            f"{pair['first']} – {pair['second']}: {pair['n_systems']} systems, {pair['n_questions']} questions, "
-            f"Kendall {with_interval(pair, 'kendall')}, Spearman {with_interval(pair, 'spearman')}; "
-            f"swapped: {swapped}",
-        ]
-    return lines
-
-
-REPORT = Report("recall, precision and F of key points in responses", _arguments, _make, _lines)
+REPORT = Report(
+    "recall, precision and F of key points in responses", _arguments, _make, as_json=_as_json, sheet=_sheet
+)

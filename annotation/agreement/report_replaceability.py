@@ -6,10 +6,11 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import add_scope, judged_table
 from annotation.figures.table import LabelTable
-from benchmarks.scoring.replaceability import EPSILON, LeftOut, TooLittle, replaceability
+from benchmarks.results.writing import aligned
+from benchmarks.scoring.replaceability import EPSILON, Distance, LeftOut, TooLittle, replaceability
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -23,34 +24,49 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--exact", action="store_true", help="labels are equal or not; none is nearer than another"
     )
+    parser.add_argument(
+        "--distance",
+        choices=[Distance.ABSOLUTE.value, Distance.RMSE.value],
+        default=Distance.ABSOLUTE.value,
+        help="from the other people, by what labels are worth: on average (the default), or its root mean square,"
+        " which the paper takes for ordered labels",
+    )
 
 
 def _make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not 0 <= options["epsilon"] < 1:
         raise ReportRefused("--epsilon is a number from 0 up to, but not, 1.")
     table = judged_table(options).anonymous()
+    distance = Distance.EXACT if options["exact"] else Distance(options["distance"])
     return [
-        _of_judge(table, index, epsilon=options["epsilon"], exact=options["exact"])
+        _of_judge(table, index, epsilon=options["epsilon"], distance=distance)
         for index in range(len(table.judges))
     ]
 
 
-def _of_judge(table: LabelTable, index: int, *, epsilon: float, exact: bool) -> dict[str, Any]:
+def _of_judge(table: LabelTable, index: int, *, epsilon: float, distance: Distance) -> dict[str, Any]:
     """One judge against each annotator left out; null, with the reason, where there is too little for the test."""
-    row: dict[str, Any] = {"judge": table.judges[index].name, "epsilon": epsilon}
+    row: dict[str, Any] = {
+        "judge": table.judges[index].name,
+        "epsilon": epsilon,
+        "distance": distance.value,
+    }
     try:
         found = replaceability(
             table.codes[:, : table.n_people],
             table.column_of_judge(index).codes,
-            worth=None if exact else table.worth,
+            worth=None if distance is Distance.EXACT else table.worth,
             clusters=table.clusters.tolist(),
             epsilon=epsilon,
+            distance=distance,
         )
     except TooLittle as problem:
         return row | {
             "passes": None,
             "winning_rate": None,
             "advantage": None,
+            "advantage_interval": None,
+            "power": None,
             "against": [],
             "left_out": _left_out(table, problem.left_out),
             "reason": str(problem),
@@ -59,6 +75,8 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, exact: bool) -> 
         "passes": found.passes,
         "winning_rate": found.winning_rate,
         "advantage": found.advantage,
+        "advantage_interval": None if found.low is None else [found.low, found.high],
+        "power": found.power,
         "against": [
             {
                 "annotator": table.people[one.annotator].name,
@@ -84,14 +102,21 @@ def _left_out(table: LabelTable, left_out: Sequence[LeftOut]) -> list[dict[str, 
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
-    table = [["judge", "may replace", "winning rate", "advantage", "note"]]
+    table = [["judge", "may replace", "winning rate", "advantage", "power", "note"]]
     for row in rows:
         if row["passes"] is None:
-            table.append([row["judge"], "—", "—", "—", _note(row)])
+            table.append([row["judge"], "—", "—", "—", "—", _note(row)])
             continue
         answer = "yes" if row["passes"] else "no"
-        table.append([row["judge"], answer, f"{row['winning_rate']:.2f}", f"{row['advantage']:.3f}", _note(row)])
-    return aligned(table)
+        ends = row["advantage_interval"]
+        advantage = f"{row['advantage']:.3f}" + ("" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]")
+        rate, power = f"{row['winning_rate']:.2f}", f"{row['power']:.2f}"
+        table.append([row["judge"], answer, rate, advantage, power, _note(row)])
+    return [
+        *aligned(table),
+        "In brackets: 95 % interval over clusters. Power: how often a judge that is as near to people as they are"
+        " to each other would pass; where it is low, a no says little.",
+    ]
 
 
 def _note(row: Mapping[str, Any]) -> str:

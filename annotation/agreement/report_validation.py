@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, number, with_interval
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import find_study
 from annotation.models import Study
 from annotation.validation.results import as_json, results_of
+from annotation.validation.sheet import sheet
 
 
 def _arguments(parser: Any) -> None:
@@ -19,27 +20,7 @@ def _make(options: Mapping[str, Any]) -> Any:
     study = find_study(options["study"])
     if study.kind != Study.Kind.VALIDATION:
         raise ReportRefused(f"“{study.name}” is no validation study.")
-    return as_json(results_of(study, public=True))
+    return results_of(study, public=True)
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    head = ["against", "accuracy", "three answers", "Cohen κ", "Randolph κ"]
-    rows = [{"annotator": "mean", **found["mean"]}, *found["people"]]
-    table = [
-        [
-            row["annotator"],
-            with_interval(row, "accuracy"),
-            *(number(row.get(name)) for name in ("accuracy_three", "cohen", "randolph")),
-        ]
-        for row in rows
-    ]
-    ceiling = found["ceiling"]
-    return [
-        f"{found['judge']} ({found['protocol']}): {found['n_answered']} of {found['n_sampled']} verdicts answered",
-        *aligned([head, *table]),
-        f"weighted to all verdicts: {with_interval(found['weighted'], 'accuracy')}",
-        f"people among themselves: {with_interval(ceiling, 'percent')}, Randolph κ {number(ceiling['randolph'])}",
-    ]
-
-
-REPORT = Report("the judge of key point recall against people", _arguments, _make, _lines)
+REPORT = Report("the judge of key point recall against people", _arguments, _make, as_json=as_json, sheet=sheet)

@@ -1,6 +1,6 @@
 """What `manage.py report NAME` can print: a sub-report adds its arguments, makes plain values, and words them.
 
-A new one is a module with a `REPORT`, named in `MODULES`.
+A new one is a module with a `REPORT`, and a line in the command.
 """
 
 from __future__ import annotations
@@ -8,24 +8,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-MODULES = {
-    "leaderboard": "annotation.leaderboard.reports:LEADERBOARD",
-    "position": "annotation.leaderboard.reports:POSITION",
-    "retrieval": "annotation.leaderboard.report_retrieval",
-    "context": "annotation.leaderboard.report_context",
-    "experiments": "annotation.leaderboard.report_context:EXPERIMENTS",
-    "agreement": "annotation.agreement.report_agreement",
-    "judges": "annotation.agreement.report_judges",
-    "bias": "annotation.agreement.report_bias",
-    "kpr": "annotation.agreement.report_kpr",
-    "extraction": "annotation.agreement.report_extraction",
-    "validation": "annotation.agreement.report_validation",
-    "likert": "annotation.agreement.report_likert",
-    "replaceability": "annotation.agreement.report_replaceability",
-}
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.writing import console
 
 
 class ReportRefused(Exception):
@@ -34,21 +20,28 @@ class ReportRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One sub-report: `make` takes the parsed options and gives plain values, `lines` words them for a console."""
+    """One sub-report: `make` takes the parsed options and gives figures.
+
+    `as_json` makes plain values of them, `sheet` lays them out for a console. A report whose figures are plain
+    values already has `lines` for a console.
+    """
 
     help: str
     add_arguments: Callable[[ArgumentParser], None]
     make: Callable[[Mapping[str, Any]], Any]
-    lines: Callable[[Any], list[str]]
+    lines: Callable[[Any], list[str]] | None = None
+    as_json: Callable[[Any], Any] | None = None
+    sheet: Callable[[Any], Sheet] | None = None
 
+    def plain(self, figures: Any) -> Any:
+        """The figures as plain values, with every interval and reason."""
+        return figures if self.as_json is None else self.as_json(figures)
 
-def reports() -> dict[str, Report]:
-    """All sub-reports by name."""
-    found = {}
-    for name, place in MODULES.items():
-        module, _, attribute = place.partition(":")
-        found[name] = getattr(import_module(module), attribute or "REPORT")
-    return found
+    def console(self, figures: Any) -> list[str]:
+        """The figures as lines."""
+        if self.sheet is not None:
+            return console(self.sheet(figures))
+        return [] if self.lines is None else self.lines(figures)
 
 
 def number(value: float | None) -> str:
@@ -61,9 +54,3 @@ def with_interval(values: Mapping[str, Any], name: str) -> str:
     interval = values.get("intervals", {}).get(name)
     bounds = f" [{interval['low']:.3f}, {interval['high']:.3f}]" if interval else ""
     return f"{number(values.get(name))}{bounds}"
-
-
-def aligned(rows: list[list[str]]) -> list[str]:
-    """Columns under each other; the first row is the head."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.agreement import latest_views, views
+from annotation.results.pages import moved
 
 urlpatterns = [
     path("agreement/", views.agreement, name="agreement"),
     path("agreement/latest/", latest_views.latest, name="latest"),
     path("agreement/rows/", views.agreement_rows, name="agreement-rows"),
     path("agreement/files/<str:name>", views.agreement_file, name="agreement-file"),
-    path("studies/<uuid:uid>/agreement/", views.agreement, name="study-agreement"),
+    path("studies/<uuid:uid>/agreement/", moved),
     path("studies/<uuid:uid>/agreement/random/", views.random_labels, name="study-random"),
     path("studies/<uuid:uid>/agreement/rows/", views.agreement_rows, name="study-agreement-rows"),
-    path("studies/<uuid:uid>/agreement/files/<str:name>", views.agreement_file, name="study-agreement-file"),
+    path("studies/<uuid:uid>/agreement/files/<str:name>", moved),
 ]

@@ -6,17 +6,18 @@ import uuid
 from tempfile import TemporaryFile
 from typing import Any
 
+from django import forms
 from django.core.paginator import Paginator
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
 from annotation.exports.archive import archive_name, write_archive
-from annotation.exports.forms import LicenceForm
 from annotation.exports.haystacks import peoples_texts
-from annotation.exports.study_files import files_of
+from annotation.exports.study_files import files_of, public_results
 from annotation.figures.page import readable
 from annotation.kinds import kind_named
 from annotation.linking.annotated import dump_of
@@ -27,6 +28,8 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
 from benchmarks.questions import sets as question_sets
+from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.views import waiting_file
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -65,6 +68,8 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     form = LicenceForm(request.GET)
     if not form.is_valid():
         return _archive_page(request, study, form)
+    if (waiting := _figures_to_come(request, study)) is not None:
+        return waiting
     saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
     file = TemporaryFile()  # noqa: SIM115  the response closes it
     try:
@@ -75,6 +80,16 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     file.seek(0)
     response = FileResponse(file, content_type="application/zip")
     return as_file(response, name=f"{archive_name(study)}.zip", about=study)
+
+
+def _figures_to_come(request: HttpRequest, study: Study) -> HttpResponse | None:
+    """A page that asks again once workers have computed the figures for the archive; None where they have."""
+    found = public_results(study)
+    if found is None:
+        return None
+    results, options = found
+    shown = look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
+    return waiting_file(request, shown, name=f"{archive_name(study)}.zip") if shown.state == "computing" else None
 
 
 @requires("annotation.view_study")
@@ -115,3 +130,17 @@ def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> 
         "methods": render_markdown(describing.methods(about)),
     }
     return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)
+
+
+class LicenceForm(forms.Form):
+    """The licence of an archive, as its readers shall find it."""
+
+    licence = forms.CharField(
+        label=_("Licence"),
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_(
+            "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."
+        ),
+    )

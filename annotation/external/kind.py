@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.external.exports import files_of
-from annotation.figures.page import headline, headline_facts, small_chart
-from annotation.kinds import Headline, StudyFile, StudyKind, register, results_tab
-from annotation.models import Study
-from benchmarks.web.charts import Chart
+from annotation.figures.results import RESULTS
+from annotation.kinds import StudyFile, StudyKind, kind_named, register, results_tab
+from annotation.models import ExternalLabel, Study
+from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
+from benchmarks.io.schemas.plain_labels import POINT_TASKS
+
+COLUMNS: Columns = {
+    "annotator": PERSON,
+    "item": "item",
+    "label": "label",
+    "cluster": "cluster",
+    "task": "task",
+    "links": (lambda links: ";".join(map(str, links)), "links"),
+}
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """The labels, links as “2;3”."""
+
+    def labels() -> Iterator[tuple[Any, ...]]:
+        return rows_of(study, study.external_labels.order_by("pk"), COLUMNS)
+
+    return [csv_file("labels.csv", _("Labels"), COLUMNS, labels)]
 
 
 class External(StudyKind):
@@ -19,20 +39,21 @@ class External(StudyKind):
 
     value = Study.Kind.EXTERNAL
     label = gettext_lazy("labels made elsewhere")
-    study_page = "annotation:study-agreement"
-    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),)
+    study_page = "annotation:study-figures"
+    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),)
+    files = staticmethod(files_of)
 
-    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
-        return files_of(study, now)
+    def results_of(self, study: Study, part: str = "") -> Any:
+        """Judgments on key points have the results of those made here."""
+        if part:
+            return None
+        return kind_named(Study.Kind.VERIFICATION).results_of(study) if judges_points(study) else RESULTS
 
-    def latest(self, study: Study) -> Chart | None:
-        return small_chart(study)
 
-    def facts(self, study: Study) -> object:
-        return headline_facts(study)
-
-    def headline(self, study: Study) -> Headline:
-        return headline(study)
+def judges_points(study: Study) -> bool:
+    """Whether labels that were made elsewhere are judgments on key points."""
+    rows = ExternalLabel.objects.filter(study=study, task__in=POINT_TASKS)
+    return study.kind == Study.Kind.EXTERNAL and rows.exists()
 
 
 KIND = register(External())

@@ -29,6 +29,8 @@ MEASURES = {
     "covered.kappa": "Kappa of covered or not",
     "linking": "Linking",
 }
+MAX_PAIRS_DRAWN = 15
+"""At most this many pairs of people, those that agree least, are drawn."""
 SMALL_ROWS = 5
 """At most this many judges, the best, are drawn in a card."""
 PERCENT = (-2.0, 102.0)
@@ -58,6 +60,27 @@ def forest(report: JudgeReport, measure: str) -> Chart | None:
         domain=_up_to_one([stat for _row, stat in found]),
         colours={row.name: colour_of(row.colour) for row, _stat in found},
         band=None if ceiling is None else Point.of(ceiling, series=_("people")),
+    )
+
+
+def of_pairs(people: Agreement) -> Chart | None:
+    """How far every two people agree above chance, the least on top; None for less than two pairs."""
+    found = [pair for pair in people.pairs if pair.randolph.value is not None]
+    if len(found) < 2:
+        return None
+    found = sorted(found, key=lambda pair: pair.randolph.value or 0.0)[:MAX_PAIRS_DRAWN]
+    return dots(
+        Words(
+            name="each-pair",
+            title=_("Do some annotators agree less with the others?"),
+            subtitle=_("Randolph's κ of every two annotators; lines are 95 %% intervals over %(n)d %(unit)s.")
+            % {"n": people.n_clusters, "unit": people.cluster_unit},
+            value=MEASURES["randolph_kappa"],
+            digits=2,
+            columns={"series": _("Annotators")},
+        ),
+        [Point.of(pair.randolph, series=f"{pair.a}, {pair.b}") for pair in found],
+        domain=_up_to_one([pair.randolph for pair in found]),
     )
 
 

@@ -99,7 +99,7 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
         .order_by()
         .values_list("judge", "summary", "insight", VALID, *AS_TEXT, "p_partial", "p_full")
     )
-    judges = _judges({row[0] for row in verdicts})
+    judges = judge_raters({row[0] for row in verdicts})
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
     studies = labels.order_by().values("study")
     table = replace(table, is_random=study is not None and study.labels_are_random)
@@ -258,7 +258,7 @@ def _people(keys: set[int], study: Study | None) -> dict[int, Rater]:
     return result
 
 
-def _judges(keys: set[int]) -> dict[int, Rater]:
+def judge_raters(keys: set[int]) -> dict[int, Rater]:
     """Judges by name; the newest version bears the plain name."""
     found = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
     models = [judge.pk for judge in found if judge.kind == Judge.Kind.OPENAI]

@@ -92,9 +92,9 @@ class JudgeReport:
     """The judge table against one reference; `ceiling`, the people among themselves, is None under two on an item.
 
     Against a majority each person stands before the majority of the others (`is_against_rest`). A judge that knew
-    the truth would correlate more with people than they do with each other: `highest` is what it could reach, the
-    square root of their correlation, None where that is not computed. The reference covers `n_reference` of
-    `n_items` labelled items; judges are compared on these only.
+    the truth would correlate more with people than they do with each other: `highest` is the square root of their
+    correlation, which it would have if they are equally reliable, None where that is not computed. The reference
+    covers `n_reference` of `n_items` labelled items; judges are compared on these only.
     """
 
     reference: str
@@ -217,6 +217,7 @@ def _ceiling(table: LabelTable, among: AmongPeople) -> tuple[JudgeRow, Stat | No
 
 def _square_root(correlation: Estimate) -> Estimate:
     """The square root of a correlation, 0 where it is negative."""
+    without = correlation.left_out
     return Estimate(
         method="square root of people's correlation with each other",
         reason=correlation.reason,
@@ -226,6 +227,7 @@ def _square_root(correlation: Estimate) -> Estimate:
         resampling=correlation.resampling,
         bounds=SHARE,
         n_people=correlation.n_people,
+        left_out=None if without is None else lambda: without().mapped(lambda r: np.sqrt(np.clip(r, 0, None))),
     )
 
 

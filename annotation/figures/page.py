@@ -26,7 +26,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from annotation.figures.biases import BiasReport, bias_report
-from annotation.figures.charts import JudgedPairs, pairs_of, small_agreement, summary_charts
+from annotation.figures.charts import JudgedPairs, pairs_of, summary_charts
 from annotation.figures.collect import (
     are_random,
     coverage_table,
@@ -42,7 +42,6 @@ from annotation.figures.references import MEAN, UnknownReference
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
 from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
-from annotation.kinds import Headline
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
 from benchmarks.models import Judge, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
@@ -78,7 +77,7 @@ class Look:
 
     The labels are those of one `study`, or of a `dataset` in all of `studies`, by primary key. Labels made
     elsewhere may be of several tasks, of which one is looked at: `task`, else the first. With `is_public` people
-    appear under their pseudonyms.
+    appear under their pseudonyms, with `is_numbered` those without an account too.
     """
 
     study: int | None = None
@@ -90,6 +89,7 @@ class Look:
     clusters: str = SUBTOPICS
     score: Score = Score.LABEL
     is_public: bool = False
+    is_numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +161,14 @@ def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[Co
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of the figures a page shows: one judge's charts, the measure of the forest, some judges only, sorted.
+    """What of the figures a page shows: one judge's charts, the measure of the forest, some judges only.
 
-    `shown` are the keys of the judges to show (empty: all), `sort` is a column of the judge table, with a minus in
-    front for the other direction; `is_wide` shows all its columns.
+    `shown` are the keys of the judges to show; empty: all.
     """
 
     judge: str = ""
     measure: str = "pearson"
     shown: tuple[str, ...] = ()
-    sort: str = ""
-    is_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +194,7 @@ class Figures:
     `reference` is the one that was taken: the mean where the one asked for labelled nothing here.
     """
 
+    look: Look
     reference: str
     options: Options
     people: Agreement
@@ -290,31 +288,14 @@ def _paid(source: Source) -> tuple[Any, ...]:
     return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
 
 
-def small_chart(study: Study) -> Chart | None:
-    """The figures of a study's labels of coverage in a card; None before the first."""
-    figures = _figures(Look(study=study.pk))
-    return small_agreement(figures.people, figures.judges)
-
-
-def headline(study: Study) -> Headline:
-    """How many labels of coverage, or made elsewhere, a study has, and how far people agree."""
-    table = Source.of(Look(study=study.pk)).table()
-    n_judges = None if table.items else len(table.judges)
-    if not len(table.codes):
-        return Headline(0, 0, n_judges)
-    people = agreement(table.clustered(SUBTOPICS))
-    return Headline(people.n_items, len(table.people), n_judges, people.cards["percent"], people.cards["randolph"])
-
-
-def headline_facts(study: Study) -> object:
-    """All that the headline and the small chart of a study depend on."""
-    return _facts(Look(study=study.pk))
-
-
 def _figures(look: Look) -> Figures:
     """All figures; a reference that labelled nothing here falls back to the mean."""
     source = Source.of(look)
     full = source.table().anonymous() if look.is_public else source.table()
+    if look.is_numbered and source.study is not None:
+        full = full.named(
+            {str(one.annotator.uid): one.pseudonym for one in source.study.memberships.select_related("annotator")}
+        )
     table = replace(_chosen(full, look), is_random=source.is_random)
     try:
         return _of_table(table, full, source, look)
@@ -328,6 +309,7 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
         judged = judged_summaries(table, look.filters) if has_judges else {}
         return Figures(
+            look=look,
             reference=reference,
             options=replace(options_of(full), judges=_keys(table.judges_with_verdicts)),
             people=agreement(table),
@@ -351,7 +333,7 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
 
 
 AGREEMENT = register(
-    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=2)
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=3)
 )
 
 

@@ -64,7 +64,7 @@ class RunStudies:
         """(name, address) of the agreement pages of studies in which some of these summaries were labelled."""
         labelled = CoverageLabel.objects.for_figures().filter(study=OuterRef("pk"), summary__in=summaries)
         rows = readable(user).filter(Exists(labelled)).order_by("-created_at", "-pk")[:MOST_COMPARED]
-        return [(study.name, reverse("annotation:study-agreement", args=[study.uid])) for study in rows]
+        return [(study.name, reverse("annotation:study-figures", args=[study.uid])) for study in rows]
 
 
 def _seen_by(user: Any) -> QuerySet[Study]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -206,6 +206,11 @@ class LabelTable:
     def anonymous(self) -> LabelTable:
         """The same under the names that may leave the site."""
         return replace(self, people=tuple(replace(one, name=one.pseudonym) for one in self.people))
+
+    def named(self, names: Mapping[str, str]) -> LabelTable:
+        """The same with other names for the people of some keys."""
+        people = (replace(one, name=names.get(one.key, one.name)) for one in self.people)
+        return replace(self, people=tuple(people))
 
     def only(self, mask: Bools) -> LabelTable:
         """The items for which `mask`, shape (n,), is true."""

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.figures.collect import study_of_published_labels
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
@@ -269,14 +268,7 @@ ANNOTATED_SUMMARIES = Format(
     example=eval_benchmark.EXAMPLE,
     parse=lambda file, problems, _: eval_benchmark.parse(file.path, problems=problems, **file.limits),
     plan=AnnotatedSummariesPlan,
-    kinds={
-        "haystacks": _("haystacks"),
-        "subtopics": _("subtopics"),
-        "insights": _("insights"),
-        "summaries": _("summaries"),
-        "labels": _("labels"),
-        "verdicts": _("verdicts"),
-    },
+    kinds=("haystacks", "subtopics", "insights", "summaries", "labels", "verdicts"),
     address=address_of_figures,
     permission=PERMISSION,
 )

@@ -137,4 +137,4 @@ def address_of_study(uid: str) -> str:
 
 def address_of_figures(uid: str) -> str:
     """The agreement page of a study."""
-    return reverse("annotation:study-agreement", args=[uid])
+    return reverse("annotation:study-figures", args=[uid])

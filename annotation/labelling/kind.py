@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +13,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.kinds import Tab, Text, Waiting, kind_named
+from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
 from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Annotator, LabelTask, Study
+from annotation.results.study_results import StudyResults
 from annotation.studies import tasks
 from annotation.studies.blocked import Blocked
 from annotation.studies.forms import DetailsForm
@@ -28,6 +30,7 @@ from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealing, Dealt
 
 TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", needs_plan=True)
+RESULTS = results_tab("results", gettext_lazy("Results"), "annotation:study-figures")
 ITEM = gettext_lazy("Item")
 HERE_FOR = timedelta(minutes=2)
 SHORT_HELP = gettext_lazy(
@@ -58,11 +61,20 @@ class LabelWork(TaskPage, Work):
     """What tasks are about, as the heading of a column."""
     simulated: Simulated[Any] | None = None
     """How simulated people answer tasks."""
+    results: StudyResults[Any, Any] | None = None
+    """The figures of a study, and how they are laid out."""
+    more_results: Mapping[str, StudyResults[Any, Any]] = MappingProxyType({})
+    """Figures with pages of their own, by what their addresses call them."""
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
-        """The page of its tasks beside the others."""
-        return (TASKS, *super().all_tabs)
+        """The page of its tasks beside the others, and that of its results, if it names no other."""
+        tabs = (TASKS, *super().all_tabs)
+        has_page = self.results is None or any(tab.part == RESULTS.part for tab in tabs)
+        return tabs if has_page else (*tabs, RESULTS)
+
+    def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
+        return self.more_results.get(part) if part else self.results
 
     def about(self, task: LabelTask) -> Remark:
         """What a task is about, in words, for pages of researchers."""

@@ -5,9 +5,9 @@ Computed in a fixed number of queries by a worker, anew when a verdict, a text o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import fmean
 from typing import Any
 
@@ -24,8 +24,9 @@ from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
+from benchmarks.scoring.standing import Standing
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import MEASURES, Average, Score, SummaryScore
+from benchmarks.scoring.summhay import Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
@@ -37,7 +38,8 @@ AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
 class View:
     """What is compared: haystacks, a judge, an average by name, people's texts at a minute (None: final).
 
-    `score` is whether coverage takes the judge's labels or what it expects.
+    `score` is whether coverage takes the judge's labels or what it expects. `with_people_only` leaves out the
+    subtopics that no person wrote on.
     """
 
     haystacks: QuerySet[Haystack]
@@ -45,19 +47,22 @@ class View:
     average: str = "pooled"
     minute: int | None = None
     score: Score = Score.LABEL
+    with_people_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Writers:
     """Who wrote the scored texts of a row of people.
 
-    `citation_ceiling` is the best mean citation F1, 0 to 1, that the documents allow which they were shown.
+    `citation_ceiling` is the best mean citation F1, 0 to 1, that the documents allow which they were shown;
+    `studies` are the primary keys of the studies that they wrote for.
     """
 
     n_sessions: int
     n_writers: int
     n_subtopics: int
     citation_ceiling: float | None
+    studies: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, sessions: Sequence[Session]) -> Writers:
@@ -69,6 +74,7 @@ class Writers:
             n_writers=len({session.annotator_id for session in sessions}),
             n_subtopics=len({session.assignment.subtopic_id for session in sessions}),
             citation_ceiling=fmean(ceilings) if ceilings else None,
+            studies=tuple(sorted({session.assignment.study_id or 0 for session in sessions})),
         )
 
 
@@ -76,8 +82,10 @@ class Writers:
 class Line:
     """One row of the leaderboard.
 
-    `to_people` are its figures minus people's on the subtopics that both have; `minutes` is the active time of
-    people that its joint score is worth. Only rows of people have `writers`.
+    `to_people` are its figures minus people's on the subtopics that both have, `to_above` those minus the row's
+    above; `minutes` is the active time of people that its joint score is worth. Only rows of people have
+    `writers`. `standing` is that of a system by joint score among those on the same subtopics, `detectable` the
+    gap, from 0 to 1, that a comparison of these finds in 80 of 100.
     """
 
     entry: Entry
@@ -86,6 +94,8 @@ class Line:
     to_people: dict[str, Stat] = field(default_factory=dict)
     to_above: dict[str, Stat] = field(default_factory=dict)
     minutes: Minutes | None = None
+    standing: Standing | None = None
+    detectable: float | None = None
 
     @property
     def is_people(self) -> bool:
@@ -109,10 +119,47 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """All rows, the best joint score first."""
+class Block:
+    """Rows that have the same subtopics, which alone are ranked; the best joint score first."""
 
     lines: tuple[Line, ...]
+
+    @property
+    def n_subtopics(self) -> int:
+        """How many subtopics each of them has."""
+        return len(self.lines[0].row.subtopics)
+
+    @property
+    def systems(self) -> list[Line]:
+        """The rows that are not people's."""
+        return [line for line in self.lines if not line.is_people]
+
+    @property
+    def level(self) -> list[Line]:
+        """The systems that are level with the best one, itself among them; none where they cannot be compared."""
+        return [line for line in self.systems if line.standing is not None and line.standing.is_level]
+
+    @property
+    def detectable(self) -> float | None:
+        """The gap in joint score, 0 to 1, that comparing its systems finds in 80 of 100."""
+        return next((line.detectable for line in self.systems), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All rows, block after block: first those with most subtopics, in each the best joint score first."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows by which subtopics they have."""
+        return tuple(Block(tuple(rows)) for _subtopics, rows in groupby(self.lines, _subtopics_of))
+
+    @property
+    def n_subtopics(self) -> int:
+        """How many subtopics any row has."""
+        return len(frozenset[int]().union(*(line.row.subtopics for line in self.lines)))
 
     @property
     def of_people(self) -> list[Line]:
@@ -136,6 +183,10 @@ class Board:
         return next((line for line in self.lines if line.entry == (system, retriever)), None)
 
 
+def _subtopics_of(line: Line) -> list[int]:
+    return sorted(line.row.subtopics)
+
+
 def _as_reference(line: Line) -> tuple[bool, int, Entry]:
     return line.entry != PEOPLE, -line.writers.n_sessions if line.writers else 0, line.entry
 
@@ -150,13 +201,14 @@ class Look:
     average: str = "pooled"
     minute: int | None = None
     score: Score = Score.LABEL
+    with_people_only: bool = False
 
     @classmethod
     def at(cls, view: View, studies: QuerySet[Study]) -> Look:
         """A view of what somebody may see."""
         haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
-        pks = tuple(studies.order_by("pk").values_list("pk", flat=True))
-        return cls(haystacks, view.judge.pk, pks, view.average, view.minute, view.score)
+        pks = tuple(sorted(study.pk for study in studies))
+        return cls(haystacks, view.judge.pk, pks, view.average, view.minute, view.score, view.with_people_only)
 
     @property
     def view(self) -> View:
@@ -169,7 +221,7 @@ class Look:
         if judge is None:
             raise CannotCompute(_("This judge is gone."))
         haystacks = Haystack.objects.filter(pk__in=self.haystacks)
-        return View(haystacks, judge, self.average, self.minute, self.score)
+        return View(haystacks, judge, self.average, self.minute, self.score, self.with_people_only)
 
 
 def facts(look: Look) -> object:
@@ -194,32 +246,19 @@ def facts_of_scores(haystacks: Collection[int], judge: int | None) -> object:
 
 def board(view: View, *, studies: QuerySet[Study]) -> Board:
     """The leaderboard; people's texts are those of sessions of `studies`."""
-    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
-    subtopics = {one.subtopic for one in scored}
-    sessions = _sessions(view, studies, subtopics)
-    texts: list[Scored] = []
-    wrote: dict[str, list[SessionResult]] = {}
-    for result in sessions:
-        score, words = _text_at(result, view.minute)
-        if score is None:
-            continue
-        entry = _entry_of(result.session)
-        entries[str(entry)] = entry
-        wrote.setdefault(str(entry), []).append(result)
-        subtopic = result.session.assignment.subtopic
-        place = place_of(subtopic.haystack.key, subtopic.key)
-        texts.append(Scored(str(entry), subtopic.pk, score, words, place))
-    computed = Leaderboard([*scored, *texts], average=AVERAGES[view.average])
-    rows = sorted(computed.rows(), key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry))
-    writers = {entry: Writers.of([result.session for result in results]) for entry, results in wrote.items()}
-    plain = Board(tuple(Line(entries[row.entry], row, writers.get(row.entry)) for row in rows))
+    found = texts_of(view, studies)
+    computed = Leaderboard(found.scored, average=AVERAGES[view.average])
+    rows = [row for block in _in_blocks(computed.rows()) for row in block]
+    writers = {entry: Writers.of([result.session for result in results]) for entry, results in found.wrote.items()}
+    plain = Board(tuple(Line(found.entries[row.entry], row, writers.get(row.entry)) for row in rows))
     if plain.people is None:
         to_people, curves = {}, None
     else:
         others = [line.key for line in plain.lines if not line.is_people]
         differences = computed.differences((one, plain.people.key) for one in others)
         to_people = dict(zip(others, differences, strict=True))
-        curves = _curves([result for result in sessions if _entry_of(result.session) == plain.people.entry])
+        curves = _curves([result for result in found.sessions if _entry_of(result.session) == plain.people.entry])
+    standings = computed.standings(line.key for line in plain.lines if not line.is_people)
     neighbours = [(below.entry, above.entry) for above, below in pairwise(rows)]
     to_above = {
         below: stats for (below, _above), stats in zip(neighbours, computed.differences(neighbours), strict=True)
@@ -233,10 +272,52 @@ def board(view: View, *, studies: QuerySet[Study]) -> Board:
                 minutes=_minutes(computed.by_subtopic(line.key, "joint"), curves)
                 if line.key in to_people
                 else None,
+                standing=standings[line.key][0] if line.key in standings else None,
+                detectable=standings[line.key][1].detectable if line.key in standings else None,
             )
             for line in plain.lines
         )
     )
+
+
+def _in_blocks(rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows by their subtopics, most of these first, then most rows; in each block the best joint score first."""
+    blocks: dict[frozenset[int], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (-(row.stats["joint"].value or 0.0), row.entry)):
+        blocks.setdefault(row.subtopics, []).append(row)
+    return sorted(blocks.values(), key=lambda block: (-len(block[0].subtopics), -len(block)))
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The scored texts of systems and people by the key of their entry, and the sessions that people wrote in."""
+
+    scored: Sequence[Scored]
+    entries: Mapping[str, Entry]
+    sessions: Sequence[SessionResult]
+    wrote: Mapping[str, Sequence[SessionResult]]
+
+
+def texts_of(view: View, studies: QuerySet[Study]) -> Texts:
+    """All that a view compares, people's texts as they were at its minute."""
+    scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
+    sessions = _sessions(view, studies, {one.subtopic for one in scored})
+    texts: list[Scored] = []
+    wrote: dict[str, list[SessionResult]] = {}
+    for result in sessions:
+        score, words = _text_at(result, view.minute)
+        if score is None:
+            continue
+        entry = _entry_of(result.session)
+        entries[str(entry)] = entry
+        wrote.setdefault(str(entry), []).append(result)
+        subtopic = result.session.assignment.subtopic
+        place = place_of(subtopic.haystack.key, subtopic.key)
+        texts.append(Scored(str(entry), subtopic.pk, score, words, place, result.session.annotator_id))
+    if view.with_people_only and texts:
+        written = {one.subtopic for one in texts}
+        scored = [one for one in scored if one.subtopic in written]
+    return Texts([*scored, *texts], entries, sessions, wrote)
 
 
 def _entry_of(session: Session) -> Entry:
@@ -268,11 +349,12 @@ def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | 
 
 @dataclass(frozen=True, slots=True)
 class _Curves:
-    """Joint scores of sessions at the marks of any, shape (sessions, marks), and the subtopic of each."""
+    """Joint scores of sessions at the marks of any, shape (sessions, marks); whose, and on which subtopic."""
 
     marks: tuple[float, ...]
     values: Any
     subtopics: tuple[int, ...]
+    writers: tuple[int, ...]
 
 
 def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
@@ -284,7 +366,8 @@ def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
     at_marks = sorted({mark for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
     values = np.array([drawn_through(_joint(result.curve), at_marks) for result in known])
     subtopics = tuple(result.session.assignment.subtopic_id for result in known)
-    return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics)
+    writers = tuple(result.session.annotator_id for result in known)
+    return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics, writers)
 
 
 def _joint(curve: SessionCurve) -> dict[float, float | None]:
@@ -295,88 +378,19 @@ def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | Non
     """The active minutes of people that a system's scores by subtopic are worth, on those that both have."""
     if curves is None:
         return None
-    return minutes_worth(curves.values, marks=curves.marks, subtopics=curves.subtopics, targets=targets)
-
-
-@dataclass(frozen=True, slots=True)
-class InsightRow:
-    """What two entries score on an insight, by its primary key (means over their texts, None where undefined)."""
-
-    insight: int
-    first: dict[str, float | None]
-    second: dict[str, float | None]
-
-    @property
-    def difference(self) -> float | None:
-        """Joint of the first minus that of the second."""
-        one, other = self.first["joint"], self.second["joint"]
-        return None if one is None or other is None else one - other
-
-
-@dataclass(frozen=True, slots=True)
-class PairLook:
-    """Options of the stored comparison of two entries, by their keys."""
-
-    board: Look
-    first: str
-    second: str
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two entries insight by insight, the largest difference first."""
-
-    rows: tuple[InsightRow, ...]
-
-
-def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> Compared:
-    """Compare two entries on the insights that both have scores on."""
-    scored, _entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
-    subtopics = {one.subtopic for one in scored}
-    scores: dict[str, list[SummaryScore]] = {first: [], second: []}
-    for one in scored:
-        if one.entry in scores:
-            scores[one.entry].append(one.score)
-    for result in _sessions(view, studies, subtopics):
-        entry, (score, _words) = str(_entry_of(result.session)), _text_at(result, view.minute)
-        if score is not None and entry in scores:
-            scores[entry].append(score)
-    values = {entry: _by_insight(rows) for entry, rows in scores.items()}
-    common = sorted(set(values[first]) & set(values[second]), key=int)
-    rows = [InsightRow(int(key), values[first][key], values[second][key]) for key in common]
-    return Compared(tuple(sorted(rows, key=lambda row: (-abs(row.difference or 0.0), row.insight))))
-
-
-def _by_insight(scores: Sequence[SummaryScore]) -> dict[str, dict[str, float | None]]:
-    sums: dict[str, dict[str, list[float]]] = {}
-    for score in scores:
-        for one in score.insights:
-            row = sums.setdefault(one.key, {name: [] for name in MEASURES})
-            for name in MEASURES:
-                if (value := one.measure(name)) is not None:
-                    row[name].append(value)
-    return {
-        key: {name: sum(values) / len(values) if values else None for name, values in row.items()}
-        for key, row in sums.items()
-    }
+    return minutes_worth(
+        curves.values,
+        marks=curves.marks,
+        subtopics=curves.subtopics,
+        targets=targets,
+        writers=curves.writers,
+    )
 
 
 def _computed(look: Look) -> Board:
     return board(look.view, studies=Study.objects.filter(pk__in=look.studies))
 
 
-def _compared(look: PairLook) -> Compared:
-    studies = Study.objects.filter(pk__in=look.board.studies)
-    return by_insight(look.board.view, look.first, look.second, studies=studies)
-
-
-LEADERBOARD = register(Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts))
-COMPARED = register(
-    Computation(
-        "compared-entries",
-        options=PairLook,
-        figures=Compared,
-        compute=_compared,
-        facts=lambda look: facts(look.board),
-    )
+LEADERBOARD = register(
+    Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts, revision=4)
 )

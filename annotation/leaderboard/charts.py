@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
@@ -120,13 +120,16 @@ def place_chart(rows: Sequence[Experiment], size: int) -> Chart:
     )
 
 
-def board_chart(found: Board, names: Mapping[str, str], judge: str) -> Chart | None:
+def board_chart(
+    found: Board, names: Mapping[str, str], judge: str, *, url_of: Callable[[Line], str]
+) -> Chart | None:
     """The joint score of each system by its documents, the best on top, people as a band; None without a system.
 
-    `names` are those of retrievers. Only the best row of a system shows its interval: more would hide each other.
+    `names` are those of retrievers, `url_of` says where the click on a dot leads. Only the best row of a system
+    shows its interval: more would hide each other.
     """
     by_system: dict[str, list[Line]] = {}
-    for line in found.lines:
+    for line in sorted(found.lines, key=lambda line: -(line.row.stats["joint"].value or 0.0)):
         if not line.is_people:
             by_system.setdefault(line.entry.system, []).append(line)
     if not by_system:
@@ -138,6 +141,8 @@ def board_chart(found: Board, names: Mapping[str, str], judge: str) -> Chart | N
             series=system,
             group=names[line.entry.retriever],
             kind=Kind.DOT if place else Kind.MAIN,
+            url=url_of(line),
+            is_marked=line.standing is not None and bool(line.standing.is_level),
         )
         for system, lines in by_system.items()
         for place, line in enumerate(lines)
@@ -145,9 +150,10 @@ def board_chart(found: Board, names: Mapping[str, str], judge: str) -> Chart | N
     colours = {names[setting]: colour_of(at) for at, setting in enumerate(found.settings)}
     words = Words(
         name="board-chart",
-        title=_("Do people beat the models?"),
+        title=_("Do people beat the models?") if found.people else _("Which system leads?"),
         subtitle=_("Joint score by the documents shown; lines are 95 %% intervals of the best of a system. "
-                   "%(people)sJudge: %(judge)s.") % {"judge": judge, "people": _band(found.people, names)},
+                   "Ringed: level with the best system. %(people)sJudge: %(judge)s.")
+        % {"judge": judge, "people": _band(found.people, names)},
         value=_("joint score, 0 to 100"),
         columns={"series": _("System"), "group": _("Documents")},
     )  # fmt: skip

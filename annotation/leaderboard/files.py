@@ -8,12 +8,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from annotation.figures.files import STAT_COLUMNS, stat_cells
 from annotation.leaderboard.board import Board, Line
+from benchmarks.results.sheet import STAT_COLUMNS, stat_cells
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat, interval_json
-from benchmarks.web.downloads import csv_lines
+from benchmarks.web.downloads import SPREADSHEETS, csv_lines
 from benchmarks.web.latex import escaped, tabular
 
 NAMES = {
@@ -28,6 +28,8 @@ NAMES = {
 BOUNDS = ("low", "high", "clusters")
 """Columns that say how sure a figure is."""
 COUNTS = ("n_summaries", "n_insights", "n_missing")
+N_COLUMNS = {"n_subtopics": "Subtopics", "n_insights": "Insights"}
+"""How much each row of a wide table is of, with its heads."""
 
 
 def stats_of(line: Line) -> dict[str, Stat]:
@@ -55,7 +57,7 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
         **{name: stat.value for name, stat in stats.items()},
         **{name: getattr(line.row, name) for name in COUNTS},
     }
-    found |= writers_of(line)
+    found |= {"n_subtopics": len(line.row.subtopics)} | standing_of(line) | writers_of(line)
     if with_intervals:
         found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
     if with_intervals and board.people is not None:
@@ -64,12 +66,33 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
     return found
 
 
+def standing_of(line: Line) -> dict[str, Any]:
+    """A system's rank among those on the same subtopics, the ranks it may have, and the gap that would show."""
+    one = line.standing
+    return {
+        "rank": one and one.rank,
+        "rank_interval": None if one is None or one.low is None else [one.low, one.high],
+        "level_with_best": one and one.is_level,
+        "detectable_gap": None if line.detectable is None else 100 * line.detectable,
+    }
+
+
+def counted_of(line: Line) -> dict[str, Any]:
+    """What is said of a row by value alone: of a system its standing, of people who they are."""
+    if line.writers is not None:
+        return dict(writers_of(line))
+    found = standing_of(line) | {"n_subtopics": len(line.row.subtopics)}
+    low, high = found.pop("rank_interval") or (None, None)
+    return found | {"rank_low": low, "rank_high": high}
+
+
 def writers_of(line: Line) -> dict[str, float | None]:
     """Who the people of a row are, by names in files; nothing of a system."""
     if line.writers is None:
         return {}
+    found = {name: value for name, value in asdict(line.writers).items() if name != "studies"}
     ceiling = line.writers.citation_ceiling
-    return asdict(line.writers) | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
+    return found | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
 
 
 def minutes_json(found: Minutes) -> dict[str, Any]:
@@ -84,6 +107,7 @@ def minutes_json(found: Minutes) -> dict[str, Any]:
         **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
         "n": found.n_sessions,
         "reason": "; ".join(reasons),
+        **({} if found.n_writers is None else {"only_these": found.n_writers}),
     }
 
 
@@ -98,7 +122,7 @@ def with_reason(stat: Stat) -> dict[str, Any]:
     return interval_json(stat) | {"reason": stat.reason}
 
 
-def as_csv(board: Board, *, with_intervals: bool = True) -> str:
+def as_csv(board: Board, *, with_intervals: bool = True, reader: str = SPREADSHEETS) -> str:
     """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
@@ -106,21 +130,21 @@ def as_csv(board: Board, *, with_intervals: bool = True) -> str:
         for line in board.lines
         for name, all_cells in (
             *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
-            *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in writers_of(line).items()),
+            *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
         )
         for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
     )
-    return "".join(csv_lines(("system", "retriever", "figure", *columns), rows))
+    return "".join(csv_lines(("system", "retriever", "figure", *columns), rows, reader=reader))
 
 
-def as_markdown(board: Board, *, with_intervals: bool = True) -> str:
+def as_markdown(board: Board, *, with_intervals: bool = True, reader: str = "") -> str:
     """A wide table: the figures of each entry with their intervals."""
     word = _plain if with_intervals else _alone
-    head = ["System", "Retriever", *COLUMNS.values()]
+    head = ["System", "Retriever", *HEADS]
     return "\n".join(
         [
             _markdown(head),
-            _markdown(["---"] * 2 + ["---:"] * len(COLUMNS)),
+            _markdown(["---"] * 2 + ["---:"] * len(HEADS)),
             *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
             *(f"\n{note}" for note in _notes(board)),
             "",
@@ -128,10 +152,10 @@ def as_markdown(board: Board, *, with_intervals: bool = True) -> str:
     )
 
 
-def as_latex(board: Board, *, with_intervals: bool = True) -> str:
+def as_latex(board: Board, *, with_intervals: bool = True, reader: str = "") -> str:
     """A `tabular` with the intervals in small print (package booktabs), and a comment on who the people are."""
     word = _small if with_intervals else partial(_alone, missing="--")
-    head = ["System", "Retriever", *map(escaped, COLUMNS.values())]
+    head = ["System", "Retriever", *map(escaped, HEADS)]
     table = tabular(head, (_cells(line, escaped, word) for line in board.lines), n_names=2)
     return table + "".join(f"% {note}\n" for note in _notes(board))
 
@@ -155,6 +179,7 @@ COLUMNS = {
     WORDS: "Words per bullet",
 }
 """The columns of wide tables: figures by their names in files, in the order of the papers, with their heads."""
+HEADS = [*COLUMNS.values(), *N_COLUMNS.values()]
 
 
 def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]) -> list[str]:
@@ -163,6 +188,8 @@ def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]
         escape(line.entry.system),
         escape(line.entry.retriever),
         *(word(stats[name]) for name in COLUMNS),
+        str(len(line.row.subtopics)),
+        str(line.row.n_insights),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,11 +28,11 @@ TITLES = {
 
 
 SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
-LATE = "late"
+LATE, OF_PEOPLE = "late", "people"
 
 
 class ViewForm(forms.Form):
-    """Haystack or domain, judge and its score, average, and people's texts.
+    """Haystack or domain, which of their subtopics, judge and its score, average, and people's texts.
 
     Unless one is chosen, the judge is one that has judged people too, else who judged most.
     """
@@ -45,9 +45,12 @@ class ViewForm(forms.Form):
         empty_label=_("all haystacks"),
     )
     domain = forms.ChoiceField(label=_("Domain"), required=False)
-    judge = forms.ModelChoiceField(
-        label=_("Judge"), queryset=Judge.objects.none(), to_field_name="uid", required=False, empty_label=None
+    subtopics = forms.ChoiceField(
+        label=_("Subtopics"),
+        required=False,
+        choices=[("", _("all")), (OF_PEOPLE, _("those that people wrote on"))],
     )
+    judge = forms.TypedChoiceField(label=_("Judge"), required=False, empty_value=None)
     average = forms.ChoiceField(
         label=_("Average"),
         required=False,
@@ -70,14 +73,22 @@ class ViewForm(forms.Form):
         verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
         judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
         judges = Judge.objects.counted().filter(Exists(judged)).order_by("name", "-version")
-        self.default_judge = _default_judge(haystacks, judges)
+        known, known_haystacks = list(judges), list(haystacks)
+        self.default_judge = _default_judge(known_haystacks, known)
         self.unknown: list[tuple[str, str]] = []
         self.haystacks = haystacks
         self.defaults = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**self.defaults, **{name: value for name, value in data.items() if value}})
         self.fields["haystack"].queryset = haystacks  # type: ignore[attr-defined]
-        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        domains = haystacks.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
+        # Lists, so that nothing is asked for again wherever the choices are shown.
+        by_uid = {str(judge.uid): judge for judge in known}
+        self.fields["judge"].choices = [(uid, str(judge)) for uid, judge in by_uid.items()]  # type: ignore[attr-defined]
+        self.fields["judge"].coerce = lambda uid: by_uid[str(uid)]  # type: ignore[attr-defined]
+        self.fields["haystack"].choices = [  # type: ignore[attr-defined]
+            ("", _("all haystacks")),
+            *((one.uid, str(one)) for one in known_haystacks),
+        ]
+        domains = sorted({one.domain for one in known_haystacks} - {""})
         self.fields["domain"].choices = [("", _("all domains")), *((one, one) for one in domains)]  # type: ignore[attr-defined]
 
     def _forget_unknown(self) -> None:
@@ -109,7 +120,20 @@ class ViewForm(forms.Form):
             average=data.get("average") or "pooled",
             minute=data.get("minute"),
             score=Score(data.get("score") or Score.LABEL),
+            with_people_only=data.get("subtopics") == OF_PEOPLE,
         )
+
+    @property
+    def conditions(self) -> list[tuple[str, str, bool]]:
+        """The label of each field with what is chosen, and whether that is not the usual; after `view`."""
+        return [
+            (
+                str(field.label),
+                _words_of(field),
+                str(field.value() or "") != str(self.defaults.get(field.name) or ""),
+            )
+            for field in self
+        ]
 
 
 class PositionForm(ViewForm):
@@ -123,6 +147,7 @@ class PositionForm(ViewForm):
         choices=[("", _("all")), (LATE, _("content late, from word %(n)s") % {"n": "1,200"})],
     )
 
+    subtopics = None  # type: ignore[assignment]
     score = None  # type: ignore[assignment]
     minute = None  # type: ignore[assignment]
     setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
@@ -170,10 +195,17 @@ class ExperimentForm(PositionForm):
     setting = None  # type: ignore[assignment]
 
 
-def _default_judge(haystacks: QuerySet[Haystack], judges: QuerySet[Judge]) -> Judge | None:
+def _words_of(field: forms.BoundField) -> str:
+    """What a select shows: of what is not chosen its first option."""
+    chosen = str(field.value() or "")
+    words = {str(value): str(words) for value, words in field.field.choices}  # type: ignore[attr-defined]
+    return words.get(chosen) or next(iter(words.values()), "")
+
+
+def _default_judge(haystacks: Sequence[Haystack], judges: Sequence[Judge]) -> Judge | None:
     """Whoever judged most summaries that count, people's before."""
     found = {judge.pk: judge for judge in judges}
-    by_rank = _most_judged(sorted(haystacks.order_by().values_list("pk", flat=True)))
+    by_rank = _most_judged(sorted(haystack.pk for haystack in haystacks))
     return next((found[pk] for pk in by_rank if pk in found), next(iter(found.values()), None))
 
 

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotation.leaderboard.board import AVERAGES, Look, View, facts_of_scores
+from annotation.leaderboard.files import with_reason
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.results.computation import Computation, register
-from benchmarks.scoring.leaderboard import Scored, sensitivity
+from benchmarks.scoring.leaderboard import Scored
+from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
 
 FIGURES = ("random", "top", "bottom", "sensitivity")
+DIFFERENCES = ("top_minus_random", "bottom_minus_random")
 
 
 class OrderRow(NamedTuple):
-    """A system, its `FIGURES` from 0 to 100, and on how many summaries they are."""
+    """A system, its `FIGURES` from 0 to 100, and on how many summaries they are.
+
+    `differences` are the two signed ones, from −100 to 100; `p` is that of the sensitivity.
+    """
 
     system: str
     stats: dict[str, Stat]
     n_summaries: int
+    differences: dict[str, Stat]
+    p: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +52,11 @@ def rows_by_order(view: View) -> list[OrderRow]:
     for name, orders in sorted(systems.items()):
         if set(orders) - {"random"}:
             found = sensitivity(orders, average=AVERAGES[view.average])
-            stats = {figure: getattr(found, figure).scaled(100) for figure in FIGURES}
-            rows.append(OrderRow(name, stats, found.n_summaries))
+            stats, differences = (
+                {figure: getattr(found, figure).scaled(100) for figure in names}
+                for names in (FIGURES, DIFFERENCES)
+            )
+            rows.append(OrderRow(name, stats, found.n_summaries, differences, found.p))
     return rows
 
 
@@ -55,5 +67,22 @@ ORDER_FIGURES = register(
         figures=OrderRows,
         compute=lambda look: OrderRows(tuple(rows_by_order(look.view))),
         facts=lambda look: facts_of_scores(look.haystacks, look.judge),
+        revision=2,
     )
 )
+
+
+def as_json(rows: Iterable[OrderRow], judge: str) -> list[dict[str, Any]]:
+    """The rows as plain values: the two differences with their intervals, the other figures by value."""
+    return [
+        {
+            "system": row.system,
+            "judge": judge,
+            **{figure: stat.value for figure, stat in row.stats.items()},
+            **{name: {"value": stat.value} | with_reason(stat) for name, stat in row.differences.items()},
+            "p": row.p,
+            "n_summaries": row.n_summaries,
+            "intervals": {figure: with_reason(stat) for figure, stat in row.stats.items()},
+        }
+        for row in rows
+    ]

@@ -1,154 +1,147 @@
-"""The page of the position of content: curves, tests and correlations of systems and people, and its files."""
+"""The pages of the position of content and of its experiments, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.board import Look, View
-from annotation.leaderboard.charts import pair_chart, sentence_chart
-from annotation.leaderboard.forms import SCORE_TITLES, PositionForm
+from annotation.leaderboard.experiments import EXPERIMENTS, Experiments
+from annotation.leaderboard.experiments import as_json as experiments_json
+from annotation.leaderboard.forms import ExperimentForm, PositionForm
 from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow
-from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, Row, as_json
+from annotation.leaderboard.position_sheet import Content, experiments_sheet, position_sheet
+from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, as_json
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
-from benchmarks.leaderboard.board import ORDERS
-from benchmarks.results.chart_files import chart_file
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.scoring.position.curves import Curve
-from benchmarks.scoring.position.late import Late
-from benchmarks.web.charts import Chart
-from benchmarks.web.downloads import json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Column, Table
 
-FIRST, LAST = slice(0, 4), slice(-4, None)
-"""A fifth of the 20 bins."""
-
-
-def _share(curve: Curve, bins: slice) -> float | None:
-    """The percentage of some bins."""
-    return 100 * sum(curve.bins[bins]) if curve.bins else None
-
-
-def cells_of(row: Row) -> dict[str, Any]:
-    """What a row of the table shows."""
-    found = row.positions
-    if found is None:
-        return {"row": row, "n": 0}
-    return {
-        "row": row,
-        "n": found.n_texts,
-        "first": _share(found.pairs, FIRST),
-        "last": _share(found.pairs, LAST),
-        "ks": found.ks,
-        "ks_people": found.ks_people,
-        "first_tenth": _share(found.sentences, slice(0, 1)),
-        "last_tenth": _share(found.sentences, slice(-1, None)),
-        "mean_word": found.mean_word,
-        "ranks": [(SCORE_TITLES.get(name, name), one) for name, one in found.by_position.items()],
-    }
-
-
-def late_of(rows: Sequence[Row]) -> list[tuple[Row, Late, list[Late]]]:
-    """Rows with enough texts whose content lies late: how many these are, and each score on them."""
-    found = []
-    for row in rows:
-        scores = list(row.late.values())
-        counted = next((one for one in reversed(scores) if one.value is not None), None)
-        if counted is not None:
-            found.append((row, counted, scores))
-    return found
-
-
-def _column(name: str) -> Column:
-    return Column(lambda cells: cells.get(name), high_first=True)
-
-
-ROWS: Table[dict[str, Any]] = Table(
-    "all-rows",
-    {
-        "system": Column(lambda cells: cells["row"].entry.system),
-        "retriever": Column(lambda cells: cells["row"].entry.retriever),
-        **{name: _column(name) for name in ("first", "last", "first_tenth", "last_tenth", "mean_word", "n")},
-        "ks": Column(lambda cells: cells["ks"].value if cells["n"] else None, high_first=True),
-        "unknown": Column(lambda cells: cells["row"].n_unknown_order, high_first=True),
-    },
-    default="system",
-)
-"""All rows and what they can be sorted by."""
+RENAMED = {
+    "position.json": "figures.json",
+    "orders.csv": "sensitivity.csv",
+    "experiments.json": "figures.json",
+}
+"""What files were called before."""
+POSITION, OF_EXPERIMENTS = gettext_lazy("Position of content"), gettext_lazy("Experiments of position")
 
 
 @requires("annotation.view_session")
 @require_safe
 def positions_page(request: HtmxHttpRequest) -> HttpResponse:
     """Curves and figures of where texts take their content from."""
-    form, shown = _shown(request)
+    form, shown = _positions(request)
     if shown.figures is None:
-        return waiting_page(request, shown, {}, heading=_("Position of content"))
-    rows = shown.figures.rows
-    context: dict[str, Any] = {"form": form, "shown": shown, "rows": rows}
-    if rows:
-        table = ROWS.shown([cells_of(row) for row in rows], request.GET)
-        view = form.view()
-        ranks: list[Any] = next((cells["ranks"] for cells in table.rows if cells["n"]), [])
-        context |= {
-            "charts": _charts(form, rows),
-            "files_url": reverse("annotation:content-positions-file", args=["x"])[:-1],
-            "table": table,
-            "names": names_of({row.entry.retriever for row in rows}),
-            "score_titles": [title for title, _one in ranks],
-            "late": late_of(rows),
-            "judge": view and view.judge,
-            "orders": _orders(view) if view else (),
-            "order_names": ORDERS,
-        }
-    return page(request, "annotation/content_positions.html", context, part="figures")
+        return waiting_page(request, shown, {}, heading=str(POSITION))
+    context = {
+        "heading": POSITION,
+        "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
+        "links": [(OF_EXPERIMENTS, reverse("annotation:position-experiments"))],
+        "about": _(
+            "Where, in the documents they were shown, systems and people take their content from. Documents stand "
+            "in the order in which they were shown; texts whose order is not known are left out."
+        ),
+        "shown": shown,
+        "sheet": _position_sheet(form, shown.figures),
+        "files_url": reverse("annotation:content-positions-file", args=["x"])[:-1],
+    }
+    return _page(request, form, context)
+
+
+def _page(request: HtmxHttpRequest, form: PositionForm, context: dict[str, Any]) -> HttpResponse:
+    context |= {"form": form, "form_template": "results/_form.html"}
+    return page(request, "results/sheet.html", context, part="figures")
 
 
 @requires("annotation.view_session")
 @require_safe
 def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON, or a file of a chart."""
-    form, shown = _shown(request, wait_s=FILE_WAIT_S)
+    """All figures, or a table or a chart of them, as a file."""
+    form, shown = _positions(request, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
-    rows = shown.figures.rows
-    if not rows:
-        raise Http404
-    if name == "position.json":
-        return json_download(as_json(rows), name=name, indent=2)
-    return chart_file(request, _charts(form, rows), name, prefix="position-")
+    sheet = _position_sheet(form, shown.figures, wait_s=FILE_WAIT_S)
+    return _file(request, sheet, name, as_json(shown.figures.rows))
 
 
-def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
+def _file(request: HttpRequest, sheet: Sheet, name: str, plain: Any) -> HttpResponseBase:
+    return sheet_file(request, sheet, RENAMED.get(name, name), as_json=plain, prefix="position-", indent=2)
+
+
+def _positions(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
     form = PositionForm(request.GET)
     scope = form.scope(Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING))
     return form, look_up(POSITIONS, PositionLook.at(scope), now=timezone.now(), wait_s=wait_s)
 
 
-def _orders(view: View) -> tuple[OrderRow, ...]:
+def _position_sheet(form: PositionForm, figures: PositionRows, *, wait_s: float = WAIT_S) -> Sheet:
+    """The figures laid out, in the setting that the form offers and has chosen."""
+    view, found = form.view(), Content(figures.rows)
+    names = names_of([*found.settings, *sorted({row.entry.retriever for row in found.rows} - {*found.settings})])
+    found = replace(
+        found,
+        judge=str(view.judge) if view else "",
+        orders=_orders(view, wait_s=wait_s) if view and found.rows else (),
+        names=names,
+        setting=form.offer({name: names[name] for name in found.settings}),
+    )
+    return position_sheet(found)
+
+
+def _orders(view: View, *, wait_s: float) -> tuple[OrderRow, ...]:
     """Joint scores by order of the documents; none before they are computed."""
     look = Look.at(replace(view, minute=None), Study.objects.none())
-    shown = look_up(ORDER_FIGURES, look, now=timezone.now())
+    shown = look_up(ORDER_FIGURES, look, now=timezone.now(), wait_s=wait_s)
     return shown.figures.rows if shown.figures else ()
 
 
-def _charts(form: PositionForm, rows: Sequence[Row]) -> list[Chart]:
-    """The charts of the chosen setting: people first, then its systems."""
-    known = [row for row in rows if row.positions is not None]
-    people = next((row for row in known if row.is_people), None)
-    settings = sorted({row.entry.retriever for row in known}, key=lambda name: (name != "oracle", name))
-    chosen = form.offer(names_of(settings))
-    shown = [row for row in known if row.entry.retriever == chosen and not row.is_people]
-    panels = [*([people] if people else []), *shown]
-    return [make(panels, people) for make in (pair_chart, sentence_chart)] if panels else []
+@requires("annotation.view_session")
+@require_safe
+def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
+    """Scores by place with their curves, and by what stands between."""
+    form, shown = _experiments(request)
+    if shown.figures is None:
+        return waiting_page(request, shown, {}, heading=str(OF_EXPERIMENTS))
+    context = {
+        "heading": OF_EXPERIMENTS,
+        "crumbs": [
+            (_("Leaderboard"), reverse("annotation:leaderboard")),
+            (POSITION, reverse("annotation:content-positions")),
+        ],
+        "about": _(
+            "Summaries of sources, written with the relevant document at each place among documents of other "
+            "sources, or with other documents between the first and the last."
+        ),
+        "shown": shown,
+        "sheet": experiments_sheet(shown.figures.rows),
+        "files_url": reverse("annotation:position-experiments-file", args=["x"])[:-1],
+    }
+    return _page(request, form, context)
+
+
+@requires("annotation.view_session")
+@require_safe
+def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    """All figures, or a table or a chart of them, as a file."""
+    _form, shown = _experiments(request, wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    rows = shown.figures.rows
+    return _file(request, experiments_sheet(rows), name, experiments_json(rows))
+
+
+def _experiments(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ExperimentForm, Shown[Experiments]]:
+    form = ExperimentForm(request.GET)
+    look = PositionLook.at(form.scope(Study.objects.none()))
+    return form, look_up(EXPERIMENTS, look, now=timezone.now(), wait_s=wait_s)

@@ -19,7 +19,7 @@ from benchmarks.leaderboard.positions import Wanted, compute, keys_of, missing, 
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Judge, Summary, System
 from benchmarks.results.computation import Computation, register
-from benchmarks.scoring.position.curves import Comparison, Curve
+from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
@@ -287,7 +287,14 @@ def _facts(look: PositionLook) -> object:
 
 
 POSITIONS = register(
-    Computation("content-positions", options=PositionLook, figures=PositionRows, compute=_computed, facts=_facts)
+    Computation(
+        "content-positions",
+        options=PositionLook,
+        figures=PositionRows,
+        compute=_computed,
+        facts=_facts,
+        revision=2,
+    )
 )
 
 
@@ -309,8 +316,8 @@ def _plain(row: Row) -> dict[str, Any]:
     return head | {
         "bigrams": {
             **_curves(found.pairs, found.reference_pairs),
-            **_test(found.ks, "ks"),
-            "people": found.ks_people and _test(found.ks_people, "ks"),
+            **_distance(found.ks),
+            "people": found.ks_people and _distance(found.ks_people),
         },
         "sentences": _curves(found.sentences, found.reference_sentences),
         "reference_position": found.mean_word,
@@ -329,6 +336,10 @@ def _curves(curve: Curve, reference: Curve) -> Mapping[str, Any]:
         "reference_bins": reference.bins,
         "reference_n": reference.n,
     }
+
+
+def _distance(one: Distance) -> dict[str, Any]:
+    return {"ks": one.value, "reason": one.reason}
 
 
 def _test(one: Comparison, name: str) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, with_interval
+from annotation.agreement.reports import Report, ReportRefused
 from benchmarks.management import haystacks as haystacks_argument
+from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import FIGURES
 from benchmarks.scoring.stat import stat_json
@@ -23,14 +24,27 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for every retriever with stored scores, the highest recall of insights first."""
+@dataclass(frozen=True, slots=True)
+class Retrievers:
+    """Retrievers with stored scores, the highest recall of insights first."""
+
+    lines: list[Line]
+    budget: int
+
+
+def make(options: Mapping[str, Any]) -> Retrievers:
+    """A row for every retriever with stored scores."""
     if options["budget"] < 1:
         raise ReportRefused("--budget is a whole number from 1 on.")
     found = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
     if not found:
         raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
-    return [{**_row(line), "token_budget": options["budget"]} for line in found]
+    return Retrievers(found, options["budget"])
+
+
+def as_json(found: Retrievers) -> list[dict[str, Any]]:
+    """The rows as plain values."""
+    return [{**_row(line), "token_budget": found.budget} for line in found.lines]
 
 
 def _row(line: Line) -> dict[str, Any]:
@@ -47,24 +61,22 @@ def _row(line: Line) -> dict[str, Any]:
     }
 
 
-def lines(rows: list[dict[str, Any]]) -> list[str]:
-    """A table for a console."""
-    head = ["retriever", "recall of insights", "recall of documents", "nDCG", "documents", "subtopics"]
-    names = ("recall_insights", "recall_documents", "ndcg")
-    return aligned(
-        [
-            head,
-            *(
-                [
-                    row["reference"],
-                    *(with_interval(row, name) for name in names),
-                    f"{row['mean_documents']:.1f}",
-                    str(row["n_subtopics"]),
-                ]
-                for row in rows
-            ),
-        ]
+def sheet(found: Retrievers) -> Sheet:
+    """The rows as a table."""
+    measures = (
+        Measure("recall_insights", "recall of insights", Unit.SHARE),
+        Measure("recall_documents", "recall of documents", Unit.SHARE),
+        Measure("ndcg", "nDCG"),
+        Measure("mean_documents", "documents", Unit.POINTS),
+        Measure("n_subtopics", "subtopics", Unit.COUNT),
     )
+    rows = tuple(
+        Row((line.reference,), {one.key: getattr(line.quality, one.key) for one in measures})
+        for line in found.lines
+    )
+    return Sheet((Table("retrievers", "", (Name("retriever", "retriever"),), measures, rows),))
 
 
-REPORT = Report("how well retrievers find the documents that hold insights", add_arguments, make, lines)
+REPORT = Report(
+    "how well retrievers find the documents that hold insights", add_arguments, make, as_json=as_json, sheet=sheet
+)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.agreement.reports import Report, ReportRefused, aligned, number
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.leaderboard import files
-from annotation.leaderboard.board import AVERAGES, View, board
-from annotation.leaderboard.orders import FIGURES, rows_by_order
+from annotation.leaderboard.answer import Layout
+from annotation.leaderboard.board import AVERAGES, Board, View, board
+from annotation.leaderboard.orders import OrderRow, as_json, rows_by_order
+from annotation.leaderboard.position_sheet import orders_sheet
+from annotation.leaderboard.sheet import sheet
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
-from benchmarks.leaderboard.board import ORDERS
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
+from benchmarks.results.writing import console
 from benchmarks.scoring.summhay import Score
 
 
@@ -39,11 +43,34 @@ def add_leaderboard(parser: ArgumentParser) -> None:
         help="coverage by the judge's labels (the default) or by what it expects, where it says",
     )
     parser.add_argument("--minute", type=int, default=None, metavar="N", help="people's texts at an active minute")
-    parser.add_argument("--intervals", action="store_true", help="add 95 %% intervals over subtopics")
+    parser.add_argument(
+        "--with-people-only", action="store_true", help="only subtopics that people wrote on; with --people"
+    )
+    parser.add_argument(
+        "--intervals",
+        action=BooleanOptionalAction,
+        default=None,
+        help="95 %% intervals over subtopics, which the table has unless told otherwise, and other forms if asked",
+    )
     parser.add_argument("--format", choices=list(files.TEXTS), default="", help="print all rows in this form")
 
 
-def make_leaderboard(options: Mapping[str, Any]) -> Any:
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A board, and in which form it was asked for: one of `files.TEXTS`, or empty."""
+
+    board: Board
+    view: View
+    form: str
+    with_intervals: bool
+
+    @property
+    def text(self) -> str:
+        """The text that was asked for."""
+        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals)
+
+
+def make_leaderboard(options: Mapping[str, Any]) -> Printed:
     """A row for every system and retriever with judged summaries, the best joint score first."""
     view = _view(options)
     studies = Study.objects.filter(kind=Study.Kind.WRITING) if options["people"] else Study.objects.none()
@@ -52,9 +79,9 @@ def make_leaderboard(options: Mapping[str, Any]) -> Any:
         raise ReportRefused(f"Judge “{view.judge}” has judged no system's summary here.")
     if options["people"] and found.people is None:
         raise ReportRefused(_no_people(view, studies))
-    if options["format"]:
-        return files.TEXTS[options["format"]](found, with_intervals=options["intervals"])
-    return files.as_json(found, with_intervals=options["intervals"])
+    asked = options["intervals"]
+    is_table = not options["format"] and not options["json"]
+    return Printed(found, view, options["format"], with_intervals=is_table if asked is None else asked)
 
 
 def _no_people(view: View, studies: QuerySet[Study]) -> str:
@@ -76,58 +103,39 @@ def _view(options: Mapping[str, Any]) -> View:
         raise ReportRefused("--minute is 0 or more.")
     haystacks = haystacks_argument.chosen(options)
     score = Score(options.get("score", Score.LABEL))
-    return View(haystacks, judge, options["average"], options.get("minute"), score)
+    with_people_only = bool(options.get("with_people_only"))
+    return View(haystacks, judge, options["average"], options.get("minute"), score, with_people_only)
 
 
-def leaderboard_lines(rows: Any) -> list[str]:
+def leaderboard_plain(printed: Printed) -> Any:
+    """The rows as plain values, or the text that was asked for."""
+    return printed.text if printed.form else files.as_json(printed.board, with_intervals=printed.with_intervals)
+
+
+def leaderboard_lines(printed: Printed) -> list[str]:
     """A table for a console, or the text that was asked for."""
-    if isinstance(rows, str):
-        return [rows.rstrip("\n")]
-    names = tuple(files.NAMES.values())
-    table = [["system", "retriever", *names, "summaries"]]
-    for row in rows:
-        cells = [_cell(row, name) for name in names]
-        table.append([row["system"], row["retriever"], *cells, str(row["n_summaries"])])
-    return aligned(table)
+    if printed.form:
+        return [printed.text.rstrip("\n")]
+    names = {one: one for one in printed.board.settings}
+    return console(sheet(Layout(printed.board, printed.view, names)), with_intervals=printed.with_intervals)
 
 
-def _cell(row: Mapping[str, Any], name: str) -> str:
-    """A figure, with its interval where it was asked for."""
-    if row[name] is None:
-        return "—"
-    interval = row.get("intervals", {}).get(name, {})
-    bounds = "" if interval.get("low") is None else f" [{interval['low']:.1f}, {interval['high']:.1f}]"
-    return f"{row[name]:.1f}{bounds}"
-
-
-def make_position(options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for every system that read the full context in a known order other than the random one."""
+def make_position(options: Mapping[str, Any]) -> tuple[list[OrderRow], str]:
+    """Every system that read the full context in a known order other than the random one, and the judge."""
     view = _view(options)
     found = rows_by_order(view)
     if not found:
         raise ReportRefused("No system read the full context in a known order here.")
-    return [
-        {
-            "system": row.system,
-            "judge": str(view.judge),
-            **{figure: stat.value for figure, stat in row.stats.items()},
-            "n_summaries": row.n_summaries,
-            "intervals": {figure: files.with_reason(stat) for figure, stat in row.stats.items()},
-        }
-        for row in found
-    ]
+    return found, str(view.judge)
 
 
-def position_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """A table for a console."""
-    cells = [[row["system"], *(number(row[name]) for name in FIGURES), str(row["n_summaries"])] for row in rows]
-    return [
-        *aligned([["system", *FIGURES, "summaries"], *cells]),
-        f"top is the published order {ORDERS['top']}, bottom {ORDERS['bottom']}, random {ORDERS['random']}.",
-    ]
-
-
-LEADERBOARD = Report("systems, and people, on the task", add_leaderboard, make_leaderboard, leaderboard_lines)
+LEADERBOARD = Report(
+    "systems, and people, on the task", add_leaderboard, make_leaderboard, leaderboard_lines, leaderboard_plain
+)
 POSITION = Report(
-    "joint score by the order of the documents in the full context", add_task, make_position, position_lines
+    "joint score by the order of the documents in the full context",
+    add_task,
+    make_position,
+    as_json=lambda found: as_json(*found),
+    sheet=lambda found: orders_sheet(*found),
 )

@@ -1,77 +1,70 @@
-"""The leaderboard page, its files, and two entries insight by insight."""
+"""The leaderboard page, its files, and rows insight by insight."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from annotation.leaderboard import files
-from annotation.leaderboard.board import COMPARED, LEADERBOARD, PEOPLE, Board, Line, Look, PairLook, View
-from annotation.leaderboard.charts import board_chart
-from annotation.leaderboard.forms import TITLES, ViewForm
+from annotation.leaderboard import compared_sheet, files
+from annotation.leaderboard.answer import ROWS, Layout
+from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
+from annotation.leaderboard.compared import COMPARED, PairLook
+from annotation.leaderboard.forms import ViewForm
+from annotation.leaderboard.sheet import sheet
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
-from benchmarks.judges.registry import description_of
-from benchmarks.models import Haystack, Insight
-from benchmarks.results.chart_files import chart_file
+from benchmarks.models import Haystack
+from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.scoring.leaderboard import FIGURES, WORDS
-from benchmarks.web.downloads import download, json_download
+from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Column, Table
-
-BLOCKS = ("coverage", "citation", "joint")
-
-
-def _column(name: str) -> Column:
-    return Column(lambda line: line.row.stats[name].value, high_first=True)
-
-
-ROWS: Table[Line] = Table(
-    "all-rows",
-    {
-        "system": Column(lambda line: line.entry.system),
-        "retriever": Column(lambda line: line.entry.retriever),
-        **{name: _column(name) for name in FIGURES},
-        "minutes": Column(lambda line: line.minutes and line.minutes.value, high_first=True),
-        "summaries": Column(lambda line: line.row.n_summaries, high_first=True),
-        "insights": Column(lambda line: line.row.n_insights, high_first=True),
-    },
-    default="joint",
-)
-"""All rows of the board and what they can be sorted by."""
 
 
 @requires("annotation.view_session")
 @require_safe
 def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
-    """Systems and people by retriever, then every row with its intervals."""
-    form, view, shown = _shown(request)
+    """Systems and people by retriever: the answer, a chart, and every row with its intervals."""
+    if order := request.GET.get("sort"):  # as the table was sorted before it had a name
+        query = request.GET.copy()
+        del query["sort"]
+        query[f"{ROWS}-sort"] = order
+        return redirect(f"{request.path}?{query.urlencode()}")
+    studies = _studies(request)
+    form, view, shown = _shown(request, studies)
     found = shown.figures if shown else None
     if shown is not None and found is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": found, "formats": FORMAT_NAMES}
-    if view is not None and found is not None and found.lines:
-        names = names_of(found.settings)
-        context |= {
-            "names": names,
-            "chart": board_chart(found, names, str(view.judge)),
-            "charts_url": reverse("annotation:leaderboard-chart", args=["x"])[:-1],
-            "blocks": [(TITLES[name], name, _block(found, name)) for name in BLOCKS],
-            "table": ROWS.shown(found.lines, request.GET),
-            "figures": [(name, TITLES[name]) for name in FIGURES],
-            "words": WORDS,
-            "judge_note": description_of(view.judge.kind),
-            "best": {name: _best(found, name) for name in BLOCKS},
-        }
+    if view is not None and found is not None:
+        context["sheet"] = sheet(Layout(found, view, names_of(found.settings), request.GET, tuple(studies)))
+        context["files_url"] = reverse("annotation:leaderboard-figures", args=["x"]).removesuffix("x")
     return page(request, "annotation/leaderboard.html", context, part="board")
+
+
+@requires("annotation.view_session")
+@require_safe
+def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
+    """All figures, a table or the chart as a file; retrievers have the names of files there."""
+    _form, view, shown = _shown(request, wait_s=FILE_WAIT_S)
+    if view is None or shown is None:
+        raise Http404
+    found = shown.figures
+    if found is None:
+        return waiting_file(request, shown, name=name)
+    is_drawn = name.startswith("board-chart.")
+    names = names_of(found.settings) if is_drawn else {one: one for one in found.settings}
+    whole = sheet(Layout(found, view, names, request.GET, is_whole=True))
+    as_json = {"data_version": shown.version, "rows": files.as_json(found, with_intervals=True)}
+    return sheet_file(request, whole, name, as_json=as_json, prefix="leaderboard-")
 
 
 @requires("annotation.view_session")
@@ -86,22 +79,8 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
         return waiting_file(request, shown, name=name)
     if file_format == "json":
         return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
-    text = files.TEXTS[file_format](found)
+    text = files.TEXTS[file_format](found, reader=reader_of(request))
     return download([text], name=name, content_type="text/plain; charset=utf-8")
-
-
-@requires("annotation.view_session")
-@require_safe
-def leaderboard_chart(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A file of the chart."""
-    _form, view, shown = _shown(request, wait_s=FILE_WAIT_S)
-    if view is None or shown is None:
-        raise Http404
-    found = shown.figures
-    if found is None:
-        return waiting_file(request, shown, name=name)
-    chart = board_chart(found, names_of(found.settings), str(view.judge))
-    return chart_file(request, [chart], name, prefix="leaderboard-")
 
 
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
@@ -112,59 +91,76 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 @requires("annotation.view_session")
 @require_safe
 def compared(request: HtmxHttpRequest) -> HttpResponse:
-    """Two entries insight by insight."""
+    """One entry, or two beside each other, insight by insight and in total."""
     form, view, board = _shown(request)
     if board is not None and board.figures is None:
         return waiting_page(request, board, {}, heading=_("Leaderboard"))
     found = board.figures if board else None
-    words = names_of(found.settings) if found else {}
-    names = {
-        str(line.entry): f"{line.entry.system} · {words[line.entry.retriever]}"
-        for line in (found.lines if found else ())
-    }
-    first, second = request.GET.get("a", ""), request.GET.get("b", "")
-    if view is None or found is None or first not in names or second not in names:
+    asked = _pair(request, found)
+    if view is None or found is None or asked is None:
         raise Http404
-    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), first, second), now=timezone.now())
+    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), *asked), now=timezone.now())
     if shown.figures is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"))
-    insights = Insight.objects.select_related("subtopic__haystack").in_bulk(
-        [row.insight for row in shown.figures.rows]
-    )
-    rows = [(insights[row.insight], row) for row in shown.figures.rows if row.insight in insights]
-    context = {"form": form, "view": view, "shown": shown, "names": names, "rows": rows}
-    context |= {"first": first, "second": second, "first_name": names[first], "second_name": names[second]}
+    names = compared_sheet.names_of_rows(found, names_of(found.settings))
+    figures = compared_sheet.as_on_board(shown.figures, found, asked)
+    rows = compared_sheet.with_insights(figures)
+    context = {
+        "form": form,
+        "view": view,
+        "shown": shown,
+        "names": names,
+        "first": asked[0],
+        "second": asked[1],
+        "heading": " – ".join(names[key] for key in asked if key),
+        "rows": rows,
+        "sheet": compared_sheet.sheet(figures, rows, names, asked, view),
+        "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
+    }
     return page(request, "annotation/leaderboard_compared.html", context)
 
 
-def _shown(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ViewForm, View | None, Shown[Board] | None]:
+@requires("annotation.view_session")
+@require_safe
+def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    """The comparison as a file."""
+    _form, view, board = _shown(request, wait_s=FILE_WAIT_S)
+    found = board.figures if board else None
+    if board is not None and found is None:
+        return waiting_file(request, board, name=name)
+    asked = _pair(request, found)
+    if view is None or found is None or asked is None:
+        raise Http404
+    look = PairLook(Look.at(view, _studies(request)), *asked)
+    shown = look_up(COMPARED, look, now=timezone.now(), wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    names = compared_sheet.names_of_rows(found, {one: one for one in found.settings})
+    rows = compared_sheet.with_insights(shown.figures)
+    whole = compared_sheet.sheet(shown.figures, rows, names, asked, view)
+    return sheet_file(
+        request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
+    )
+
+
+def _pair(request: HttpRequest, found: Board | None) -> tuple[str, str] | None:
+    """The keys of the entries that an address asks for, the second may be empty; None if not on the board."""
+    known = {line.key for line in found.lines} if found else set()
+    first, second = request.GET.get("a", ""), request.GET.get("b", "")
+    return (first, second) if first in known and second in known | {""} else None
+
+
+def _shown(
+    request: HttpRequest, studies: QuerySet[Study] | None = None, *, wait_s: float = WAIT_S
+) -> tuple[ViewForm, View | None, Shown[Board] | None]:
     haystacks = Haystack.objects.for_work().order_by("title")
     form = ViewForm(request.GET, haystacks=haystacks)
     view = form.view()
     if view is None:
         return form, None, None
-    look = Look.at(view, _studies(request))
+    look = Look.at(view, _studies(request) if studies is None else studies)
     return form, view, look_up(LEADERBOARD, look, now=timezone.now(), wait_s=wait_s)
 
 
-def _studies(request: HttpRequest) -> Any:
+def _studies(request: HttpRequest) -> QuerySet[Study]:
     return Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING)
-
-
-def _block(found: Board, name: str) -> list[tuple[str, list[Line | None]]]:
-    """A row for each summarizer, a cell for each setting; people last, in the oracle's column."""
-    systems = [line.entry.system for line in found.lines if not line.is_people]
-    by_oracle = sorted(dict.fromkeys(systems), key=lambda system: -_value(found.line(system, "oracle"), "joint"))
-    rows = [(system, [found.line(system, setting) for setting in found.settings]) for system in by_oracle]
-    if found.people is not None:
-        rows.append((PEOPLE.system, [found.line(PEOPLE.system, setting) for setting in found.settings]))
-    return rows
-
-
-def _value(line: Line | None, name: str) -> float:
-    value = None if line is None else line.row.stats[name].value
-    return -1.0 if value is None else value
-
-
-def _best(found: Board, name: str) -> float:
-    return max((_value(line, name) for line in found.lines if not line.is_people), default=-1.0)

@@ -120,10 +120,6 @@ class LinkingStudyForm(NewStudyForm, ChecksForm, PlanForm):
             )
         }
 
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
-        self.user = user  # needed before the fields are made
-        super().__init__(*args, user=user, **kwargs)
-
     def clean(self) -> dict[str, Any]:
         """A percentage ends at 100; a number is whole."""
         data = super().clean()

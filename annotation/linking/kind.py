@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.figures.page import headline, headline_facts, small_chart
-from annotation.kinds import Headline, StudyFile, Waiting, Words, register, results_tab
+from annotation.figures.results import RESULTS
+from annotation.kinds import Waiting, Words, register, results_tab
+from annotation.labelling import summaries
 from annotation.labelling.kind import LabelWork, disagreements
-from annotation.labelling.recording import Outcome
-from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.views import barred
 from annotation.linking import exports, planning
@@ -29,10 +27,6 @@ from annotation.linking.simulated import SIMULATED
 from annotation.linking.unlinked import UNLINKED
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.guidelines import wording
-from annotation.studies.overview_page import OverviewPage, Remark
-from annotation.studies.tasks import Dealing, Dealt
-from benchmarks.models import Haystack
-from benchmarks.web.charts import Chart
 
 DISAGREEMENTS = "annotation:disagreements"
 
@@ -56,7 +50,7 @@ class Linking(LabelWork):
     )
     guidelines = wording(__file__)
     tabs = (
-        results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-agreement"),
+        results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
         results_tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS),
     )
     plan = LinkingPlan
@@ -70,16 +64,29 @@ class Linking(LabelWork):
     short_help = gettext_lazy(
         "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
     )
-    about_rows = ABOUT_ROWS
+    about_rows = summaries.ABOUT_ROWS
+    about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
     label_columns = tuple(exports.COLUMNS)
+    label_rows = staticmethod(exports.label_rows)
+    label_cells = staticmethod(exports.spaced)
     label_files = (("current", gettext_lazy("Labels")), ("history", gettext_lazy("Every answer ever given")))
     downloads = (("annotation:annotated-summaries", gettext_lazy("Annotated summaries, JSON")),)
+    files = staticmethod(files_of)
+    insights_in_files = staticmethod(haystacks_of)
     answers = LINK
+    results = RESULTS
     beside = UNLINKED
     task_template = "annotation/linking_task.html"
     task_rows = ("study__linking_plan", "item__summary__subtopic", "item__summary__haystack")
+    page_context = staticmethod(page_context)
+    question_in_words = staticmethod(question_in_words)
+    feedback = staticmethod(feedback)
     simulated = SIMULATED
+    dealing = staticmethod(planning.dealing)
+    deal = staticmethod(planning.deal)
+    checks = staticmethod(checks_of)
+    overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Take the summaries and deal them, with training and gold items where they are asked for."""
@@ -88,9 +95,6 @@ class Linking(LabelWork):
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | checks_in(study) | choice_of(study, user=user)
 
-    def initial_on(self, haystack: Haystack) -> dict[str, Any]:
-        return {"haystacks": [haystack.pk]}
-
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         """Add summaries; with the first ones training and gold items where they are asked for."""
         add = planning.add_summaries
@@ -98,56 +102,11 @@ class Linking(LabelWork):
             add = partial(planning.add_first_summaries, checks=form.checks(), pass_mark=form.pass_share())
         return add_from(add, form=form, study=study, by=by, now=now)
 
-    def dealing(self, study: Study) -> Dealing:
-        return planning.dealing(study)
-
-    def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-        return planning.deal(study=study, by=by, now=now, rebalance=rebalance)
-
-    def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
-        return checks_of(study)
-
-    def page_context(self, task: LabelTask) -> dict[str, Any]:
-        return page_context(task)
-
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.LINKING)
 
-    def question_in_words(self, task: LabelTask, question: UUID) -> str:
-        return question_in_words(task, question)
-
-    def feedback(self, outcome: Outcome[Any]) -> str:
-        return feedback(outcome)
-
-    def about(self, task: LabelTask) -> Remark:
-        return about(task)
-
-    def overview(self, study: Study, now: datetime) -> OverviewPage:
-        return page_of(study, now)
-
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
-
-    def latest(self, study: Study) -> Chart | None:
-        return small_chart(study)
-
-    def facts(self, study: Study) -> object:
-        return headline_facts(study)
-
-    def headline(self, study: Study) -> Headline:
-        return headline(study)
-
-    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-        return exports.label_rows(study, which)
-
-    def label_cells(self, rows: Iterator[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:
-        return exports.spaced(rows)
-
-    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
-        return files_of(study, now)
-
-    def insights_in_files(self, study: Study) -> Iterable[Haystack]:
-        return haystacks_of(study)
 
 
 KIND = register(Linking())

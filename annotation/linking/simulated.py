@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
-from annotation.labelling.simulating import Chosen, Simulated
-from annotation.labelling.simulation import Rates, mistaken
+from annotation.labelling.simulating import Chosen, Rates, Simulated, mistaken
 from annotation.labelling.summaries import chosen_summaries
 from annotation.linking import planning
 from annotation.linking.bullets import linkable_numbers

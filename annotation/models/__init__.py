@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.models.adjudication import CoverageAdjudication
-from annotation.models.labels import CoverageLabel, ExternalLabel
+from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
 from annotation.models.late_texts import LateDecision, LateNotes
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
@@ -39,7 +39,6 @@ from annotation.models.studies import (
     WritingPlan,
 )
 from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan
-from annotation.models.unlinked import UnlinkedLabel, UnlinkedReason
 from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,

@@ -1,7 +1,8 @@
-"""What people say of summaries: coverage labels with links, and labels made elsewhere. Append-only.
+"""What people say of summaries: coverage labels with links, why bullets have none, and labels made elsewhere.
 
-A change is a new row that supersedes the old one; the first answer stays. Labels made here are covered exactly
-when linked once they are complete; imported ones are kept as published, and `breaks_rule` says where they are not.
+Append-only: a change is a new row that supersedes the old one, and the first answer stays. Labels made here are
+covered exactly when linked once they are complete; imported ones are kept as published, and `breaks_rule` says
+where they are not.
 """
 
 from __future__ import annotations
@@ -87,3 +88,24 @@ class ExternalLabel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item}: {self.label}"
+
+
+class UnlinkedReason(models.TextChoices):
+    """Why a bullet covers no insight."""
+
+    SUBTOPIC = "subtopic", "another subtopic"
+    GENERAL = "general", "too general"
+    UNSUPPORTED = "unsupported", "unsupported"
+
+
+class UnlinkedLabel(Answer):
+    """Reasons by line of a summary, all that one person gave; a line that is linked by now counts for nothing.
+
+    `reasons` is {line, counted from 1, as text: reason}. It is optional, so a task is done without one.
+    """
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="unlinked_labels")
+    reasons: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id}: {len(self.reasons)} reasons"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -25,7 +23,3 @@ class RatingStudyForm(NewStudyForm, SummariesForm, PlanForm):
     class Meta:
         model = RatingPlan
         fields = ("people_per_item",)
-
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
-        self.user = user  # needed before the fields are made
-        super().__init__(*args, user=user, **kwargs)

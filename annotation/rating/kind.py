@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Headline, Words, register, results_tab
+from annotation.kinds import Words, register
+from annotation.labelling import summaries
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.summaries import ABOUT_ROWS, about, barred_pairs
 from annotation.labelling.summary_forms import SummariesForm, add_from, choice_of, create_from
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
-from annotation.pane import Pane
 from annotation.rating import exports, planning
 from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
-from annotation.rating.results import facts, headline
+from annotation.rating.sheet import RESULTS
 from annotation.rating.simulated import SIMULATED
-from annotation.results.study import OfStudy
 from annotation.studies.guidelines import wording
-from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing, present_people
-from benchmarks.models import Haystack
 
 
 class Rating(LabelWork):
@@ -48,7 +43,6 @@ class Rating(LabelWork):
         minutes=10.0,
     )
     guidelines = wording(__file__)
-    tabs = (results_tab("results", gettext_lazy("Results"), "annotation:rating-results"),)
     plan = RatingPlan
     new_form = RatingStudyForm
     items_form = SummariesForm
@@ -60,23 +54,26 @@ class Rating(LabelWork):
     short_help = gettext_lazy(
         "Nobody is given a summary of their own, or on a haystack that they still have to write on."
     )
-    about_rows = ABOUT_ROWS
+    about_rows = summaries.ABOUT_ROWS
+    about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
     label_columns = tuple(exports.COLUMNS)
+    label_rows = staticmethod(exports.label_rows)
     label_files = (("current", gettext_lazy("Ratings")), ("history", gettext_lazy("Every rating ever given")))
     answers = RATED
+    results = RESULTS
     task_template = "annotation/rating_task.html"
     task_rows = ("study__rating_plan", "item__summary__subtopic", "item__summary__haystack")
+    page_context = staticmethod(page_context)
+    pane = staticmethod(pane)
     simulated = SIMULATED
+    overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         return create_from(planning.create_study, form=form, by=by, now=now)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | choice_of(study, user=user)
-
-    def initial_on(self, haystack: Haystack) -> dict[str, Any]:
-        return {"haystacks": [haystack.pk]}
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         return add_from(planning.add_summaries, form=form, study=study, by=by, now=now)
@@ -85,31 +82,10 @@ class Rating(LabelWork):
         """Summaries are assigned one by one; nobody gets their own, or what they still have to write on."""
         people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
         wanted = study.rating_plan.people_per_item
-        return {"group": "pk", "wanted": wanted, "barred": barred_pairs(people, items)}
-
-    def page_context(self, task: LabelTask) -> dict[str, Any]:
-        return page_context(task)
+        return {"group": "pk", "wanted": wanted, "barred": summaries.barred_pairs(people, items)}
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.RATING)
-
-    def pane(self, context: dict[str, Any]) -> Pane:
-        return pane(context)
-
-    def about(self, task: LabelTask) -> Remark:
-        return about(task)
-
-    def overview(self, study: Study, now: datetime) -> OverviewPage:
-        return page_of(study, now)
-
-    def headline(self, study: Study) -> Headline:
-        return headline(study)
-
-    def facts(self, study: Study) -> object:
-        return facts(OfStudy(study.pk))
-
-    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-        return exports.label_rows(study, which)
 
 
 KIND = register(Rating())

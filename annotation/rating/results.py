@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext
 
-from annotation.kinds import Headline
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
@@ -19,21 +17,16 @@ from benchmarks.models import Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import (
-    ALPHA,
     ASPECTS,
-    MEAN,
-    MEASURES,
     PEOPLE,
     LikertReport,
     RatingTable,
     likert_report,
 )
 from benchmarks.scoring.ratings import MISSING
-from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.sums import Ints
 
-FIGURE_COLUMNS = ("measure", "of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
-BY_ASPECT = "ratings have a share of equal ones for each aspect; see the results"
 NOTABLE = 2
 """Ratings of two people that are so far apart are worth a look."""
 
@@ -203,36 +196,3 @@ def as_json(found: Results) -> dict[str, Any]:
             for one in found.report.systems
         ],
     }
-
-
-def figure_rows(found: Results) -> Iterator[tuple[Any, ...]]:
-    """A row for each figure, in the order of `FIGURE_COLUMNS`."""
-    for one in found.report.measures:
-        yield from _rows(one.measure, "people among themselves", "", one.people.stats)
-        for row in one.judges:
-            yield from _rows(one.measure, "judge and people", row.name, row.stats)
-    for side in found.report.systems:
-        for system in side.rows:
-            for measure in MEASURES:
-                stats = {f"mean rating by {side.rater}": system.stats[measure]}
-                yield from _rows(measure, "system", system.system, stats)
-
-
-def _rows(measure: str, of: str, name: str, stats: Mapping[str, Stat]) -> Iterator[tuple[Any, ...]]:
-    for figure, stat in stats.items():
-        where = (measure, of, name, figure)
-        yield (*where, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.reason)
-
-
-def headline(study: Study) -> Headline:
-    """How many summaries were rated, and how far people agree on the mean over aspects; shares are by aspect."""
-    found = results_of(study)
-    people = next(one.people for one in found.report.measures if one.measure == MEAN)
-    return Headline(
-        n_items=found.report.n_rated,
-        n_people=len(found.people),
-        n_judges=len(found.judges),
-        percent=Stat.undefined(BY_ASPECT),
-        corrected=people.stats[ALPHA],
-        coefficient=gettext("Krippendorff α of the mean rating"),
-    )

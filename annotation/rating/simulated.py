@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from annotation.labelling.simulating import Chosen, Simulated
-from annotation.labelling.simulation import Rates, mistaken
+from annotation.labelling.simulating import Chosen, Rates, Simulated, mistaken
 from annotation.labelling.summaries import chosen_summaries
 from annotation.models import LabelItem, RatingPlan, Study
 from annotation.rating import planning

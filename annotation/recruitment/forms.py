@@ -24,6 +24,18 @@ ALL = 100
 CODES = ("failed_checks_code", "screened_out_code", "no_consent_code")
 
 
+def _code(label: Any, help_text: Any, *, required: bool = False) -> forms.CharField:
+    """What a panel is told of how somebody ended."""
+    return forms.CharField(label=label, required=required, max_length=60, help_text=help_text)
+
+
+def _percent(label: Any, help_text: Any, *, initial: int | None = None) -> forms.IntegerField:
+    """A share that is optional."""
+    return forms.IntegerField(
+        label=label, required=False, min_value=1, max_value=ALL, initial=initial, help_text=help_text
+    )
+
+
 class LinkForm(FoldedForm):
     """Panel, who may join, tasks, and what people are shown at the end; `instance` is a link that changes."""
 
@@ -45,18 +57,13 @@ class LinkForm(FoldedForm):
             "somebody joins; in a writing study, one each."
         ),
     )
-    completion_code = forms.CharField(
-        label=_("Completion code"),
-        max_length=60,
-        help_text=_("Shown when no task is left and enough of them are done."),
+    completion_code = _code(
+        _("Completion code"), _("Shown when no task is left and enough of them are done."), required=True
     )
-    min_done_percent = forms.IntegerField(
-        label=_("Tasks that must be done, in percent"),
-        required=False,
-        min_value=1,
-        max_value=100,
-        initial=100,
-        help_text=_("Blank: all. Skipped tasks are not done; who skips too many can go back to them."),
+    min_done_percent = _percent(
+        _("Tasks that must be done, in percent"),
+        _("Blank: all. Skipped tasks are not done; who skips too many can go back to them."),
+        initial=ALL,
     )
     return_url = forms.CharField(
         label=_("Return link to the panel"),
@@ -68,30 +75,19 @@ class LinkForm(FoldedForm):
         ),
         widget=forms.URLInput,
     )
-    screened_out_code = forms.CharField(
-        label=_("Code: screened out"),
-        required=False,
-        max_length=60,
-        help_text=_("For those who find no place or no task. Blank: they are asked to return the task."),
+    screened_out_code = _code(
+        _("Code: screened out"),
+        _("For those who find no place or no task. Blank: they are asked to return the task."),
     )
-    no_consent_code = forms.CharField(
-        label=_("Code: no consent"),
-        required=False,
-        max_length=60,
-        help_text=_("For those who do not agree, or withdraw before they are done."),
+    no_consent_code = _code(
+        _("Code: no consent"), _("For those who do not agree, or withdraw before they are done.")
     )
-    failed_checks_code = forms.CharField(
-        label=_("Code: failed checks"),
-        required=False,
-        max_length=60,
-        help_text=_("In place of the completion code, if too few checks are right."),
+    failed_checks_code = _code(
+        _("Code: failed checks"), _("In place of the completion code, if too few checks are right.")
     )
-    min_checks_percent = forms.IntegerField(
-        label=_("Checks that must be right, in percent"),
-        required=False,
-        min_value=1,
-        max_value=100,
-        help_text=_("Of attention checks and hidden gold answered. Blank: they decide nothing."),
+    min_checks_percent = _percent(
+        _("Checks that must be right, in percent"),
+        _("Of attention checks and hidden gold answered. Blank: they decide nothing."),
     )
     id_parameter = forms.CharField(
         label=_("Parameter with the participant's id"),

@@ -64,7 +64,8 @@ class ConsentGate:
         self, request: HttpRequest, view: Any, args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponseBase | None:
         """Answer in place of the view where the gate is shut."""
-        if request.method in SAFE or not _is_behind(request) or getattr(view, "is_open_without_consent", False):
+        is_behind = request.resolver_match is not None and request.resolver_match.route.startswith(BEHIND)
+        if request.method in SAFE or not is_behind or getattr(view, "is_open_without_consent", False):
             return None
         if not request.user.is_authenticated or consent.lets_work(request.user):
             return None
@@ -76,7 +77,3 @@ class ConsentGate:
             return refusal()
         messages.error(request, message())
         return redirect("annotation:consent")
-
-
-def _is_behind(request: HttpRequest) -> bool:
-    return request.resolver_match is not None and request.resolver_match.route.startswith(BEHIND)

@@ -56,7 +56,7 @@ class DetailsForm(FoldedForm):
     )
 
     def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
-        self.study = study
+        self.user, self.study = user, study  # what chooses items reads the user while its fields are made
         if study is not None:
             kwargs.setdefault("initial", details_of(study))
         super().__init__(*args, **kwargs)

@@ -101,7 +101,8 @@ class Part:
 class Work(StudyKind, ABC):
     """A kind of study that researchers set up here and that people work in.
 
-    What has to be overridden is abstract; all else is as for a kind without it.
+    What has to be overridden is abstract; all else is as for a kind without it. A function that a module of the
+    kind has already becomes a method by `staticmethod`.
     """
 
     new_title: Text
@@ -160,8 +161,8 @@ class Work(StudyKind, ABC):
         return {} if plan is None else self.new_form.shown(plan)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
-        """What that form shows where one comes from the page of a haystack, if it can be about one."""
-        return {}
+        """What that form shows where one comes from the page of a haystack; nothing if it cannot be about one."""
+        return {"haystacks": [haystack.pk]} if "haystacks" in self.new_form.base_fields else {}
 
     def initial_on_sources(self, sources: Sequence[Haystack]) -> dict[str, Any]:
         """The same of documents with reference summaries; nothing where there is no such work on them."""

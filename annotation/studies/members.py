@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -79,7 +79,11 @@ def names_of(study: Study, *, public: bool) -> dict[int, str]:
 
     With `public` pseudonyms only.
     """
-    members = list(study.memberships.select_related("annotator").order_by("number"))
+    return named(list(study.memberships.select_related("annotator").order_by("number")), public=public)
+
+
+def named(members: Sequence[Membership], *, public: bool) -> dict[int, str]:
+    """{annotator pk: name} of the members of a study, as `names_of` gives them."""
     labels = Counter(member.annotator.label for member in members)
     return {
         member.annotator_id: member.pseudonym

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Headline, Words, register, results_tab
+from annotation.kinds import Words, register
 from annotation.labelling.kind import LabelWork
-from annotation.models import LabelTask, Study, ValidationPlan
-from annotation.results.study import OfStudy
+from annotation.models import Study, ValidationPlan
 from annotation.studies.guidelines import wording
-from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
 from annotation.validation import exports, planning
 from annotation.validation.forms import PairsForm, ValidationStudyForm, choice_of
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
-from annotation.validation.results import facts, headline, small_chart
+from annotation.validation.sheet import RESULTS
 from annotation.validation.simulated import SIMULATED
-from benchmarks.web.charts import Chart
 
 
 class Validation(LabelWork):
@@ -43,7 +39,6 @@ class Validation(LabelWork):
         minutes=1.0,
     )
     guidelines = wording(__file__)
-    tabs = (results_tab("results", gettext_lazy("Results"), "annotation:validation-results"),)
     plan = ValidationPlan
     new_form = ValidationStudyForm
     items_form = PairsForm
@@ -53,13 +48,18 @@ class Validation(LabelWork):
         "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
     )
     about_rows = ABOUT_ROWS
+    about = staticmethod(about)
     about_label = gettext_lazy("Point")
     label_columns = tuple(exports.COLUMNS)
+    label_rows = staticmethod(exports.label_rows)
     label_files = (("current", gettext_lazy("Answers")), ("history", gettext_lazy("Every answer ever given")))
     answers = PAIR
+    results = RESULTS
     task_template = "annotation/validation_task.html"
     task_rows = ("study__validation_plan", "item__response__question", "item__key_point")
+    page_context = staticmethod(page_context)
     simulated = SIMULATED
+    overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Draw the verdicts and deal them."""
@@ -85,27 +85,6 @@ class Validation(LabelWork):
     def dealing(self, study: Study) -> Dealing:
         """Responses are assigned whole."""
         return {"group": "response", "wanted": study.validation_plan.people_per_item}
-
-    def page_context(self, task: LabelTask) -> dict[str, Any]:
-        return page_context(task)
-
-    def about(self, task: LabelTask) -> Remark:
-        return about(task)
-
-    def overview(self, study: Study, now: datetime) -> OverviewPage:
-        return page_of(study, now)
-
-    def latest(self, study: Study) -> Chart | None:
-        return small_chart(study)
-
-    def facts(self, study: Study) -> object:
-        return facts(OfStudy(study.pk))
-
-    def headline(self, study: Study) -> Headline:
-        return headline(study)
-
-    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-        return exports.label_rows(study, which)
 
 
 KIND = register(Validation())

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.db.models import Count
-from django.utils.translation import gettext as _
 
-from annotation.figures.charts import small_dots
-from annotation.kinds import Headline
 from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.results.study import OfStudy, study_or_gone, totals
 from annotation.studies.members import names_of
@@ -23,7 +20,6 @@ from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, eval
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.web.charts import Chart
 
 PARTS = {
     "category": "response__question__category",
@@ -169,30 +165,6 @@ def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[Re
     )
 
 
-def headline(study: Study) -> Headline:
-    """How many verdicts people checked, and how far they agree among themselves; the judge is one."""
-    found = results_of(study)
-    ceiling = found.evaluation.ceiling
-    return Headline(found.n_answered, len(found.evaluation.people), 1, ceiling["percent"], ceiling["randolph"])
-
-
-def small_chart(study: Study) -> Chart | None:
-    """The judge beside people, in a card; None before the first answer."""
-    found = results_of(study)
-    if not found.evaluation.n_items:
-        return None
-    return small_dots(
-        _("Agreement with people: entailed or not"),
-        [
-            (_("people"), found.evaluation.ceiling["percent"]),
-            (found.judge, found.evaluation.mean["accuracy"]),
-        ],
-        x_label=_("share of answers"),
-        caption=_("%(n)d verdicts answered, 95 %% intervals") % {"n": found.n_answered},
-        n_human=1,
-    )
-
-
 def as_json(found: Results) -> dict[str, Any]:
     """Plain values, as `manage.py report validation` prints them."""
     evaluation = found.evaluation
@@ -224,31 +196,6 @@ def as_json(found: Results) -> dict[str, Any]:
             for row in found.reasons
         ],
     }
-
-
-def figure_rows(found: Results) -> Iterable[tuple[Any, ...]]:
-    """(of, name, figure, value, low, high, n, clusters, reason), a row a figure."""
-    evaluation = found.evaluation
-    groups: list[tuple[str, str, Mapping[str, Stat]]] = [
-        ("mean over annotators", "", evaluation.mean),
-        ("weighted to all verdicts", "", {"accuracy": evaluation.weighted}),
-        ("people among themselves", "", evaluation.ceiling),
-    ]
-    groups += [("annotator", one.name, one.stats) for one in evaluation.people]
-    groups += [("pair", f"{pair.first}, {pair.second}", pair.stats) for pair in evaluation.pairs]
-    for part, stats in {"verdict": evaluation.by_answer, **found.parts}.items():
-        groups += [(part, name, {"accuracy": stat}) for name, stat in stats.items()]
-    for of, name, stats in groups:
-        for figure, stat in stats.items():
-            reason = stat.reason
-            yield (of, name, figure, stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, reason)
-    for row in found.reasons:
-        for why_not in REASONS:
-            share = row.counts[why_not] / row.n
-            yield (row.of, row.name, f"why not: {why_not or 'none given'}", share, None, None, row.n, None, "")
-
-
-FIGURE_COLUMNS = ("of", "name", "figure", "value", "low", "high", "n", "clusters", "reason")
 
 
 def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratings:

@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from annotation.labelling.simulating import Chosen, Simulated
-from annotation.labelling.simulation import Rates, mistaken
+from annotation.labelling.simulating import Chosen, Rates, Simulated, mistaken
 from annotation.models import LabelItem, Study, ValidationPlan
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible

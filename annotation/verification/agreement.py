@@ -1,4 +1,4 @@
-"""How far people agree on key points: cards, pairs, groups of questions, what each one says and how fast."""
+"""How far people agree on key points: all figures of each task, as a worker computes them, and as plain values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ import numpy as np
 from annotation.figures.judges import JudgeReport
 from annotation.figures.people import Agreement, agreement, as_json
 from annotation.figures.table import Rater
+from annotation.results.study import study_or_gone
 from annotation.studies.overview import TOO_FAST_MS
-from annotation.verification.labels import PointTable
-from annotation.verification.machines import Machine, machine_report, report_json
+from annotation.verification.labels import PointTable, collect, data_version, key_points_of
+from annotation.verification.machines import (
+    Machine,
+    machine_report,
+    machines,
+    machines_version,
+    report_json,
+)
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
@@ -37,7 +45,6 @@ class PersonRow:
     """The answers of one annotator to a task and their speed: labels with count and share, seconds an item."""
 
     name: str
-    pseudonym: str
     n: int
     shares: tuple[tuple[str, int, float | None], ...]
     median_s: float | None
@@ -59,25 +66,85 @@ class TaskAgreement:
 
 FAST_S = TOO_FAST_MS / 1000
 """What the overview of a study calls too fast, in seconds of active time."""
+CONTROL, ALL = "control", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Which items and people of a study count: the options of the stored figures.
+
+    `scope` is the control group or all items, empty for the control group where there is one; `threshold` is where
+    AutoDS scores begin to keep. With `is_public` people appear under their pseudonyms.
+    """
+
+    study: int
+    threshold: float
+    scope: str = ""
+    people: tuple[str, ...] = ()
+    is_public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPointFigures:
+    """All tasks under one look: which items, which people by key and name."""
+
+    scope: str
+    has_control: bool
+    n_items: int
+    n_control: int
+    n_questions: int
+    people: tuple[tuple[str, str], ...]
+    threshold: float
+    tasks: tuple[TaskAgreement, ...]
+
+
+def _facts(look: Look) -> object:
+    study = study_or_gone(look.study)
+    return data_version(study), machines_version(key_points_of(study))
+
+
+def _figures(look: Look) -> KeyPointFigures:
+    study = study_or_gone(look.study)
+    table = collect(study).anonymous() if look.is_public else collect(study)
+    has_control, everybody = bool(table.is_control.any()), table.people
+    scope = look.scope if look.scope in {CONTROL, ALL} else CONTROL if has_control else ALL
+    chosen = table.control() if scope == CONTROL else table
+    if look.people:
+        chosen = chosen.with_people(look.people)
+    beside = machines(study, chosen, threshold=look.threshold) if everybody else ()
+    return KeyPointFigures(
+        scope=scope,
+        has_control=has_control,
+        n_items=chosen.n_items,
+        n_control=int(table.is_control.sum()),
+        n_questions=chosen.n_questions,
+        people=tuple((person.key, person.name) for person in everybody),
+        threshold=look.threshold,
+        tasks=tuple(task_agreement(chosen, task, beside=beside) for task in Task) if everybody else (),
+    )
+
+
+KEY_POINTS = register(
+    Computation("key-point-agreement", options=Look, figures=KeyPointFigures, compute=_figures, facts=_facts)
+)
 
 
 def task_agreement(
     table: PointTable,
     task: Task,
     *,
-    machines: Sequence[Machine] = (),
-    public: bool = False,
+    beside: Sequence[Machine] = (),
     resampling: Resampling = DEFAULT,
 ) -> TaskAgreement:
-    """All figures of a task, machines beside people; with `public` people appear under their pseudonyms."""
+    """All figures of a task, with the machines `beside` people."""
     with shared_draws():
         return TaskAgreement(
             task=task,
-            people=agreement(table.label_table(task), public=public, resampling=resampling),
             by_category=_by(table, task, table.categories, resampling),
             by_domain=_by(table, task, table.domains, resampling),
             persons=tuple(_person(table, task, at, person) for at, person in enumerate(table.people)),
-            machines=machine_report(table, task, machines, resampling=resampling),
+            people=agreement(table.label_table(task), resampling=resampling),
+            machines=machine_report(table, task, beside, resampling=resampling),
         )
 
 
@@ -106,13 +173,22 @@ def _person(table: PointTable, task: Task, column: int, person: Rater) -> Person
     timed = own[np.isfinite(own) & (own > 0)]
     return PersonRow(
         name=person.name,
-        pseudonym=person.pseudonym,
         n=n,
         shares=tuple((label, count, count / n if n else None) for label, count in counts),
         median_s=float(np.median(timed)) if len(timed) else None,
         n_fast=int((timed < FAST_S).sum()),
         n_timed=len(timed),
     )
+
+
+def figures_json(found: KeyPointFigures) -> dict[str, Any]:
+    """All figures as plain values."""
+    return {
+        "scope": found.scope,
+        "autods_threshold": found.threshold,
+        "n_key_points": found.n_items,
+        "tasks": {one.task.value: task_json(one) for one in found.tasks},
+    }
 
 
 def task_json(found: TaskAgreement) -> dict[str, Any]:
@@ -126,7 +202,7 @@ def task_json(found: TaskAgreement) -> dict[str, Any]:
         },
         "per_annotator": [
             {
-                "annotator": row.pseudonym,
+                "annotator": row.name,
                 "n": row.n,
                 "labels": {label: count for label, count, _share in row.shares},
                 "median_seconds": row.median_s,

@@ -1,4 +1,7 @@
-"""The AutoDS filter beside human labels: how scores are spread, and what each threshold keeps and gets wrong."""
+"""The AutoDS filter beside human labels: how scores are spread, and what each threshold keeps and gets wrong.
+
+Figures first, then how they are laid out.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,21 @@ from math import fsum
 from typing import Any
 
 import numpy as np
+from django.http import Http404, HttpRequest, QueryDict
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.figures.table import Rater
+from annotation.models import Study
 from annotation.results.study import study_or_gone
-from annotation.verification.labels import PointTable, collect, data_version
+from annotation.results.study_results import StudyResults
+from annotation.studies.scope import uid_in
+from annotation.verification.labels import PointTable, collect, data_version, key_points_of, threshold_in
 from annotation.verification.machines import judge_scores, machines_version
+from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.sheet import Drawing, Measure, Name, Note, Row, Sheet, Table, Unit
 from benchmarks.scoring.autods import (
     RATES,
     ThresholdFigures,
@@ -120,6 +132,7 @@ class AutoDSLook:
     study: int
     threshold: float
     judge: int | None = None
+    is_public: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,7 @@ class AutoDSFigures:
 
 def _figures(look: AutoDSLook) -> AutoDSFigures:
     study = study_or_gone(look.study)
-    table = collect(study)
+    table = collect(study).anonymous() if look.is_public else collect(study)
     if look.judge is not None:
         nothing = np.full(table.n_items, np.nan)
         table = replace(table, autods=judge_scores(study, table).get(look.judge, nothing))
@@ -140,7 +153,7 @@ def _figures(look: AutoDSLook) -> AutoDSFigures:
 
 def _facts(look: AutoDSLook) -> object:
     study = study_or_gone(look.study)
-    return data_version(study), machines_version(study)
+    return data_version(study), machines_version(key_points_of(study))
 
 
 AUTODS = register(Computation("autods", options=AutoDSLook, figures=AutoDSFigures, compute=_figures, facts=_facts))
@@ -166,6 +179,81 @@ def as_json(found: AutoDS) -> dict[str, Any]:
         "histogram": [{"low": one.low, "high": one.high, "count": one.count} for one in histogram(found.scores)],
         "cdf": [{"score": value, "share": share} for value, share in cumulative(found.scores)],
     }
+
+
+class AutoDSResults(StudyResults[AutoDSLook, AutoDSFigures]):
+    """The scores of the key points, and what a threshold keeps and gets wrong."""
+
+    computation = AUTODS
+    heading = gettext_lazy("AutoDS filter")
+    here = "autods"
+    form_template = "annotation/_autods_form.html"
+    downloads_template = ""
+
+    def options(self, study: Study, query: QueryDict) -> AutoDSLook:
+        judge = None
+        if uid := query.get("scores", ""):
+            judge = get_object_or_404(Judge.objects.counted(), uid=uid_in(uid)).pk
+        return AutoDSLook(study.pk, threshold_in(query, study), judge)
+
+    def sheet(self, study: Study, figures: AutoDSFigures, query: QueryDict) -> Sheet:
+        return sheet(figures.autods)
+
+    def as_json(self, figures: AutoDSFigures) -> Any:
+        if figures.autods is None:
+            raise Http404
+        return as_json(figures.autods)
+
+    def beside(
+        self, request: HttpRequest, study: Study, options: AutoDSLook, figures: AutoDSFigures
+    ) -> dict[str, Any]:
+        scored = Judge.objects.counted().filter(autods_scores__key_point__label_items__study=study)
+        return {"sources": scored.distinct()}
+
+
+RESULTS = AutoDSResults()
+
+
+def sheet(found: AutoDS | None) -> Sheet:
+    """All that a page or a file shows of the scores."""
+    if found is None:
+        nothing = _(
+            "No scores: %(reason)s, so there is nothing to filter by. Import them with the questions (autods of a "
+            "key point, from 0 to 1), or get them from a model: manage.py score_key_points JUDGE"
+        )
+        return Sheet((Note(nothing % {"reason": NO_SCORES}, is_empty=True),))
+    about = _(
+        "The score is how strongly a model prefers yes to no when asked whether a key point is key. A threshold "
+        "excludes key points below it; those without a score stay. %(n)d of %(all)d key points have a score. "
+        "Human labels are the reference: a point is key after yes in task 1 and agree in task 2."
+    ) % {"n": found.n_scored, "all": found.n_points}
+    return Sheet((Note(about), _rates_table(found), *(Drawing(chart) for chart in charts(found))))
+
+
+def _rates_table(found: AutoDS) -> Table:
+    about = _(
+        "At a threshold of %(threshold)s. Retention: scored points that pass. False positive rate: points not key "
+        "that pass. False discovery rate: points that pass and are not key. False omission rate: points filtered "
+        "out that are key. Intervals resample questions."
+    ) % {"threshold": f"{found.threshold:g}"}
+    rows = [
+        Row(
+            (one.person.name,),
+            {name: getattr(one.figures, name) for name in RATES} | {"unlabelled": one.figures.n_unlabelled},
+        )
+        for one in found.people
+    ]
+    return Table(
+        "rates-at-threshold",
+        _("Rates at the threshold"),
+        (Name("truth", _("Truth")),),
+        (
+            *(Measure(name, TITLES[name], Unit.SHARE) for name in RATES),
+            Measure("unlabelled", _("Scored, not labelled"), Unit.COUNT),
+        ),
+        (Row((_("mean of annotators"),), found.mean, is_people=True, is_pinned=True), *rows),
+        about=about,
+    )
 
 
 def charts(found: AutoDS) -> list[Chart]:

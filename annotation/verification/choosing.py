@@ -1,14 +1,29 @@
-"""Which annotators agree best: every set, ranked on one half of the control group, reported on the other."""
+"""Which annotators agree best: every set, ranked on one half of the control group, reported on the other.
+
+Figures first, then how they are laid out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.figures.table import Rater
+from annotation.models import Study
 from annotation.results.study import study_or_gone
+from annotation.results.study_results import StudyResults
 from annotation.verification.labels import PointTable, collect, data_version
+from annotation.verification.sheet import titles
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.sheet import Measure, Name, Note, Row, Sheet, Table, Unit, sheet_json
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
@@ -17,6 +32,7 @@ from benchmarks.scoring.stat import Stat
 
 MAX_PEOPLE = 10
 """2¹⁰ sets are a thousand rows; with more people choose some of them first."""
+MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +85,14 @@ class SetsLook:
     study: int
     task: Task
     seed: int
+    is_public: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
     """All sets of annotators of a study, ranked on its control group, or on all items where it has none."""
 
+    seed: int
     ranking: Ranking
     flattered: Stat | None
     has_control: bool
@@ -82,10 +100,12 @@ class Sets:
 
 
 def _sets(look: SetsLook) -> Sets:
-    table = collect(study_or_gone(look.study))
+    study = study_or_gone(look.study)
+    table = collect(study).anonymous() if look.is_public else collect(study)
     has_control = bool(table.is_control.any())
     group = table.control() if has_control else table
     return Sets(
+        seed=look.seed,
         ranking=ranking(group, look.task, seed=look.seed, resampling=DEFAULT),
         flattered=flattered(group, look.task),
         has_control=has_control,
@@ -98,3 +118,119 @@ def _facts(look: SetsLook) -> object:
 
 
 SETS = register(Computation("annotator-sets", options=SetsLook, figures=Sets, compute=_sets, facts=_facts))
+
+
+class SetsResults(StudyResults[SetsLook, Sets]):
+    """Sets of annotators for a researcher to choose from."""
+
+    computation = SETS
+    heading = gettext_lazy("Choose annotators")
+    here = "choosing"
+    form_template = "annotation/_sets_form.html"
+    downloads_template = ""
+
+    def options(self, study: Study, query: QueryDict) -> SetsLook:
+        """The judgment of the address, else the second one, and its seed, else the study's own."""
+        seed, task = query.get("seed", ""), query.get("task", "")
+        return SetsLook(
+            study.pk,
+            Task(task) if task in set(Task) else Task.KEY_POINT,
+            (int(seed) if seed.isdecimal() and len(seed) < 12 else study.seed) % MAX_SEED,
+        )
+
+    def sheet(self, study: Study, figures: Sets, query: QueryDict) -> Sheet:
+        return sheet(figures, page=reverse("annotation:verification-dataset", args=[study.uid]))
+
+    def as_json(self, figures: Sets) -> Any:
+        return sheet_json(sheet(figures))
+
+    def beside(self, request: HttpRequest, study: Study, options: SetsLook, figures: Sets) -> dict[str, Any]:
+        return {"tasks": titles(), "other_seed": (options.seed + 1) % MAX_SEED}
+
+
+RESULTS = SetsResults()
+
+
+def sheet(sets: Sets, *, page: str = "") -> Sheet:
+    """All that a page or a file shows of a ranking; `page` is where one tries a set."""
+    found = sets.ranking
+    about = _(
+        "Every set of two or more annotators, ranked on one half of the control group and reported on the other "
+        "half, which played no part in the choice."
+    )
+    if not found.rows:
+        nothing = _(
+            "No sets to rank yet. At least two annotators must label the same key points of the control group."
+        )
+        return Sheet((Note(about), Note(nothing, is_empty=True)))
+    return Sheet((Note(about), *_notes(sets), _table(sets, page)))
+
+
+def _notes(sets: Sets) -> Iterator[Note]:
+    found = sets.ranking
+    if not sets.has_control:
+        yield Note(_("There is no control group, so all key points are used, where two annotators labelled them."))
+    yield Note(
+        _(
+            "Ranked on %(n_in)d key points of %(questions_in)d questions, reported on %(n_out)d key points of the "
+            "other %(questions_out)d. Randolph's κ, q = %(q)d; intervals resample questions."
+        )
+        % {
+            "n_in": found.n_in,
+            "questions_in": found.questions_in,
+            "n_out": found.n_out,
+            "questions_out": found.questions_out,
+            "q": sets.q,
+        }
+    )
+    warning = _(
+        "Figures on the items used for choosing are too high: of four equal annotators, the best pair always "
+        "looks better than it is. Report the held-out half."
+    )
+    if sets.flattered is not None:
+        best = _("The best pair on the whole group would show %(value)s.")
+        warning += " " + best % {"value": f"{sets.flattered.value:.3f}"}
+    yield Note(warning, warns=True)
+    if found.too_many:
+        yield Note(_("Only the first %(n)d annotators are compared.") % {"n": len(found.people)}, warns=True)
+
+
+def _table(sets: Sets, page: str) -> Table:
+    names = {person.key: person.name for person in sets.ranking.people}
+
+    def address(keys: Sequence[str]) -> str:
+        query = urlencode([*(("annotators", key) for key in keys), ("selection_seed", sets.seed)])
+        return f"{page}?{query}" if page else ""
+
+    rows = [
+        Row(
+            (", ".join(names[key] for key in row.annotators),),
+            {
+                "place": place,
+                "ranked_on": row.ranked_on,
+                "n_ranked_on": row.ranked_on.n_items,
+                "held_out": row.held_out,
+                "n_held_out": row.held_out.n_items,
+            },
+            url=address(row.annotators),
+        )
+        for place, row in enumerate(sets.ranking.rows, 1)
+    ]
+    return Table(
+        "sets",
+        _("Sets of annotators"),
+        (Name("annotators", _("Annotators")),),
+        (
+            Measure("place", _("Place"), Unit.COUNT),
+            Measure("ranked_on", _("κ, chosen here"), how=_("on the half that the sets are ranked on: too high")),
+            Measure("n_ranked_on", "n", Unit.COUNT),
+            Measure("held_out", _("κ, held out")),
+            Measure("n_held_out", "n", Unit.COUNT),
+        ),
+        tuple(rows),
+        about=_(
+            "Follow a set to try it: one sees what it would keep, and nothing changes until a version is made. "
+            "Labels of annotators who are not chosen stay stored."
+        ),
+        find="annotators",
+    )

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Study
+from annotation.studies.scope import study_of
 from annotation.verification import datasets, exports
 from annotation.verification.datasets import Choice, Dataset
 from annotation.verification.labels import PointTable, collect
 from annotation.verification.research_forms import ChoiceForm
-from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
@@ -31,7 +31,7 @@ TRIED = ("annotators", "rule", "autods_threshold")
 @require_safe
 def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """What is kept under the newest choice, or under one that is tried in the form."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
     current = datasets.choice_of(study, table)
@@ -121,7 +121,7 @@ def _sample(verified: Dataset, n: int = 12) -> list[dict[str, Any]]:
 @require_POST
 def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Record a choice as the next version."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
     form = ChoiceForm(request.POST, people=people)
@@ -136,7 +136,7 @@ def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """The dataset, its manifest or its key points as a table; of a version, by default the newest."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     number = request.GET.get("version", "")
     try:
         verified = datasets.dataset_of(

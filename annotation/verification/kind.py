@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Headline, StudyFile, Tab, Waiting, Words, register
+from annotation.kinds import Tab, Waiting, Words, register, results_tab
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.models import LabelTask, Study, VerificationPlan
 from annotation.pane import Pane, direction_of
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
-from annotation.studies.overview_page import OverviewPage, Remark
 from annotation.studies.tasks import Dealing
-from annotation.verification import exports, planning
+from annotation.verification import autods, choosing, exports, planning
 from annotation.verification.adjudicating import undecided
 from annotation.verification.documents import documents_of, highlight_for, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
 from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
 from annotation.verification.recording import POINT
-from annotation.verification.research_page import headline, headline_facts, small_chart
+from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
-from benchmarks.web.charts import Chart
 
 DISAGREEMENTS = "annotation:verification-disagreements"
 
@@ -49,8 +47,8 @@ class Verification(LabelWork):
     )
     guidelines = wording(__file__)
     tabs = (
-        Tab("agreement", gettext_lazy("Agreement"), "annotation:verification-agreement", "results"),
-        Tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing", "results"),
+        results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
+        results_tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing"),
         Tab(
             "spot",
             gettext_lazy("Spot checks"),
@@ -59,7 +57,7 @@ class Verification(LabelWork):
             "annotation.change_study",
         ),
         Tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS, "results"),
-        Tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods", "results"),
+        results_tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods"),
         Tab("dataset", gettext_lazy("Dataset"), "annotation:verification-dataset", "data"),
     )
     plan = VerificationPlan
@@ -71,18 +69,25 @@ class Verification(LabelWork):
         "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"
     )
     about_rows = ABOUT_ROWS
+    about = staticmethod(about)
     about_label = gettext_lazy("Key point")
     label_columns = tuple(exports.LABEL_COLUMNS)
+    label_rows = staticmethod(exports.label_rows)
     label_files = (
         ("current", gettext_lazy("Labels")),
         ("first", gettext_lazy("First answers")),
         ("history", gettext_lazy("Every answer ever given")),
     )
     downloads = (("annotation:verification-dataset", gettext_lazy("Dataset and its files")),)
+    files = staticmethod(exports.files_of)
     answers = POINT
+    results = RESULTS
+    more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
     task_rows = ("item__question", "item__key_point")
     simulated = SIMULATED
+    checks = staticmethod(checks_of)
+    overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Take the questions and deal them."""
@@ -104,9 +109,6 @@ class Verification(LabelWork):
         """Questions are assigned whole."""
         return {"group": "question", "wanted": study.verification_plan.people_per_question}
 
-    def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
-        return checks_of(study)
-
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         """The question, its documents with passages to highlight, the key point, the annotator's own answer."""
         question = task.item.question
@@ -126,29 +128,8 @@ class Verification(LabelWork):
         documents = [document for document, _passages in context["documents"]]
         return pane_of(context["question"], documents, context["highlight"])
 
-    def about(self, task: LabelTask) -> Remark:
-        return about(task)
-
-    def overview(self, study: Study, now: datetime) -> OverviewPage:
-        return page_of(study, now)
-
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
-
-    def latest(self, study: Study) -> Chart | None:
-        return small_chart(study)
-
-    def facts(self, study: Study) -> object:
-        return headline_facts(study)
-
-    def headline(self, study: Study) -> Headline:
-        return headline(study)
-
-    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-        return exports.label_rows(study, which)
-
-    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
-        return exports.files_of(study, now)
 
 
 KIND = register(Verification())

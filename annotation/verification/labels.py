@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
+from django.http import QueryDict
 
 from annotation.figures.table import LabelTable, Rater
 from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
@@ -21,6 +22,7 @@ from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 from benchmarks.scoring.sums import Bools, Floats, Ints
 
 CHUNK = 5_000
+PAPER_THRESHOLD = 0.7
 STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)
 _CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
 
@@ -67,7 +69,7 @@ class PointTable:
     def label_table(self, task: Task, *, only_rated: bool = True) -> LabelTable:
         """A task as the tables and reports of agreement take it: the points that somebody answered, or all."""
         codes = self.codes(task)
-        n_clusters, clusters = _renumbered(self.questions)
+        numbers, clusters = np.unique(self.questions, return_inverse=True)
         own = np.full(self.n_items, -1, dtype=np.int64)
         table = LabelTable(
             categories=CATEGORIES[task],
@@ -77,8 +79,8 @@ class PointTable:
             links=np.zeros(codes.shape, dtype=object),
             is_single=np.zeros(codes.shape, dtype=bool),
             versions=np.zeros(codes.shape, dtype=np.int64),
-            clusters=clusters,
-            n_clusters=n_clusters,
+            clusters=clusters.astype(np.int64),
+            n_clusters=len(numbers),
             cluster_unit="questions",
             summary_of=own,
             insights=own,
@@ -112,6 +114,10 @@ class PointTable:
         """Only the key points that everybody gets."""
         return self.only(self.is_control)
 
+    def anonymous(self) -> PointTable:
+        """The same under the names that may leave the site."""
+        return replace(self, people=tuple(replace(one, name=one.pseudonym) for one in self.people))
+
     def with_people(self, keys: Iterable[str]) -> PointTable:
         """Only some people's labels; every key point stays."""
         wanted = set(keys)
@@ -128,12 +134,6 @@ class PointTable:
 def collect(study: Study) -> PointTable:
     """The labels of a verification study, or external ones; three queries, or one."""
     return _of_external_study(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
-
-
-def has_point_labels(study: Study) -> bool:
-    """Whether a study of external labels holds answers on key points."""
-    rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS)
-    return study.kind == Study.Kind.EXTERNAL and rows.exists()
 
 
 def key_points_of(study: Study) -> QuerySet[Any, Any]:
@@ -258,11 +258,6 @@ def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
     )
 
 
-def _renumbered(clusters: Ints) -> tuple[int, Ints]:
-    numbers, found = np.unique(clusters, return_inverse=True)
-    return len(numbers), found.astype(np.int64)
-
-
 def data_version(study: Study) -> str:
     """Changes with all that `collect` reads: answers, time, names, items and their scores. Three queries."""
     rows: Any
@@ -279,3 +274,19 @@ def data_version(study: Study) -> str:
         items = _items_of(study)
     state = (study.pk, sorted(rows.order_by().aggregate(**facts).items()), names, items)
     return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
+
+
+def threshold_of(study: Study) -> float:
+    """The AutoDS threshold of the newest dataset of a study, else the paper's."""
+    newest = study.dataset_versions.order_by("-number").first()
+    known = newest.autods_threshold if newest is not None else None
+    return PAPER_THRESHOLD if known is None else known
+
+
+def threshold_in(query: QueryDict, study: Study) -> float:
+    """The threshold of an address, from 0 to 1, else that of the study."""
+    try:
+        value = float(query.get("threshold", ""))
+    except ValueError:
+        return threshold_of(study)
+    return value if 0 <= value <= 1 else threshold_of(study)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.figures.run_scopes import RunStudies
 from annotation.labelling import machines
 from annotation.models import Study
-from annotation.verification.research_views import verification_study
+from annotation.studies.scope import study_of
 from benchmarks.judging.run_views import RUN
 from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.web.pages import HtmxHttpRequest
@@ -47,7 +47,7 @@ class PointRunForm(machines.MachineRunForm):
 @requires(RUN)
 def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Choose a model and a task, see what a run would ask, and start it."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     points = points_of(study)
     intro = ngettext(
         "The model answers the annotators' questions on the %(n)d key point of this study. Its answers are "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 
 from annotation.figures.judges import JudgeReport, JudgeRow, judge_report
 from annotation.figures.table import LabelTable, Rater
@@ -25,7 +25,6 @@ from benchmarks.scoring.retention import CATEGORIES, DROP, KEEP, Task, task_code
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Floats, Ints
 
-PAPER_THRESHOLD = 0.7
 AUTODS = "autods"
 FIGURES = {
     "percent": "exact_agreement",
@@ -34,13 +33,6 @@ FIGURES = {
     "alpha_ordinal": "alpha_ordinal",
 }
 """Figures of a machine by the names that those of people have, and by those of the judge table."""
-
-
-def threshold_of(study: Study) -> float:
-    """The AutoDS threshold of the newest dataset of a study, else the paper's."""
-    newest = study.dataset_versions.order_by("-number").first()
-    known = newest.autods_threshold if newest is not None else None
-    return PAPER_THRESHOLD if known is None else known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,15 +55,15 @@ def machines(study: Study, table: PointTable, *, threshold: float) -> tuple[Mach
     return (*_judges(study, table, judges), *_scored(study, table, judges, threshold))
 
 
-def _verdicts_on(study: Study) -> Any:
-    return KeyPointVerdict.objects.counted().filter(key_point__in=key_points_of(study), repeat=0)
+def _verdicts_on(points: QuerySet[Any, Any]) -> Any:
+    return KeyPointVerdict.objects.counted().filter(key_point__in=points, repeat=0)
 
 
 def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
     place = {point: at for at, point in enumerate(table.points)}
     stored: dict[int, dict[str, Ints]] = {}
     invalid: dict[int, dict[str, int]] = {}
-    rows = _verdicts_on(study).order_by("judge__name", "judge__version", "pk")
+    rows = _verdicts_on(key_points_of(study)).order_by("judge__name", "judge__version", "pk")
     for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
         if point not in place:
             continue
@@ -180,10 +172,10 @@ def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
     ]
 
 
-def machines_version(study: Study) -> str:
-    """Changes with all that `machines` reads of a study: judges that count, verdicts, scores. Three queries."""
+def machines_version(points: QuerySet[Any, Any]) -> str:
+    """Changes with all that `machines` reads of key points: judges that count, verdicts, scores. Three queries."""
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))
-    scores = AutodsScore.objects.counted().filter(key_point__in=key_points_of(study))
+    scores = AutodsScore.objects.counted().filter(key_point__in=points)
     facts = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
-    answers = [rows.order_by().aggregate(**facts) for rows in (_verdicts_on(study), scores)]
+    answers = [rows.order_by().aggregate(**facts) for rows in (_verdicts_on(points), scores)]
     return hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.labelling import blind
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
+from annotation.studies.scope import study_of
 from annotation.verification import adjudicating, datasets, spotchecks
 from annotation.verification.evidence import answers_on, blinded, passages_of
 from annotation.verification.labels import collect
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
-from annotation.verification.research_views import verification_study
 from benchmarks.models import KeyPoint
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -32,7 +32,7 @@ ON_A_PAGE = 30
 @require_http_methods(["GET", "HEAD", "POST"])
 def spot_checks(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The checks made so far with their results, and a form to draw one."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     members = study.memberships.filter(annotator__pointlabels__study=study).select_related("annotator").distinct()
     people = [(str(member.annotator.uid), member.annotator.label) for member in members.order_by("number")]
     form = DrawForm(request.POST if request.method == "POST" else None, people=people)
@@ -57,7 +57,7 @@ def spot_checks(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _check(request: HttpRequest, uid: uuid.UUID, number: int) -> tuple[Study, SpotCheck]:
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     rows = study.spot_checks.select_related("annotator")
     return study, get_object_or_404(rows, pk=number)
 
@@ -144,7 +144,7 @@ def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 
     With `blind=1` open ones have letters instead of names.
     """
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     disputes, decided, chosen = _queue(study)
     only_open = request.GET.get("open", "1") == "1"
     rows = [dispute for dispute in disputes if not (only_open and dispute.point in decided)]
@@ -174,7 +174,7 @@ def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
     """Decide one key point with everybody's answers and the passages in view."""
-    study = verification_study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
     key_point = (
         KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()

@@ -10,8 +10,7 @@ import random
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from annotation.labelling.simulating import Chosen, Simulated
-from annotation.labelling.simulation import Rates, dice_of, mistaken
+from annotation.labelling.simulating import Chosen, Rates, Simulated, dice_of, mistaken
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible

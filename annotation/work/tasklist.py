@@ -5,7 +5,7 @@ Nothing in here reads insights, scores or other people's work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,12 +15,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation import clock
-from annotation.kinds import Text
+from annotation.kinds import Text, kind_named
 from annotation.models import Annotator, Assignment, CreditRequest, Membership, Session, Study
 from annotation.studies import consent
 from annotation.studies.earnings import pay
+from annotation.studies.tasks import task_counts
 from annotation.work.earned import Earned, earned_by
-from annotation.work.fewer import Fewer, fewer_tasks
 from annotation.work.jobs import LabellingJob, labelling_jobs
 from annotation.writing import assigning, contamination, earnings
 from annotation.writing.eligibility import NotEligible
@@ -86,7 +86,7 @@ class Board:
     def practises_first(self) -> bool:
         """Whether practice is the task at hand: before writing, and for who is new and has no task yet."""
         if self.rows:
-            return self.needs_practice and _waits_for_practice(self.rows[0])
+            return self.needs_practice and self.rows[0].job is None and not self.rows[0].is_begun
         return self.needs_practice and not self.earned.jobs
 
     @property
@@ -241,10 +241,6 @@ def _has_begun(row: Any) -> bool:
     return session is not None and session.state != Session.State.READY
 
 
-def _waits_for_practice(row: Row) -> bool:
-    return row.job is None and not row.is_begun
-
-
 def _urgency(row: Row) -> tuple[Any, ...]:
     """What runs first, then what is begun, then by date, then as it was given."""
     given_at = row.assignment.created_at if row.assignment else row.study.created_at if row.study else row.due_at
@@ -257,3 +253,44 @@ def _urgency(row: Row) -> tuple[Any, ...]:
         given_at,
         row.assignment.pk if row.assignment else 0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Fewer:
+    """A study in which somebody has `n` tasks now, `n_before` when they last knew; `less` is what it pays less.
+
+    Pay is about that for label work, at most that for writing, and None where nothing is paid.
+    """
+
+    study: Study
+    n: int
+    n_before: int
+    less: Decimal | None
+    is_writing: bool
+
+
+def fewer_tasks(
+    annotator: Annotator, members: Iterable[Membership], jobs: Iterable[LabellingJob]
+) -> tuple[Fewer, ...]:
+    """The open studies in which a person has fewer tasks than they know of. No query where there is none."""
+    own = {job.study.pk: job for job in jobs}
+    found = []
+    for member in members:
+        study, before = member.study, member.n_tasks_before
+        if before is None or member.left_at is not None or study.state != Study.State.OPEN:
+            continue
+        n = task_counts(study)[annotator.pk]
+        if n < before:
+            is_writing = kind_named(study.kind).words is None
+            less = pay(int((before - n) * _ms_each(annotator, member, own)), study.hourly_rate)
+            found.append(Fewer(study, n, before, less or None, is_writing))
+    return tuple(found)
+
+
+def _ms_each(annotator: Annotator, member: Membership, jobs: Mapping[int, LabellingJob]) -> float:
+    """How long a task takes, as the page of one's work reckons it (ms); of writing the limit."""
+    words = kind_named(member.study.kind).words
+    if words is None:
+        return limit_ms_of(plan=member.study.writing_plan, annotator=annotator, membership=member)
+    job = jobs.get(member.study_id)
+    return (job.minutes_each if job is not None else words.minutes) * 60_000

@@ -74,7 +74,7 @@ class Eligibility:
 
 def eligibility(study: Study) -> Eligibility:
     """Say for each annotator and subtopic of a study why not, or nothing where a task may be given."""
-    subtopics = tuple(_subtopics_of(study))
+    subtopics = tuple(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
     annotators = tuple(
         membership.annotator
         for membership in study.memberships.current().select_related("annotator__user").order_by("number")
@@ -324,10 +324,6 @@ def shuffled(numbers: Sequence[int], seed: int) -> list[int]:
     order = sorted(numbers)
     random.Random(seed).shuffle(order)  # noqa: S311  an order, not a secret
     return order
-
-
-def _subtopics_of(study: Study) -> list[Subtopic]:
-    return list(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
 
 
 def _with_documents(study: Study, table: Eligibility, pairs: list[tuple[int, int]]) -> tuple[Pair, ...]:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation import clock
-from annotation.kinds import StudyFile, Tab, Waiting, register, results_tab
+from annotation.kinds import Tab, register, results_tab
 from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
-from annotation.studies.blocked import Blocked
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
 from annotation.studies.members import is_recruiting
-from annotation.studies.overview_page import OverviewPage, Presence
-from annotation.studies.preview import PreviewPlace
-from annotation.writing import assigning, late, overview, planning, preview
+from annotation.writing import assigning, planning
 from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.exports import files_of
+from annotation.writing.late import waiting
+from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
+from annotation.writing.preview import act, page
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
-from benchmarks.web.charts import Chart
 
 
 class Writing(Work):
@@ -48,9 +46,20 @@ class Writing(Work):
     form_template = settings_template = "annotation/writing_form.html"
     people_template = "annotation/writing_annotators.html"
     overview_template = "annotation/writing_study.html"
-    member_columns = overview.MEMBER_COLUMNS
+    member_columns = MEMBER_COLUMNS
+    member_rows = staticmethod(member_rows)
     downloads = (("annotation:study-results", gettext_lazy("Scores and files")),)
+    files = staticmethod(files_of)
     deals = False
+    room = staticmethod(assigning.room)
+    blocked = staticmethod(assigning.blocked)
+    preview = staticmethod(page)
+    preview_act = staticmethod(act)
+    overview = staticmethod(page_of)
+    on_now = staticmethod(on_now)
+    waiting = staticmethod(waiting)
+    facts = staticmethod(facts)
+    latest = staticmethod(small_chart)
 
     @transaction.atomic
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -78,9 +87,6 @@ class Writing(Work):
             now=now,
         )
 
-    def initial_on(self, haystack: Haystack) -> dict[str, Any]:
-        return {"haystacks": [haystack.pk]}
-
     def initial_on_sources(self, sources: Sequence[Haystack]) -> dict[str, Any]:
         """All documents of each are shown: nothing says which of them its reference is from."""
         return {
@@ -95,15 +101,6 @@ class Writing(Work):
     def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
         """Fill the open places."""
         assigning.assign(study=study, by=None, now=now, max_tasks=max_tasks or 1)
-
-    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
-        return assigning.room(study=study, n=n, max_tasks=max_tasks)
-
-    def blocked(self, study: Study) -> list[Blocked]:
-        return assigning.blocked(study)
-
-    def member_rows(self, study: Study) -> list[dict[str, Any]]:
-        return overview.member_rows(study)
 
     def release(
         self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
@@ -168,30 +165,6 @@ class Writing(Work):
     def n_previews(self, study: Study) -> int:
         """The subtopics to write on."""
         return int(study.writing_plan.subtopics.count())
-
-    def preview(self, request: HttpRequest, place: PreviewPlace) -> HttpResponse:
-        return preview.page(request, place)
-
-    def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
-        return preview.act(request, place, name)
-
-    def overview(self, study: Study, now: datetime) -> OverviewPage:
-        return overview.page_of(study, now)
-
-    def on_now(self, study: Study, now: datetime) -> list[Presence]:
-        return overview.on_now(study, now)
-
-    def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        return late.waiting(studies)
-
-    def latest(self, study: Study) -> Chart | None:
-        return small_chart(study)
-
-    def facts(self, study: Study) -> object:
-        return facts(study)
-
-    def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
-        return files_of(study, now)
 
 
 KIND = register(Writing())

@@ -29,11 +29,11 @@ NOBODY = 0
 """The key of rows that are not stored."""
 
 
-def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
+def page(request: HttpRequest, place: PreviewPlace) -> HttpResponse:
     """The page of the session that somebody would have on a subtopic, with its clock at the start."""
     now = timezone.now()
-    row = unstored_session(_assignment(at), started_at=now)
-    context = facts(row, now) | {"config_json": client_config(row, now, urls=_urls(at, now)), "preview": at}
+    row = unstored_session(_assignment(place), started_at=now)
+    context = facts(row, now) | {"config_json": client_config(row, now, urls=_urls(place, now)), "preview": place}
     shown = render(request, "annotation/session.html", context | fixed_parts(row))
     haystack, aids = row.assignment.subtopic.haystack, row.config
     return respond(
@@ -41,11 +41,11 @@ def page(request: HttpRequest, at: PreviewPlace) -> HttpResponse:
     )
 
 
-def act(request: HttpRequest, at: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
+def act(request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
     """What the page would get in reply, had it stored something: the clock, and the text as taken."""
     if name not in ENDPOINTS:
         raise Http404
-    bare = Assignment(study=at.study, annotator=_nobody(), document_numbers=[])
+    bare = Assignment(study=place.study, annotator=_nobody(), document_numbers=[])
     row = unstored_session(bare, started_at=_moment(request.GET.get("t", "")))
     state, now_ms = clock_of(row), to_ms(timezone.now())
     t = clock.advance(state, now_ms)
@@ -68,10 +68,10 @@ def _revision(request: HttpRequest) -> int:
     return base + 1 if isinstance(base, int) else 1
 
 
-def _urls(at: PreviewPlace, now: datetime) -> dict[str, str]:
+def _urls(place: PreviewPlace, now: datetime) -> dict[str, str]:
     """Acts come here, with the start of the clock; pause and submit lead back to the study."""
-    acts = {name: f"{at.act(name)}?t={to_ms(now)}" for name in ENDPOINTS}
-    return acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), at.study_url)
+    acts = {name: f"{place.act(name)}?t={to_ms(now)}" for name in ENDPOINTS}
+    return acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), place.study_url)
 
 
 def _moment(text: str) -> datetime:
@@ -80,20 +80,20 @@ def _moment(text: str) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=int(text))
 
 
-def _assignment(at: PreviewPlace) -> Assignment:
-    plan = at.study.writing_plan
+def _assignment(place: PreviewPlace) -> Assignment:
+    plan = place.study.writing_plan
     subtopics = plan.subtopics.select_related("haystack").order_by("haystack", "number")
-    subtopic: Subtopic = subtopics[at.number - 1]
+    subtopic: Subtopic = subtopics[place.number - 1]
     rule = rule_of(plan)
     try:
         chosen = choose(load_material([subtopic], retriever=rule.retriever)[subtopic.pk], rule)
     except NoDocuments as problem:
         raise NoPreview(str(problem)) from problem
     return Assignment(
-        study=at.study,
+        study=place.study,
         annotator=_nobody(),
         subtopic=subtopic,
-        document_numbers=shuffled(chosen.numbers, stable_seed("preview", at.study.seed, subtopic.key)),
+        document_numbers=shuffled(chosen.numbers, stable_seed("preview", place.study.seed, subtopic.key)),
         n_words=chosen.n_words,
         n_insights_present=chosen.n_insights_present,
     )

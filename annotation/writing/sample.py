@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext as _
 
-
-@dataclass(frozen=True, slots=True)
-class SampleDocument:
-    """A document as the pane shows it."""
-
-    number: int
-    title: str
-    text: str
-
-    @property
-    def n_words(self) -> int:
-        return len(self.text.split())
+from benchmarks.io.schemas.topics import TopicDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +16,7 @@ class Sample:
 
     language: str
     direction: str
-    documents: tuple[SampleDocument, ...]
+    documents: tuple[TopicDocument, ...]
     summary: str
 
 
@@ -41,6 +30,6 @@ def sample() -> Sample:
     return Sample(
         language=language,
         direction="rtl" if get_language_info(language)["bidi"] else "ltr",
-        documents=tuple(SampleDocument(number, _("A sample"), text) for number, text in texts.items()),
+        documents=tuple(TopicDocument(str(number), number, text, _("A sample")) for number, text in texts.items()),
         summary=_("- Fares rise in May. [3, 7]"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.models import Assignment, Guideline, WritingPlan
+from annotation.studies.guidelines import current_guideline
 from annotation.writing.planning import AIDS, limit_ms_of
 
 PRACTICE_LIMIT_MS = 300_000
@@ -24,7 +25,7 @@ def limit_of(assignment: Assignment) -> int:
 def frozen_settings(assignment: Assignment) -> dict[str, Any]:
     """The columns of a new session that come from its study; later changes of the study don't touch them."""
     plan = assignment.study.writing_plan if assignment.study else None
-    guideline = _guideline(assignment)
+    guideline = current_guideline(assignment.study) if assignment.study else None
     settings: dict[str, Any] = {
         "annotator_id": assignment.annotator_id,
         "guideline": guideline,
@@ -40,10 +41,6 @@ def frozen_settings(assignment: Assignment) -> dict[str, Any]:
         "disconnect_policy": plan.disconnect_policy,
         "lease_ms": plan.lease_ms,
     }
-
-
-def _guideline(assignment: Assignment) -> Guideline | None:
-    return assignment.study.guidelines.order_by("-version").first() if assignment.study else None
 
 
 def _config(assignment: Assignment, plan: WritingPlan | None, guideline: Guideline | None) -> dict[str, Any]:

@@ -20,6 +20,8 @@ PATHS: dict[type[models.Model], str] = {
     Summary: "haystack",
 }
 
+GOES_ALONG = (models.CASCADE, models.SET_NULL)
+
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
@@ -52,7 +54,7 @@ def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obst
     for model, path in paths.items():
         for relation in model._meta.related_objects:
             related: Any = relation.related_model
-            if related._meta.app_label != "benchmarks" and not _goes_along(relation):
+            if related._meta.app_label != "benchmarks" and relation.on_delete not in GOES_ALONG:
                 ways[related] = ways.get(related, Q()) | Q(**{f"{relation.field.name}__{path}": value})
     found = []
     for related, leads_here in ways.items():
@@ -62,10 +64,6 @@ def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obst
             label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
             found.append(Obstacle(label=label, count=count))
     return found
-
-
-def _goes_along(relation: Any) -> bool:
-    return relation.on_delete in {models.CASCADE, models.SET_NULL}
 
 
 def contents(haystack: Haystack) -> list[Obstacle]:

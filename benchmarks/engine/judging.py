@@ -268,16 +268,12 @@ def _check_available(judge: Judge, task: str) -> None:
     elif not TASKS[task].has_offline:
         raise JudgeUnavailable(f"{judge} is no model, and this task takes one.")
     elif judge.kind == Judge.Kind.JURY:
-        _check_jury(judge, task)
-
-
-def _check_jury(jury: Judge, task: str) -> None:
-    if task != JudgeRun.Task.COVERAGE:
-        raise JudgeUnavailable(f"{jury} is a jury; it judges the coverage of summaries only.")
-    try:
-        juries.members_of(jury)
-    except WrongJury as error:
-        raise JudgeUnavailable(str(error)) from error
+        if task != JudgeRun.Task.COVERAGE:
+            raise JudgeUnavailable(f"{judge} is a jury; it judges the coverage of summaries only.")
+        try:
+            juries.members_of(judge)
+        except WrongJury as error:
+            raise JudgeUnavailable(str(error)) from error
 
 
 def repeats_of(*, judge: Judge, task: str, wanted: int) -> int:

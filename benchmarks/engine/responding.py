@@ -5,40 +5,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.engine.summarizing import NotPossible
+from benchmarks.engine.summarizing import NotPossible, Shown
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
 from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, Condition
-from benchmarks.system_names import setting_name
 
 
 @dataclass(frozen=True)
-class Documents:
+class Documents(Shown):
     """The documents of a question under a condition, in the order of the question."""
 
     condition: Condition = field(default_factory=Condition)
 
-    task: ClassVar[str] = JudgeRun.Task.RESPONSES
-    subject: ClassVar[str] = "question"
-    related: ClassVar[tuple[str, ...]] = ("question", "response")
-    document_order: ClassVar[str] = ""
-
-    @property
-    def parts(self) -> Sequence[Documents]:
-        return (self,)
+    task = JudgeRun.Task.RESPONSES
+    subject = "question"
+    related = ("question", "response")
 
     @property
     def name(self) -> str:
         """The condition; empty where all documents are shown."""
         return "" if self.condition.kind == FULL else self.condition.name
-
-    @property
-    def setting(self) -> str:
-        """The condition, as systems name it."""
-        return setting_name(self.name, "")
 
     def scope(self, name: str) -> dict[str, Any]:
         """The question set by its name, and the condition."""

@@ -6,11 +6,12 @@ context, or a retriever (responses to questions: `responding`). A draft freezes 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -47,7 +48,7 @@ class NotPossible(ValueError):
     """This summarizer cannot be saved or run like this; the message says why and can be shown."""
 
 
-class Shown(Protocol):
+class Shown(ABC):
     """What a summarizer is shown of the documents: it names the system, and makes the drafts of a kind of text."""
 
     task: ClassVar[str]
@@ -60,47 +61,50 @@ class Shown(Protocol):
     @property
     def parts(self) -> Sequence[Shown]:
         """What is shown in turn, each part to a system of its own; mostly one, itself."""
+        return (self,)
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Stored as `System.retriever`."""
 
     @property
     def document_order(self) -> str:
         """Stored as `System.document_order`."""
+        return ""
 
     @property
     def setting(self) -> str:
         """Both in one word, as leaderboards name it."""
+        return setting_name(self.name, self.document_order)
 
+    @abstractmethod
     def scope(self, name: str) -> dict[str, Any]:
         """What a run is about, for people: the haystack or the question set by its name, and what is shown."""
 
+    @abstractmethod
     def is_taken(self, system: System) -> bool:
         """Whether texts were imported under the name of the system."""
 
+    @abstractmethod
     def fresh(self, judge: Judge, subjects: Sequence[Any]) -> list[Draft]:
         """Drafts that are not stored, one a subject, without a system; NotPossible if it cannot be."""
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Shown):
     """What chooses the documents of a subtopic: a retriever and version (empty: imported), or an order.
 
     Subtopics come with their haystacks.
     """
 
-    task: ClassVar[str] = TASK
-    subject: ClassVar[str] = "subtopic"
-    related: ClassVar[tuple[str, ...]] = ("subtopic__haystack", "summary")
+    task = TASK
+    subject = "subtopic"
+    related = ("subtopic__haystack", "summary")
 
     retriever: str = ""
     version: str = ""
     order: str = "random"
-
-    @property
-    def parts(self) -> Sequence[Source]:
-        return (self,)
 
     @property
     def name(self) -> str:
@@ -119,11 +123,6 @@ class Source:
     def document_order(self) -> str:
         """The order of the full context as systems name it."""
         return "" if self.retriever else ORDERS[self.order]
-
-    @property
-    def setting(self) -> str:
-        """Both in one word, as leaderboards name it."""
-        return setting_name(self.name, self.document_order)
 
     def scope(self, name: str) -> dict[str, Any]:
         """The haystack by its title, and what chose the documents."""

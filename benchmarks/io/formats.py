@@ -36,6 +36,8 @@ class Option:
     field: type[forms.CharField] = forms.CharField
 
 
+KINDS = {"spans": _("passages"), "sentences": _("sentences of references")}
+"""What pages call kinds of rows that they do not call by their names."""
 DATASET = Option(
     "dataset",
     _("Dataset"),
@@ -50,9 +52,9 @@ class Format(Generic[Rows]):
     """One kind of file.
 
     `parse` reads frozen rows from a file or raises `ImportFailed`; `plan` compares them with the database. `kinds`
-    names what is counted, `address` leads to what was imported. Files imported together are one plan, unless
-    `is_joint` is false: then each is a transaction of its own, after all were checked. `example` is empty where
-    there is none.
+    are what is counted, in the plural, and `address` leads to what was imported. Files imported together are one
+    plan, unless `is_joint` is false: then each is a transaction of its own, after all were checked. `example` is
+    empty where there is none.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Format(Generic[Rows]):
     example: str
     parse: Callable[[File, Problems, Mapping[str, str]], Rows]
     plan: type[Plan[Rows]]
-    kinds: Mapping[str, str | _StrPromise]
+    kinds: tuple[str, ...]
     address: Callable[[str], str]
     options: tuple[Option, ...] = (DATASET,)
     permission: str = "benchmarks.add_haystack"
@@ -75,6 +77,11 @@ FORMATS: dict[str, Format[Any]] = {}
 def register(entry: Format[Any]) -> None:
     """Make a format known to the page, the worker and the command."""
     FORMATS[entry.name] = entry
+
+
+def kind_in_words(kind: str) -> str:
+    """What pages call a kind of rows, in the plural."""
+    return str(KINDS.get(kind, kind.replace("_", " ")))
 
 
 def get_format(name: str) -> Format[Any]:

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.io import jobs
-from benchmarks.io.formats import FORMATS, Format, get_format
+from benchmarks.io.formats import FORMATS, Format, get_format, kind_in_words
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
@@ -147,7 +147,7 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     report = job.report
     working = job.state in jobs.WORKING
     counts = [
-        (entry.kinds[kind], *(report[name][kind] for name in ("created", "unchanged", "updated")))
+        (kind_in_words(kind), *(report[name][kind] for name in ("created", "unchanged", "updated")))
         for kind in report.get("created", ())
     ]
     given = report.get("options", {})

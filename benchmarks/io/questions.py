@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
@@ -166,13 +165,6 @@ LONG2RAG = Format(
     example=long2rag.EXAMPLE,
     parse=lambda file, problems, _: long2rag.parse(file.path, problems=problems, **file.limits),
     plan=QuestionPlan,
-    kinds={
-        "questions": _("questions"),
-        "documents": _("documents"),
-        "key_points": _("key points"),
-        "spans": _("passages"),
-        "systems": _("systems"),
-        "responses": _("responses"),
-    },
+    kinds=("questions", "documents", "key_points", "spans", "systems", "responses"),
     address=lambda dataset: f"{reverse('benchmarks:questions')}?{urlencode({'dataset': dataset})}",
 )

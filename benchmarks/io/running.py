@@ -118,7 +118,7 @@ def import_files(
         if checked.problems.n_errors:
             checked.dry_run = False
             return checked
-    report = Report(tuple(entry.kinds), dry_run)
+    report = Report(entry.kinds, dry_run)
     for batch in batches:
         _import_batch(entry, batch, request=request, say=say, report=report)
     return report

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io import published
 from benchmarks.io.formats import Format
@@ -128,12 +127,6 @@ SOURCES = Format(
     example=sources.EXAMPLE,
     parse=lambda file, problems, _: sources.parse(file.path, problems=problems, **file.limits),
     plan=SourcePlan,
-    kinds={
-        "sources": _("sources"),
-        "documents": _("documents"),
-        "sentences": _("sentences of references"),
-        "systems": _("systems"),
-        "summaries": _("summaries"),
-    },
+    kinds=("sources", "documents", "sentences", "systems", "summaries"),
     address=lambda dataset: f"{reverse('benchmarks:corpora')}?{urlencode({'dataset': dataset})}",
 )

@@ -147,7 +147,7 @@ def read_labels(
     rows = found.get("verdicts") if isinstance(found, dict) else found
     if not isinstance(rows, list):
         return dict.fromkeys(keys, Problem("The reply has no list “verdicts”."))
-    numbered = [row for row in rows if isinstance(row, dict) and _is_int(row.get(model.item))]
+    numbered = [row for row in rows if isinstance(row, dict) and type(row.get(model.item)) is int]
     times = Counter(row[model.item] for row in numbered)
     by_number = {row[model.item]: row for row in numbered}
     read: dict[str, LabelAnswer | Problem] = {}
@@ -161,11 +161,6 @@ def read_labels(
         except ValidationError as error:
             read[key] = Problem(f"{name}: {_first_error(error)}")
     return read
-
-
-def _is_int(value: Any) -> bool:
-    """Whether it is a whole number, and no truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _checked(reply: LabelReply, key: str, numbers: Collection[int]) -> LabelAnswer | Problem:

@@ -16,9 +16,6 @@ def split_points(text: str) -> list[str]:
     found: list[str] = []
     for line in lines_from_text(text):
         if line.kind is not LineKind.HEADER:
-            found += (part for part in sentences(line.plain) if _says_something(part))
+            parts = (part for part in sentences(line.plain) if not part.endswith((":", "：")))
+            found += (part for part in parts if len(part.split()) >= FEWEST_WORDS)
     return list(dict.fromkeys(found))
-
-
-def _says_something(part: str) -> bool:
-    return len(part.split()) >= FEWEST_WORDS and not part.endswith((":", "："))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -24,6 +25,9 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
+_edit = partial(
+    edit_model, save=judging.save_judge, template="benchmarks/judge_edit.html", then="benchmarks:judge-detail"
+)
 
 
 @require_safe
@@ -48,17 +52,6 @@ def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Make the next version of a model judge; verdicts stay with the old one."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
     return _edit(request, ModelJudgeForm(request.POST or None, initial=ModelJudgeForm.values_of(judge)), judge)
-
-
-def _edit(request: HtmxHttpRequest, form: ModelJudgeForm, judge: Judge | None) -> HttpResponse:
-    return edit_model(
-        request,
-        form,
-        judge,
-        save=judging.save_judge,
-        template="benchmarks/judge_edit.html",
-        then="benchmarks:judge-detail",
-    )
 
 
 @require_POST

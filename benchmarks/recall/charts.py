@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from benchmarks.recall.figures import lengths
-from benchmarks.recall.systems import Compared, CrossTable
-from benchmarks.scoring.keypoints import recall
+from benchmarks.recall.figures import Group, order_of
+from benchmarks.recall.systems import Counted
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.chart_lines import lines
 from benchmarks.web.chart_marks import dots
 from benchmarks.web.chart_points import Kind, Point, Words
@@ -19,56 +19,72 @@ DODGE, MOST_DODGE = 0.06, 0.6
 """How far systems stand apart at one length, each and in all, so that their intervals do not cover each other."""
 
 
-def part_chart(table: CrossTable, found: Compared) -> Chart | None:
+def names_of(groups: Sequence[Group], part: str) -> list[str]:
+    """The names of groups: lengths from short to long."""
+    return sorted({group.name for group in groups}, key=lambda name: order_of(name, part))
+
+
+def part_chart(part: str, groups: Sequence[Group], counted: Counted) -> Chart | None:
     """Domains as rows of dots, lengths as lines; None for other parts and where there is too little."""
-    if len(table.groups) < 2 or not table.rows:
+    names = names_of(groups, part)
+    if len(names) < 2:
         return None
-    if table.part == "domain":
-        return _domains(table, found)
-    return _lengths(table, found) if table.part in {"document_length", "response_length"} else None
+    if part == "domain":
+        return _domains(names, groups, counted)
+    return _lengths(part, names, groups, counted) if part in {"document_length", "response_length"} else None
 
 
-def caption_of(found: Compared) -> str:
+def caption_of(counted: Counted) -> str:
     """Which questions count, in words."""
-    numbers = {"n": found.n_questions, "all": found.n_judged}
-    if found.only_common and found.n_questions == found.n_judged:
+    numbers = {"n": counted.n_questions, "all": counted.n_judged}
+    if counted.only_common and counted.n_questions == counted.n_judged:
         return _("All %(n)d questions, each answered by all systems shown") % numbers
-    if found.only_common:
+    if counted.only_common:
         return _("Only the %(n)d of %(all)d questions that all systems shown answered") % numbers
     return _("All %(all)d questions; systems may have answered different ones") % numbers
 
 
-def _domains(table: CrossTable, found: Compared) -> Chart:
+def _recall(groups: Sequence[Group]) -> dict[tuple[str, str], Stat]:
+    return {(group.system, group.name): group.scores.kpr_macro for group in groups}
+
+
+def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) -> Chart:
+    found = _recall(groups)
     points = [
-        Point.of(cells[at].stat, factor=100, series=group, group=system)
-        for at, group in enumerate(table.groups)
-        for system, cells in table.rows
+        Point.of(found.get((system, name)), factor=100, series=name, group=system)
+        for name in names
+        for system in _systems(groups)
     ]
     words = Words(
         name="by-domain",
         title=_("In which domains do systems cover more?"),
-        subtitle=_with_intervals(found),
+        subtitle=_with_intervals(counted),
         value=_("key point recall in %"),
         columns={"series": _("Domain"), "group": _("System")},
     )
     return dots(words, points, domain=PERCENT, is_dodged=True)
 
 
-def _lengths(table: CrossTable, found: Compared) -> Chart:
-    if table.part == "document_length":
+def _systems(groups: Sequence[Group]) -> list[str]:
+    return sorted({group.system for group in groups})
+
+
+def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: Counted) -> Chart:
+    if part == "document_length":
         title, x = _("Does recall fall with long documents?"), _("words of the documents of a question")
     else:
         title, x = _("Which system covers more in responses of one length?"), _("words of the response")
-    middle, dodge = (len(table.rows) - 1) / 2, min(DODGE, MOST_DODGE / len(table.rows))
+    found, systems = _recall(groups), _systems(groups)
+    middle, dodge = (len(systems) - 1) / 2, min(DODGE, MOST_DODGE / len(systems))
     points = [
-        Point.of(cells[place].stat, factor=100, series=system, x=place + dodge * (at - middle), place=name)
-        for at, (system, cells) in enumerate(table.rows)
-        for place, name in enumerate(table.groups)
+        Point.of(found.get((system, name)), factor=100, series=system, x=place + dodge * (at - middle), place=name)
+        for at, system in enumerate(systems)
+        for place, name in enumerate(names)
     ]
     words = Words(
-        name=table.part,
+        name=part,
         title=title,
-        subtitle=_with_intervals(found),
+        subtitle=_with_intervals(counted),
         value=_("key point recall in %"),
         x=x,
         columns={"series": _("System")},
@@ -76,37 +92,30 @@ def _lengths(table: CrossTable, found: Compared) -> Chart:
     return lines(
         words,
         points,
-        x_domain=(-0.5, len(table.groups) - 0.5),
+        x_domain=(-0.5, len(names) - 0.5),
         domain=PERCENT,
-        x_values=range(len(table.groups)),
-        x_names=table.groups,
+        x_values=range(len(names)),
+        x_names=tuple(names),
         has_bands=False,
     )
 
 
-def _with_intervals(found: Compared) -> str:
-    return _("%(questions)s; 95 %% intervals resample questions.") % {"questions": caption_of(found)}
+def _with_intervals(counted: Counted) -> str:
+    return _("%(questions)s; 95 %% intervals resample questions.") % {"questions": caption_of(counted)}
 
 
-def length_chart(found: Compared) -> Chart | None:
+def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
     """Mean words of each system's responses against its recall, with intervals."""
-    rows = found.table.rows
-    points: Sequence[Point] = [
-        Point.of(
-            recall([row.answer for row in rows if row.system == system]),
-            factor=100,
-            series=system,
-            x=round(length, 1),
-            kind=Kind.DOT,
-        )
-        for system, (length, _mean) in lengths(rows).items()
+    points = [
+        Point.of(group.scores.kpr_macro, factor=100, series=group.system, x=round(group.words, 1), kind=Kind.DOT)
+        for group in groups
     ]
     if all(point.value is None for point in points):
         return None
     words = Words(
         name="lengths",
         title=_("Do longer responses cover more?"),
-        subtitle=_with_intervals(found),
+        subtitle=_with_intervals(counted),
         value=_("key point recall in %"),
         x=_("mean words of a response"),
         columns={"series": _("System")},

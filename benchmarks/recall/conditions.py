@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from benchmarks.recall.figures import Judged, Table, overall
-from benchmarks.recall.plain import row_json
-from benchmarks.recall.systems import Compared, compared
+from benchmarks.recall.systems import Counted, compared
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
@@ -43,7 +41,8 @@ class Cell:
 class ConditionTable:
     """Models in rows, conditions in columns, as the paper has them; None where a model was not run so."""
 
-    compared: Compared
+    judge: str
+    counted: Counted
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
@@ -63,7 +62,10 @@ def condition_table(table: Table, *, only_common: bool, resampling: Resampling =
         cells = {model: _cells(own, resampling) for model, own in _by_model(found.table.rows).items()}
     columns = tuple(sorted({row.documents for row in several}, key=column_order))
     return ConditionTable(
-        found, columns, tuple((model, tuple(own.get(name) for name in columns)) for model, own in cells.items())
+        several[0].judge,
+        found.counted,
+        columns,
+        tuple((model, tuple(own.get(name) for name in columns)) for model, own in cells.items()),
     )
 
 
@@ -117,23 +119,3 @@ def difference(rows: Sequence[Judged], full: Sequence[Judged], *, resampling: Re
 def _mean_shown(rows: Sequence[Judged]) -> float | None:
     known = [row.shown_words for row in rows if row.shown_words is not None]
     return sum(known) / len(known) if len(known) == len(rows) else None
-
-
-def as_json(table: Table, *, only_common: bool) -> list[dict[str, Any]]:
-    """A row for each judge, model and condition; none where there are no two conditions."""
-    return [
-        row_json(
-            cell.scores,
-            more={"difference": cell.difference},
-            name=name,
-            model=model,
-            judge=judge,
-            response_words=cell.response_words,
-            shown_words=cell.shown_words,
-        )
-        for judge in table.judges
-        if (found := condition_table(table.of_judge(judge), only_common=only_common))
-        for model, cells in found.rows
-        for name, cell in zip(found.columns, cells, strict=True)
-        if cell is not None
-    ]

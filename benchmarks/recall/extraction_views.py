@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import named_points
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
 from benchmarks.recall.forms import ExtractionForm
+from benchmarks.recall.sheet import extraction_sheet
 from benchmarks.recall.views import VIEW
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
+ABOUT = gettext_lazy(
+    "People name the points that the documents of a question make, or a response, before they see the extracted "
+    "ones. How many of theirs are among the extracted? The file is read and not stored."
+)
 MOST_BYTES = 1_000_000
 """Points are looked for while the page waits; the command reads more."""
 
@@ -26,9 +34,19 @@ def extraction(request: HtmxHttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = ExtractionForm(request.POST, request.FILES)
     found = _recalled(form) if form.is_valid() else None
-    context = {"form": form, "found": found, "example": named_points.EXAMPLE}
-    status = 422 if form.errors else 200
-    return page(request, "benchmarks/extraction_recall.html", context, status=status)
+    context = {
+        "heading": _("Extraction recall"),
+        "crumbs": [
+            (_("Questions"), reverse("benchmarks:questions")),
+            (_("Key point recall"), reverse("benchmarks:recall")),
+        ],
+        "about": ABOUT,
+        "form": form,
+        "form_template": "benchmarks/_extraction_form.html",
+        "example": named_points.EXAMPLE,
+        "sheet": found and extraction_sheet(found),
+    }
+    return page(request, "results/sheet.html", context, status=422 if form.errors else 200)
 
 
 def _recalled(form: ExtractionForm) -> Recalled | None:

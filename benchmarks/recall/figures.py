@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -91,11 +91,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The figures of a part of the responses by one judge."""
+    """The figures of a part of the responses by one judge, of one system where named; `words` is their mean."""
 
     name: str
     judge: str
     scores: KeyPointScores
+    system: str = ""
+    words: float = 0.0
 
 
 def table(chosen: ResponseFilter) -> Table:
@@ -263,13 +265,36 @@ def overall(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyP
 
 def by_dimension(rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT) -> tuple[Group, ...]:
     """The figures of each group and judge: lengths from short to long, everything else by name."""
-    groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    return _groups(rows, dimension, lambda row: "", resampling)
+
+
+def by_system(rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT) -> tuple[Group, ...]:
+    """The same of each system by itself, by system, judge and group."""
+    return _groups(rows, dimension, lambda row: row.system, resampling)
+
+
+def _groups(
+    rows: Sequence[Judged], dimension: str, system_of: Callable[[Judged], str], resampling: Resampling
+) -> tuple[Group, ...]:
+    members: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
     for row in rows:
-        groups[row.group(dimension), row.judge].append(row)
-    order = sorted(groups, key=lambda key: (order_of(key[0], dimension), key[1]))
+        members[system_of(row), row.judge, row.group(dimension)].append(row)
+
+    def place(key: tuple[str, str, str]) -> Any:
+        system, judge, name = key
+        return (system, judge, order_of(name, dimension)) if system else (order_of(name, dimension), judge)
+
     with shared_draws():
         return tuple(
-            Group(name, judge, overall(groups[name, judge], resampling=resampling)) for name, judge in order
+            Group(
+                name,
+                judge,
+                overall(own, resampling=resampling),
+                system,
+                sum(row.response_words for row in own) / len(own),
+            )
+            for system, judge, name in sorted(members, key=place)
+            if (own := members[system, judge, name])
         )
 
 
@@ -280,14 +305,3 @@ def order_of(name: str, dimension: str) -> tuple[int, str]:
         return (name == NOT_NAMED, name)
     bands = [band(number, edges) for number in (edges[0] - 1, *edges)]
     return (bands.index(name), "")
-
-
-def lengths(rows: Sequence[Judged]) -> Mapping[str, tuple[float, float | None]]:
-    """{system: (mean words of its responses, mean recall)}; recall is None where nothing was judged."""
-    found = {}
-    for system in sorted({row.system for row in rows}):
-        own = [row for row in rows if row.system == system]
-        recalls = [value for row in own if (value := row.answer.recall) is not None]
-        words = sum(row.response_words for row in own) / len(own)
-        found[system] = (words, sum(recalls) / len(recalls) if recalls else None)
-    return found

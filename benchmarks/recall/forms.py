@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import judging
@@ -13,6 +15,8 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.judges.registry import lexical_config
 from benchmarks.judging.forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
+from benchmarks.questions.queries import choices
+from benchmarks.recall.people import Version
 
 
 def _datasets() -> list[tuple[str, str]]:
@@ -32,6 +36,51 @@ def _judges() -> list[tuple[str, Any]]:
 def _systems() -> list[tuple[str, str]]:
     rows = System.objects.filter(responses__isnull=False).order_by("summarizer")
     return [(name, name) for name in rows.values_list("summarizer", flat=True).distinct()]
+
+
+ALL_QUESTIONS = "all"
+"""What an address says where systems are compared on all questions, not only on those that all answered."""
+
+
+class RecallForm(forms.Form):
+    """Which responses the page of recall counts, by whom they are judged; nothing in an address is an error."""
+
+    judge = forms.ChoiceField(label=_("Judge"))
+    dataset = forms.ChoiceField(label=_("Dataset"))
+    category = forms.ChoiceField(label=_("Category"))
+    domain = forms.ChoiceField(label=_("Domain"))
+    points = forms.ChoiceField(label=_("Key points"))
+    questions = forms.ChoiceField(
+        label=_("Compare systems on"),
+        choices=[("common", _("questions that all shown answered")), (ALL_QUESTIONS, _("all questions"))],
+    )
+    system = forms.MultipleChoiceField(label=_("Systems (none: all)"), widget=forms.CheckboxSelectMultiple)
+
+    def __init__(
+        self, query: QueryDict, *, judges: Sequence[str], judge: str, versions: Sequence[Version]
+    ) -> None:
+        """Show what an address says; `judge` is the one whose figures are shown."""
+        chosen = query.dict() | {"judge": judge, "system": query.getlist("system")}
+        super().__init__(initial=chosen, auto_id="%s", use_required_attribute=False)
+        found = choices()
+        offered: dict[str, list[tuple[str, Any]]] = {
+            "judge": [(name, name) for name in judges] or [("", _("none yet"))],
+            "system": [(name, name) for name in _systems_of_responses()],
+            "points": [("", _("all")), *((one.key, str(one)) for one in versions)],
+        }
+        names = {"dataset": found.datasets, "category": found.categories, "domain": found.domains}
+        offered |= {name: [("", _("all")), *((one, one) for one in values)] for name, values in names.items()}
+        for name, options in offered.items():
+            self.fields[name].choices = options  # type: ignore[attr-defined]
+        if not versions:
+            del self.fields["points"]
+        if len(offered["system"]) < 2:
+            del self.fields["system"]
+
+
+def _systems_of_responses() -> list[str]:
+    rows = System.objects.filter(responses__isnull=False).distinct().order_by("key")
+    return list(rows.values_list("key", flat=True))
 
 
 class ResponseRunForm(RunOptionsForm):

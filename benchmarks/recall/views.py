@@ -10,35 +10,38 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.judging.run_views import RUN, estimated, start_run
-from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint, System
-from benchmarks.questions.queries import choices
+from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint
 from benchmarks.recall import checking, people, reading
-from benchmarks.recall import page as recall_page
-from benchmarks.recall.charts import caption_of
-from benchmarks.recall.forms import CheckForm, ResponseRunForm
-from benchmarks.recall.page import RECALL, RECALL_FILES, RecallLook, figure_cells
-from benchmarks.results.chart_files import chart_file
+from benchmarks.recall.forms import ALL_QUESTIONS, CheckForm, RecallForm, ResponseRunForm
+from benchmarks.recall.results import RECALL, RESPONSE_COLUMNS, RESPONSES, RecallLook, as_json
+from benchmarks.recall.sheet import Beside, sheet
+from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.downloads import csv_download, json_download
+from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
-FILES = ("recall.json", "recall.csv", "systems.csv", "conditions.csv", "responses.csv")
-"""Files that are no chart's."""
-FILTERS = ("dataset", "category", "domain")
+RENAMED = {
+    "recall.json": "figures.json",
+    "recall.csv": "figures.csv",
+    "systems.csv": "systems-in-parts.csv",
+    "conditions.csv": "by-condition.csv",
+}
+"""What files were called before."""
+OF_ALL = ("figures", "systems-in-parts", "by-condition")
+"""Files that have every judge unless one is asked for; the others are of the judge that the page shows."""
 LONGEST = 300
 """No name that is filtered by is longer."""
-QUESTIONS = ("common", "all")
-"""Which questions systems are compared on, as addresses say it; the first is the default."""
 
 
 def _verified(request: HtmxHttpRequest) -> people.Verified | None:
@@ -51,98 +54,84 @@ def _verified(request: HtmxHttpRequest) -> people.Verified | None:
 
 
 def _look(request: HtmxHttpRequest, verified: people.Verified | None) -> RecallLook:
-    dataset, category, domain, judge = (request.GET.get(name, "")[:LONGEST] for name in (*FILTERS, "judge"))
+    dataset, category, domain = (request.GET.get(name, "")[:LONGEST] for name in ("dataset", "category", "domain"))
     return RecallLook(
         dataset=dataset,
         category=category,
         domain=domain,
         systems=tuple(sorted({name[:LONGEST] for name in request.GET.getlist("system") if name})),
-        judge=judge,
         key_points=tuple(sorted(verified.key_points)) if verified else None,
         questions=tuple(sorted(verified.questions)) if verified else None,
-        only_common=_only_common(request),
+        only_common=request.GET.get("questions") != ALL_QUESTIONS,
     )
 
 
-def _only_common(request: HtmxHttpRequest) -> bool:
-    return request.GET.get("questions") != QUESTIONS[1]
+def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | None) -> Beside:
+    """What stands beside the figures of a judge."""
+    judge = next((one for one in Judge.objects.all() if str(one) == name), None)
+    about = entailment_description_of(judge.kind) if judge else ""
+    if judge and judge.kind == Judge.Kind.LEXICAL:
+        about = f"{about} {_('It splits responses into sentences and does not extract claims.')}"
+    return Beside(
+        about=about,
+        measured={name: people.measured(request.user, judge)} if judge else {},
+        checked=checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
+        verified=verified,
+    )
 
 
 @require_safe
 @requires(VIEW)
 def recall(request: HtmxHttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
-    verified = _verified(request)
+    verified, heading = _verified(request), _("Key point recall")
     shown = look_up(RECALL, _look(request, verified), now=timezone.now())
     if shown.figures is None:
-        return waiting_page(request, shown, {}, heading=_("Key point recall"))
-    table, found, only_common = shown.figures, shown.figures.page, _only_common(request)
-    name = found.judge if found else ""
-    judge = next((one for one in Judge.objects.all() if str(one) == name), None)
-    context: dict[str, Any] = {
+        return waiting_page(request, shown, {}, heading=heading)
+    judge = shown.figures.most(request.GET.get("judge", ""))
+    extraction = (
+        f"{reverse('benchmarks:extraction-recall')}?{urlencode({'dataset': request.GET.get('dataset', '')})}"
+    )
+    links = [(_("Are all points extracted?"), extraction)]
+    if request.user.has_perm(RUN):
+        links.append((_("Run a judge on responses"), reverse("benchmarks:recall-run")))
+    context = {
+        "heading": heading,
+        "crumbs": [(_("Questions"), reverse("benchmarks:questions"))],
+        "links": links,
+        "form": RecallForm(
+            request.GET, judges=shown.figures.judges, judge=judge, versions=people.versions(request.user)
+        ),
+        "form_template": "results/_form.html",
+        "downloads_template": "benchmarks/_recall_downloads.html",
         "shown": shown,
-        "table": table,
-        "found": found,
-        "judge": judge,
-        "n_missing": table.n_missing,
-        "about": entailment_description_of(judge.kind) if judge else "",
-        "choices": choices(),
-        "systems": System.objects.filter(responses__isnull=False).distinct().order_by("key"),
-        "versions": people.versions(request.user),
-        "verified": verified,
-        "chosen": {key: request.GET.get(key, "") for key in (*FILTERS, "points")},
-        "chosen_systems": request.GET.getlist("system"),
-        "only_common": only_common,
-        "query": request.GET.urlencode(),
+        "sheet": sheet(shown.figures, _beside(request, judge, verified), judge=judge),
         "files_url": reverse("benchmarks:recall-file", args=["x"])[:-1],
     }
-    if found is not None:
-        context |= {
-            "overall": figure_cells(found.overall),
-            "system_rows": [(group, words, figure_cells(group.scores)) for group, words in found.systems],
-            "splits": [
-                (split, [(group, figure_cells(group.scores)) for group in split.groups]) for split in found.splits
-            ],
-            "caption": caption_of(found.compared),
-            "conditions_caption": caption_of(found.conditions.compared) if found.conditions else "",
-            "judges_caption": caption_of(found.judges.compared) if found.judges else "",
-            "checked": checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
-            "measured": people.measured(request.user, judge) if judge else [],
-        }
-    return page(request, "benchmarks/recall.html", context, part="figures")
+    return page(request, "results/sheet.html", context, part="figures")
 
 
 @require_safe
 @requires(VIEW)
 def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-    """All figures as JSON or CSV, those of systems, the counts of each response, or a file of a chart."""
-    look, now = _look(request, _verified(request)), timezone.now()
-    if name not in FILES:
-        return _chart_file(request, look, name)
-    shown = look_up(RECALL_FILES, look, now=now, wait_s=FILE_WAIT_S)
+    """All figures, a table or a chart of them as a file, or the counts of each response."""
+    verified, now = _verified(request), timezone.now()
+    look, judge = _look(request, verified), request.GET.get("judge", "")
+    if name == "responses.csv":
+        counts = look_up(RESPONSES, look, now=now, wait_s=FILE_WAIT_S)
+        if counts.figures is None:
+            return waiting_file(request, counts, name=name)
+        rows = (row for row in counts.figures.rows if judge in {"", row[0]})
+        return csv_download(request, RESPONSE_COLUMNS, rows, name=name)
+    shown = look_up(RECALL, look, now=now, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
-    found = shown.figures
-    if name == "recall.json":
-        parts = {"systems": found.systems, "conditions": found.conditions}
-        return json_download(found.report | parts, name=name)
-    tables = {
-        "recall.csv": (recall_page.FILE_COLUMNS, recall_page.figure_rows(found.report)),
-        "systems.csv": (recall_page.SYSTEM_COLUMNS, recall_page.system_rows(found.systems)),
-        "conditions.csv": (recall_page.CONDITION_COLUMNS, recall_page.condition_rows(found.conditions)),
-        "responses.csv": (recall_page.RESPONSE_COLUMNS, iter(found.responses)),
-    }
-    columns, rows = tables[name]
-    return csv_download(request, columns, rows, name=name)
-
-
-def _chart_file(request: HtmxHttpRequest, look: RecallLook, name: str) -> HttpResponseBase:
-    shown = look_up(RECALL, look, now=timezone.now(), wait_s=FILE_WAIT_S)
-    if shown.figures is None:
-        return waiting_file(request, shown, name=name)
-    found = shown.figures.page
-    charts = [found.chart, *(part.chart for part in found.parts)] if found else []
-    return chart_file(request, charts, name, prefix="recall-")
+    name = RENAMED.get(name, name)
+    if name.partition(".")[0] not in OF_ALL:
+        judge = shown.figures.most(judge)
+    own = shown.figures.of(judge) if judge else shown.figures
+    found = sheet(shown.figures if judge in own.judges else own, _beside(request, judge, verified), judge=judge)
+    return sheet_file(request, found, name, as_json=as_json(own), prefix="recall-")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

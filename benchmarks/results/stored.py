@@ -157,6 +157,13 @@ def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], dat
     return computation.load(zlib.decompress(row.figures))
 
 
+def kept(computation: Computation[O, F], options: O) -> F | None:
+    """The stored figures if they are those of now; None where they are stale or there are none."""
+    row = Result.objects.filter(key=computation.key(options)).first()
+    is_of_now = row is not None and row.version == computation.version(options)
+    return _figures(computation, row) if row is not None and is_of_now else None
+
+
 def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> Result:
     """The row of these options; a worker is asked for what is stale."""
     row = _noted(computation, options, now=now)

@@ -6,6 +6,7 @@ categories the task allows, which is not how many occur.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,15 +14,16 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.scoring.draws import Resampling, draws, people_drawn
+from benchmarks.scoring.components import about_these
+from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.intervals import COEFFICIENT, SHARE, Estimate, Figure, Formula, figure_of
-from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.jackknife import LeftOut
+from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.shares import minority
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Floats, cluster_index, divide, ratio
+from benchmarks.scoring.sums import Floats, Ints, cluster_index, divide, ratio
 
 _NO_ROOM = 1e-12
-_CELLS = 2_000_000
-"""Counts held at once while people are drawn."""
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"
 ONE_USED = "all ratings are the same"
@@ -48,7 +50,7 @@ Measure = Callable[..., Stat]
 
 def percent_agreement(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Mean share of agreeing pairs per item; not corrected for chance."""
-    return _over_items(ratings, ratio, "percent agreement", resampling, bounds=SHARE)
+    return _over_items(Figure("percent agreement", ratio, ONE_USED, SHARE), ratings, resampling, is_share=True)
 
 
 def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -57,8 +59,8 @@ def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) ->
     method = f"Randolph's kappa, q = {q}"
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method=method)
-    formula = partial(_randolph, q=q)
-    return _over_items(ratings, formula, method, resampling, bounds=(-1 / (q - 1), 1.0))
+    figure = Figure(method, partial(_randolph, q=q), ONE_USED, (-1 / (q - 1), 1.0))
+    return _over_items(figure, ratings, resampling, is_share=True)
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -67,7 +69,8 @@ def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> S
     def formula(totals: Floats) -> Floats:
         return above_chance(ratio(totals), (_shares(totals) ** 2).sum(axis=1))
 
-    return _over_items(ratings, formula, "Fleiss' kappa", resampling)
+    figure = Figure("Fleiss' kappa", formula, ONE_USED, COEFFICIENT, minority=_minority_of_shares)
+    return _over_items(figure, ratings, resampling)
 
 
 def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -80,7 +83,7 @@ def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
         shares = _shares(totals)
         return above_chance(ratio(totals), (shares * (1 - shares)).sum(axis=1) / (q - 1))
 
-    return _over_items(ratings, formula, "AC1", resampling)
+    return _over_items(Figure("AC1", formula, ONE_USED, COEFFICIENT), ratings, resampling)
 
 
 def krippendorff_alpha(
@@ -108,7 +111,7 @@ def krippendorff_alpha(
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
     formula = alpha_formula(level, np.array(scale, dtype=np.float64))
     stat = _estimated(
-        Figure(method, formula, ONE_USED, COEFFICIENT),
+        Figure(method, formula, ONE_USED, COEFFICIENT, minority=_minority_of_pairs),
         ratings,
         coincidences,
         n_items=n_items,
@@ -131,7 +134,7 @@ def cohen_kappa(
         return Stat.undefined("no item was rated by both", method=method)
     cells = np.zeros((n_items, q * q))
     cells[np.arange(n_items), both.codes[:, 0] * q + both.codes[:, 1]] = 1
-    figure = Figure(method, cohen_formula(weights, q), ONE_USED, COEFFICIENT)
+    figure = Figure(method, cohen_formula(weights, q), ONE_USED, COEFFICIENT, minority=minority_of_table(q))
     return figure_of(
         figure, cells, clusters=both.clusters, n_items=n_items, n_pairs=n_items, resampling=resampling
     )
@@ -218,73 +221,101 @@ def _estimated(
     n_items: int,
     n_pairs: int | None = None,
     resampling: Resampling | None,
+    n_rare: float | None = None,
 ) -> Stat:
     """A figure of rows made of each item's counts, with its interval over clusters, or over people as well.
 
-    `rows_of` takes how often raters gave each category, and the sums of the squares of how often each of them
-    counts, both of shape (…, items, categories), and gives rows of shape (…, items, sums). In the figure itself
-    each rater counts once, so both are the same; where raters are drawn several times, the squares take the pairs
-    of a rater with itself away.
+    `rows_of` takes how often raters gave each category, shape (…, items, categories), and the sums of the squares
+    of how often each of them counts, the same where each counts once; it gives rows of shape (…, items, sums).
     """
     counts = ratings.counts
     rows = rows_of(counts, counts)
     clusters = None if resampling is None else ratings.clusters
-    found = figure_of(figure, rows, clusters=clusters, n_items=n_items, n_pairs=n_pairs, resampling=resampling)
-    if resampling is None or not resampling.over_people or found.value is None:
+    counted = {"n_items": n_items, "n_pairs": n_pairs, "n_rare": n_rare}
+    found = figure_of(figure, rows, clusters=clusters, resampling=resampling, **counted)  # type: ignore[arg-type]
+    if resampling is None or found.value is None:
         return found
+    if not resampling.over_people:
+        return about_these(found, len(ratings.raters), "annotators")
     estimate = Estimate(
         method=figure.method,
         reason=figure.reason,
         value=found.value,
-        draw=lambda: figure(_drawn_totals(ratings, rows_of, resampling)),
+        draw=lambda: np.empty(0),
         n_clusters=int(cluster_index(ratings.clusters, len(rows)).max()) + 1,
         resampling=resampling,
         bounds=figure.bounds,
         n_people=len(ratings.raters),
+        left_out=lambda: _left_out(ratings, rows_of, figure),
     )
     return estimate.stat(n_items=n_items, n_pairs=n_pairs)
 
 
-def _drawn_totals(ratings: Ratings, rows_of: Callable[[Floats, Floats], Floats], resampling: Resampling) -> Floats:
-    """The sums of the rows on every resample of people and clusters, shape (resamples, sums)."""
+def _left_out(ratings: Ratings, rows_of: Callable[[Floats, Floats], Floats], figure: Figure) -> LeftOut:
+    """A figure without each rater, each cluster, and what a rater said in a cluster."""
+
+    def by_cluster(codes: Ints) -> Floats:
+        counts = Ratings(codes, ratings.categories, ratings.raters).counts
+        sums = np.zeros((n_clusters, width))
+        np.add.at(sums, index, rows_of(counts, counts))
+        return sums
+
     index = cluster_index(ratings.clusters, len(ratings.codes))
-    n_items, q = len(ratings.codes), len(ratings.categories)
-    given = np.stack([code == ratings.codes.T for code in range(q)], axis=2).astype(np.float64)
-    given = given.reshape(len(ratings.raters), n_items * q)
-    people = people_drawn(len(ratings.raters), resampling)
-    clusters = np.vstack(list(draws(int(index.max()) + 1, resampling)))
-    step = max(1, _CELLS // given.shape[1])
-    totals = []
-    for start in range(0, len(people), step):
-        part = people[start : start + step]
-        counts, squares = ((weights @ given).reshape(len(part), n_items, q) for weights in (part, part**2))
-        rows = rows_of(counts, squares)
-        totals.append(np.einsum("ri,ris->rs", clusters[start : start + step][:, index], rows))
-    return np.vstack(totals)
+    n_clusters = int(index.max()) + 1
+    width = rows_of(ratings.counts[:1], ratings.counts[:1]).shape[1]
+    whole = by_cluster(ratings.codes)
+    total = whole.sum(axis=0)
+    people, cells = [], []
+    for rater in range(len(ratings.raters)):
+        codes = ratings.codes.copy()
+        codes[:, rater] = MISSING
+        without = by_cluster(codes)
+        people.append(float(figure(without.sum(axis=0)[None])[0]))
+        cells.append(figure(total - whole + without))
+    return LeftOut(np.array(people), figure(total - whole), np.stack(cells))
 
 
 def _over_items(
-    ratings: Ratings,
-    formula: Formula,
-    method: str,
-    resampling: Resampling | None,
-    *,
-    bounds: tuple[float, float] = COEFFICIENT,
+    figure: Figure, ratings: Ratings, resampling: Resampling | None, *, is_share: bool = False
 ) -> Stat:
-    """A figure of the sums (ΣP_i, items with two ratings, rated items, Σ shares of each category)."""
+    """A figure of the sums (ΣP_i, items with two ratings, rated items, Σ shares of each category).
+
+    `is_share` where it is a linear function of the share of agreeing pairs.
+    """
     counts = ratings.counts
     n_ratings = counts.sum(axis=1)
     n_items, n_pairs = int((n_ratings >= 2).sum()), _n_pairs(counts)
     if n_items == 0:
-        return Stat.undefined(NOTHING_TWICE, method=method)
+        return Stat.undefined(NOTHING_TWICE, method=figure.method)
+    apart = np.array([one for one in disagreement(ratings) if one is not None])
     return _estimated(
-        Figure(method, formula, ONE_USED, bounds),
+        figure,
         ratings.items(n_ratings >= 1),
         _pair_rows,
         n_items=n_items,
         n_pairs=n_pairs,
         resampling=resampling,
+        n_rare=float(min((apart > 0).sum(), (apart < 1).sum())) if is_share else None,
     )
+
+
+def _minority_of_shares(totals: Floats) -> Floats:
+    return minority(totals[:, 3:])
+
+
+def _minority_of_pairs(totals: Floats) -> Floats:
+    q = math.isqrt(totals.shape[1])
+    return minority(totals.reshape(len(totals), q, q).sum(axis=2))
+
+
+def minority_of_table(q: int) -> Formula:
+    """The share of both raters' labels outside the commonest category, of cross tables, flat."""
+
+    def formula(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        return minority(table.sum(axis=1) + table.sum(axis=2))
+
+    return formula
 
 
 def _pair_rows(counts: Floats, squares: Floats) -> Floats:

@@ -22,16 +22,18 @@ from benchmarks.scoring.agreement import (
     randolph_kappa,
 )
 from benchmarks.scoring.correction import Judged, correct
+from benchmarks.scoring.coverage_count import Count, Held
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.intervals import SHARE, Batch, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
-from benchmarks.scoring.leaderboard import Scored, sensitivity
+from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.linking import Column
 from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, Average, Coverage, InsightScore, SummaryScore
 from benchmarks.scoring.sums import Bools, Floats, Ints
@@ -72,18 +74,6 @@ class World:
     def ratings(self, *raters: int) -> Ratings:
         """The labels of some raters as a table."""
         return Ratings(self.codes[:, raters], COVERAGES, tuple(map(str, raters)), tuple(self.clusters.tolist()))
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """How one figure's intervals did in worlds of so many clusters; `shown` is the share of worlds with one."""
-
-    figure: str
-    clusters: int
-    coverage: float | None
-    mean_width: float | None
-    shown: float
-    repetitions: int
 
 
 def make_world(rng: np.random.Generator, n_clusters: int) -> World:
@@ -179,7 +169,7 @@ def _of_orders(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         values = [share * worth[world.codes[world.clusters == at, rater]] for at in range(world.n_clusters)]
         orders[order] = [Scored(order, at, _summary(joint.tolist()), None) for at, joint in enumerate(values)]
     found = sensitivity(orders, average=Average.OVER_INSIGHTS, resampling=resampling)
-    return {"sensitivity to position": found.sensitivity}
+    return {"joint at the top minus random": found.top_minus_random}
 
 
 def _summary(joint: Sequence[float]) -> SummaryScore:
@@ -241,13 +231,13 @@ def check(
     }
     for n_clusters in clusters:
         rng = np.random.default_rng([seed, n_clusters])
-        counted = {name: _Count() for name in truth}
+        counted = {name: Count() for name in truth}
         for number in range(repetitions):
             one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
             for name, stat in figures_of(make_world(rng, n_clusters), one).items():
                 counted[name].add(stat, truth[name])
         yield from (counted[name].row(name, n_clusters, repetitions) for name in truth)
-        minutes = _Count()
+        minutes = Count()
         for number in range(repetitions):
             one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
             minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=one))
@@ -275,27 +265,3 @@ def simulated_minutes(
     )
     assert found is not None  # noqa: S101  each subtopic has a target
     return found, float(np.interp(target, [0, *true], [0, *marks]))
-
-
-@dataclass(slots=True)
-class _Count:
-    n: int = 0
-    held: int = 0
-    width: float = 0.0
-
-    def add(self, stat: Stat | Minutes, truth: float | None) -> None:
-        if stat.low is None or stat.high is None or truth is None:
-            return
-        self.n += 1
-        self.held += stat.low <= truth <= stat.high
-        self.width += stat.high - stat.low
-
-    def row(self, name: str, clusters: int, repetitions: int) -> Held:
-        return Held(
-            figure=name,
-            clusters=clusters,
-            coverage=self.held / self.n if self.n else None,
-            mean_width=self.width / self.n if self.n else None,
-            shown=self.n / repetitions,
-            repetitions=repetitions,
-        )

@@ -1,4 +1,4 @@
-"""What a bootstrap draws: clusters, and people where annotators are a sample; and the ends of an interval."""
+"""What a bootstrap draws, the ends of its interval, and whether annotators are a sample as well."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _kept: ContextVar[dict[tuple[int, int, int], list[NDArray[np.uint8]]] | None] = 
 class Resampling:
     """How a bootstrap is drawn; stored with its interval, so that anyone can draw it again.
 
-    With `over_people` annotators are drawn as well as clusters, where a figure is an average over them: the
-    interval then speaks of annotators like these, else of these.
+    With `over_people` annotators are a sample as clusters are, where a figure is an average over them, and the
+    interval is a double jackknife: it then speaks of annotators like these, else of these.
     """
 
     seed: int = 20240701
@@ -41,30 +41,19 @@ class Resampling:
 DEFAULT = Resampling()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class People:
-    """How often each block of a figure counts, shape (resamples, blocks), when n people are drawn."""
+    """Whose labels each block of a figure holds, one or two of `n` people: those are left out in turn."""
 
-    weights: Floats
+    who: tuple[tuple[int, ...], ...]
     n: int
 
 
 def people_of(who: Sequence[Sequence[int]], n: int, resampling: Resampling | None) -> People | None:
-    """How often blocks count when their people are drawn among n; `who` has one or two of them for each block.
-
-    None unless people are resampled. Two that were drawn often count as often as they meet.
-    """
+    """The people of each block, among n; None unless people are a sample."""
     if resampling is None or not resampling.over_people:
         return None
-    drawn = people_drawn(n, resampling)
-    columns = [np.prod(drawn[:, list(those)], axis=1) for those in who]
-    return People(np.stack(columns, axis=1) if columns else drawn[:, :0], n)
-
-
-def people_drawn(n: int, resampling: Resampling) -> Floats:
-    """How often each of n people is drawn, shape (resamples, n); independent of the clusters."""
-    rng = np.random.default_rng([resampling.seed, n])
-    return _multiplicities(rng, resampling.n_resamples, n)
+    return People(tuple(tuple(those) for those in who), n)
 
 
 def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tuple[float, float]:

@@ -16,7 +16,11 @@ from benchmarks.scoring.sums import Floats, cluster_index
 
 N_PARTS = 10
 PEARSON = Figure(
-    "Pearson on the expected coverage", r_of_moments, "under 3 items, or one side is constant", COEFFICIENT
+    "Pearson on the expected coverage",
+    r_of_moments,
+    "under 3 items, or one side is constant",
+    COEFFICIENT,
+    is_correlation=True,
 )
 
 

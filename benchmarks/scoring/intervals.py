@@ -12,13 +12,22 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.draws import DEFAULT, People, Resampling, draws, percentiles
+from benchmarks.scoring.jackknife import LeftOut, ends_over_people
+from benchmarks.scoring.shares import (
+    RARE,
+    effective_n,
+    is_rare,
+    logit_ends,
+    share_ends,
+    wilson_ends,
+    within_edges,
+)
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     BadShape,
@@ -40,6 +49,11 @@ MIN_PEOPLE = 5
 SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
 """Bounds of shares, and of correlations and kappas."""
 SAME = 1e-12
+RARE_SHARE = 0.2
+"""Share of the labels under which those outside the commonest category are rare."""
+TOO_RARE = f"no interval under {RARE} labels other than the commonest, where these are rare"
+OVER_PEOPLE = "double jackknife over people and clusters"
+WILSON = "Wilson interval over clusters"
 MIN_DEFINED = 0.9
 """Share of resamples that must have a value; below it the percentiles would describe a lucky part."""
 
@@ -51,7 +65,9 @@ class Figure:
     `bounds` are the least and the greatest value it can have, None where there are none: an interval at a bound
     is made from them when the figure is the same in every resample. `is_attenuated` where chance in the items
     pulls the figure towards 0, and resampling does so once more: the interval then also takes in the percentiles
-    mirrored at the value (the basic bootstrap), which errs the other way.
+    mirrored at the value (the basic bootstrap), which errs the other way. `minority` gives from totals the share
+    of labels outside the commonest category, where chance is taken from how often labels are given.
+    `is_correlation` where Fisher's transformation makes its scatter even.
     """
 
     method: str
@@ -59,10 +75,28 @@ class Figure:
     reason: str
     bounds: tuple[float, float] | None = None
     is_attenuated: bool = False
+    minority: Callable[[Floats], Floats] | None = None
+    is_correlation: bool = False
 
     def __call__(self, totals: Floats) -> Floats:
         """The value for each row of totals."""
         return self.formula(totals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """What a mean of shares is made of in each cluster, for its interval near 0 and 1.
+
+    `sums` and `sizes`, shape (clusters,), are its numerators and denominators. `units` are the smallest things
+    that are found or missed, and `n_rare` is how many of them are above 0, or below 1, whichever are fewer.
+    `is_binary` where every unit is a hit or a miss.
+    """
+
+    sums: Floats
+    sizes: Floats
+    units: Floats
+    n_rare: float = 0.0
+    is_binary: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +126,10 @@ class Estimate:
     """A figure on the data, and on every resample once somebody asks for it.
 
     `value` is NaN where undefined; `n_clusters` are the clusters behind it, `counts` hits and n of a rate;
-    `n_people` are the annotators that were drawn, None where none were.
+    `n_people` are the annotators where they are a sample, None where they are not; `left_out` then gives the
+    figure without each of them and each cluster. `shares` are what a share, or a linear
+    function of one, is made of; `minority` is the share of labels outside the commonest category, where chance
+    agreement depends on it.
     """
 
     method: str
@@ -105,6 +142,10 @@ class Estimate:
     bounds: tuple[float, float] | None = None
     is_attenuated: bool = False
     n_people: int | None = None
+    shares: Shares | None = None
+    minority: float | None = None
+    is_correlation: bool = False
+    left_out: Callable[[], LeftOut] | None = None
 
     @cached_property
     def values(self) -> Floats:
@@ -113,6 +154,7 @@ class Estimate:
 
     def minus(self, other: Estimate) -> Estimate:
         """The difference, resample by resample (paired)."""
+        one, two = self.left_out, other.left_out
         return Estimate(
             method="paired difference",
             reason="undefined on one side",
@@ -121,6 +163,8 @@ class Estimate:
             n_clusters=min(self.n_clusters, other.n_clusters),
             resampling=self.resampling,
             n_people=self.n_people,
+            minority=min((one for one in (self.minority, other.minority) if one is not None), default=None),
+            left_out=None if one is None or two is None else lambda: one().minus(two()),
         )
 
     def stat(self, *, n_items: int | None = None, n_pairs: int | None = None) -> Stat:
@@ -141,45 +185,78 @@ class Estimate:
             return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
         if self.n_people is not None and self.n_people < MIN_PEOPLE:
             return replace(stat, interval_reason=f"no interval over people under {MIN_PEOPLE} annotators")
+        if self.minority is not None and self.minority < RARE_SHARE and self.minority * n < RARE:
+            return replace(stat, interval_reason=TOO_RARE)
+        if self.n_people is not None:
+            return self._over_people(stat, self.resampling.level)
+        near = self._near_an_edge(n, self.resampling.level)
+        if near is not None:
+            low, high, method = near
+            return replace(stat, low=low, high=high, method=f"{self.method}, {method}" if self.method else method)
         defined = self.values[np.isfinite(self.values)]
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
-        n_drawn = min(self.n_clusters, self.n_people or self.n_clusters)
-        low, high = percentiles(defined, n_drawn, self.resampling)
+        low, high = percentiles(defined, self.n_clusters, self.resampling)
         if self.is_attenuated:
             least, greatest = self.bounds or (-math.inf, math.inf)
             mirrored = 2 * self.value - high, 2 * self.value - low
             low, high = max(least, min(low, mirrored[0])), min(greatest, max(high, mirrored[1]))
-        drawn = "cluster bootstrap" if self.n_people is None else "bootstrap over people and clusters"
         if high - low < SAME:
-            return self._without_spread(stat, self.resampling.level)
+            return replace(stat, interval_reason="the same in every resample")
         return replace(
             stat,
             low=low,
             high=high,
-            method=f"{self.method}, {drawn}" if self.method else drawn,
+            method=f"{self.method}, cluster bootstrap" if self.method else "cluster bootstrap",
             seed=self.resampling.seed,
             n_resamples=self.resampling.n_resamples,
         )
 
-    def _without_spread(self, stat: Stat, level: float) -> Stat:
-        """The interval of a figure that is the same in every resample, which is never of no width.
+    def _over_people(self, stat: Stat, level: float) -> Stat:
+        """The figure with an interval for people and clusters like these."""
+        without = None if self.left_out is None else self.left_out()
+        if without is None or not without.is_defined:
+            return replace(stat, interval_reason="undefined without one of the people or clusters")
+        low, high = ends_over_people(self.value, without, level=level, is_correlation=self.is_correlation)
+        if high - low < SAME:
+            return replace(stat, interval_reason="the same without any of the people or clusters")
+        if self.bounds is not None:
+            low, high = max(self.bounds[0], low), min(self.bounds[1], high)
+        method = f"{self.method}, {OVER_PEOPLE}" if self.method else OVER_PEOPLE
+        return replace(stat, low=low, high=high, method=method)
 
-        At a bound the clusters count as hits or misses, and Wilson's interval of their share is stretched over the
-        bounds: as if each cluster were one item, the most that its items can depend on each other.
+    def _near_an_edge(self, n: int, level: float) -> tuple[float, float, str] | None:
+        """Both ends where resampling sees too little of what is rare, with how they are made; None elsewhere.
+
+        They are made for a share and stretched over the bounds, of which the figure is a linear function.
         """
-        is_low, is_high = (
-            self.bounds is not None and abs(self.value - bound) < SAME for bound in self.bounds or (0, 0)
-        )
-        if self.bounds is None or is_low == is_high:
-            return replace(stat, interval_reason="the same in every resample")
-        share = wilson(self.n_clusters if is_high else 0, self.n_clusters, level=level)
+        if self.bounds is None:
+            return None
+        if self.shares is not None and np.count_nonzero(self.shares.units) < MIN_CLUSTERS:
+            return None
         below, above = self.bounds
-        low, high = ((below + (above - below) * (end or 0.0)) for end in (share.low, share.high))
-        method = (
-            f"{self.method}, Wilson interval over clusters" if self.method else "Wilson interval over clusters"
-        )
-        return replace(stat, low=min(low, self.value), high=max(high, self.value), method=method)
+        share = (self.value - below) / (above - below)
+        if share < SAME or share > 1 - SAME:
+            sizes = self.shares.units if self.shares else np.full(self.n_clusters, n / self.n_clusters)
+            ends = wilson_ends(round(share), effective_n(sizes, sizes, level=level), level=level)
+            method = WILSON
+        elif self.shares is not None and self.shares.is_binary and is_rare(self.shares.sums, self.shares.sizes):
+            ends = share_ends(share, self.shares.sums, self.shares.sizes, level=level)
+            method = WILSON
+        elif self.shares is not None and not self.shares.is_binary and self.shares.n_rare < RARE:
+            ends = logit_ends(self.shares.sums, self.shares.sizes, level=level)
+            ends, method = within_edges(*ends, self.shares.units, level=level), "logit interval over clusters"
+        else:
+            return None
+        if ends[1] - ends[0] < SAME:
+            return None
+        low, high = (below + (above - below) * end for end in ends)
+        return min(low, self.value), max(high, self.value), method
+
+
+def _holds(people: People) -> Floats:
+    """Which blocks hold labels of each person, as 1 and 0: shape (people, blocks)."""
+    return np.array([[float(person in those) for those in people.who] for person in range(people.n)])
 
 
 @dataclass(slots=True)
@@ -229,6 +306,7 @@ class Batch:
         *,
         n_clusters: int | None = None,
         people: People | None = None,
+        shares: Shares | None = None,
     ) -> Estimate:
         """A figure of each block, averaged over those that have it; one block is that block's figure.
 
@@ -241,13 +319,18 @@ class Batch:
 
         def draw() -> Floats:
             each = [figure(self.drawn(block)) for block in defined]
-            if people is not None:
-                return mean_of_defined(np.stack(each, axis=1), people.weights[:, is_defined])
             return each[0] if len(each) == 1 else mean_of_defined(np.stack(each, axis=1))
 
         if n_clusters is None:
             n_clusters = max((self.n_filled(block) for block in defined or blocks), default=0)
         counts = [figure.counts(self.total(block)) for block in blocks] if isinstance(figure, Rate) else None
+        if isinstance(figure, Rate) and defined:
+            hits, sizes = (
+                np.mean([self.blocks[block] @ weights for block in defined], axis=0)
+                for weights in (figure.hits, figure.among)
+            )
+            shares = Shares(hits, sizes, sizes, is_binary=True)
+        minorities = [figure.minority(self.total(block))[0] for block in defined] if figure.minority else []
         return Estimate(
             method=figure.method,
             reason=figure.reason,
@@ -259,6 +342,10 @@ class Batch:
             bounds=figure.bounds,
             is_attenuated=figure.is_attenuated,
             n_people=None if people is None else people.n,
+            shares=shares,
+            is_correlation=figure.is_correlation,
+            left_out=None if people is None else lambda: self._left_out(figure, blocks, people),
+            minority=float(np.mean(minorities)) if minorities else None,
         )
 
     def pooled(self, figure: Figure, blocks: Sequence[int], *, people: People | None = None) -> Estimate:
@@ -268,11 +355,31 @@ class Batch:
         if people is None:
             return found
 
-        def draw() -> Floats:
-            each = enumerate(blocks)
-            return figure(np.sum([people.weights[:, at, None] * self.drawn(block) for at, block in each], axis=0))
+        def left_out() -> LeftOut:
+            sums = np.stack([self.blocks[block] for block in blocks])
+            sums = sums[:, sums.any(axis=(0, 2))]
+            total = sums.sum(axis=(0, 1))
+            holds = _holds(people)
+            by_person = np.einsum("pb,bcs->pcs", holds, sums)
+            return LeftOut(
+                figure(total - by_person.sum(axis=1)),
+                figure(total - sums.sum(axis=0)),
+                np.stack([figure(total - own) for own in by_person]),
+            )
 
-        return replace(found, draw=draw, n_people=people.n)
+        return replace(found, n_people=people.n, left_out=left_out)
+
+    def _left_out(self, figure: Figure, blocks: Sequence[int], people: People) -> LeftOut:
+        """A mean over blocks without each person, each cluster, and what a person said in a cluster."""
+        filled = np.any([self.blocks[block].any(axis=1) for block in blocks], axis=0)
+        whole = np.array([figure(self.total(block))[0] for block in blocks])
+        cut = np.stack([figure(self.total(block) - self.blocks[block][filled]) for block in blocks])
+        holds = _holds(people)
+        return LeftOut(
+            mean_of_defined(np.where(holds > 0, np.nan, whole)),
+            mean_of_defined(cut.T),
+            np.stack([mean_of_defined(np.where(own[:, None] > 0, cut, whole[:, None]).T) for own in holds]),
+        )
 
 
 def figure_of(
@@ -283,14 +390,20 @@ def figure_of(
     n_items: int,
     n_pairs: int | None = None,
     resampling: Resampling | None = DEFAULT,
+    n_rare: float | None = None,
 ) -> Stat:
     """One figure of rows of shape (n, sums); `clusters` has a key for each row, None makes each its own.
+
+    `n_rare` is for a figure whose first two sums are the sum and the number of shares, of which it is a linear
+    function: how many of these are above 0, or below 1, whichever are fewer.
 
     Clusters in which nothing counts are drawn and counted as well; leave their rows out where they must not be.
     """
     sums = in_order_of_content(sum_by_cluster(rows, None if resampling is None else clusters))
     batch = Batch(len(sums), resampling)
-    stat = batch.estimate(figure, [batch.add(sums)], n_clusters=len(sums)).stat(n_items=n_items, n_pairs=n_pairs)
+    shares = None if n_rare is None else Shares(sums[:, 0], sums[:, 1], sums[:, 1], n_rare)
+    estimate = batch.estimate(figure, [batch.add(sums)], n_clusters=len(sums), shares=shares)
+    stat = estimate.stat(n_items=n_items, n_pairs=n_pairs)
     return stat if stat.is_defined and resampling is not None else replace(stat, n_clusters=None)
 
 
@@ -376,9 +489,5 @@ def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") ->
     share = n_hits / n
     if n < MIN_ITEMS:
         return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # Rounding must not push an end past the share at 0/n and n/n.
-    low, high = max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
+    low, high = wilson_ends(share, n, level=level)
     return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")

@@ -6,13 +6,15 @@ what intervals resample: summaries of one subtopic share its insights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.scoring.components import Cell, about_these, over_writers
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure
+from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure, Shares
+from benchmarks.scoring.standing import Standing, Standings, standings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
 from benchmarks.scoring.sums import Floats, ratio
@@ -27,7 +29,8 @@ NOTHING_COMMON = "no subtopic in common"
 class Scored:
     """One summary of an entry: its subtopic, its scores, and its mean words per bullet (None without a bullet).
 
-    `place` names the subtopic by what it is; draws take subtopics in this order.
+    `place` names the subtopic by what it is; draws take subtopics in this order. `writer` is who wrote it, None
+    for systems.
     """
 
     entry: str
@@ -35,6 +38,7 @@ class Scored:
     score: SummaryScore
     words_per_bullet: float | None
     place: str = ""
+    writer: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,15 @@ class Row:
     n_insights: int
     n_missing: int
     subtopics: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A figure of two entries on the subtopics that both have, a subtopic counting as one summary of each."""
+
+    first: Stat
+    second: Stat
+    difference: Stat
 
 
 class Leaderboard:
@@ -74,6 +87,7 @@ class Leaderboard:
         added_up = {entry: self._added_up(rows) for entry, rows in self.of.items()}
         self._sums = {entry: added for entry, (added, _n) in added_up.items()}
         self._n_having = {entry: n for entry, (_added, n) in added_up.items()}
+        self._units = {entry: _insights_of(rows, self._at) for entry, rows in self.of.items()}
 
     def rows(self) -> list[Row]:
         """Every entry with its figures; those of the same subtopics share a batch of these."""
@@ -82,7 +96,13 @@ class Leaderboard:
             prepared = {entry: self._blocks(batches, entry) for entry in self._sums}
             return [
                 self._row(
-                    entry, {name: batch.estimate(self._figure(entry, name), [at]) for name, at in blocks.items()}
+                    entry,
+                    {
+                        name: batch.estimate(
+                            self._figure(entry, name), [at], shares=self._shares(entry, name, batch, at)
+                        )
+                        for name, at in blocks.items()
+                    },
                 )
                 for entry, (batch, blocks) in prepared.items()
             ]
@@ -92,6 +112,15 @@ class Leaderboard:
         own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
         batch = batches.setdefault(own.tobytes(), Batch(int(own.sum()), self.resampling))
         return batch, {name: batch.add(self._sums[entry][own][:, _columns(name)]) for name in FIGURES}
+
+    def _shares(self, entry: str, name: str, batch: Batch, block: int) -> Shares | None:
+        """What a score is made of: its insights, and how many of these are above 0, or below 1."""
+        if name == WORDS:
+            return None
+        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
+        units, n_rare = self._units[entry]
+        at, sums = MEASURES.index(name), batch.blocks[block]
+        return Shares(sums[:, 0], sums[:, 1], units[own, at], n_rare=float(n_rare[at]))
 
     def by_subtopic(self, entry: str, name: str) -> dict[int, float]:
         """A figure of an entry for each subtopic that has one."""
@@ -110,8 +139,32 @@ class Leaderboard:
         """
         with shared_draws():
             batches: dict[bytes, Batch] = {}
+            listed = list(pairs)
+            prepared = [self._sides(batches, first, second, names) for first, second in listed]
+            found = [{name: side.stat() for name, side in sides.items()} for sides in prepared]
+        return [
+            {name: self._over_writers(stat, first, second, name) for name, stat in stats.items()}
+            for (first, second), stats in zip(listed, found, strict=True)
+        ]
+
+    def _over_writers(self, stat: Stat, first: str, second: str, name: str) -> Stat:
+        """A difference with writers as a sample where one side is people."""
+        is_written = self._is_written(first), self._is_written(second)
+        if self.resampling is None or stat.value is None or not any(is_written):
+            return stat
+        if all(is_written):
+            return about_these(stat, len({one.writer for entry in (first, second) for one in self.of[entry]}))
+        people, system = (first, second) if is_written[0] else (second, first)
+        return over_writers(stat, self._less(people, system, name), level=self.resampling.level)
+
+    def compared(
+        self, pairs: Iterable[tuple[str, str]], names: Sequence[str] = MEASURES
+    ) -> list[dict[str, Compared]]:
+        """The difference of each pair, likewise, with the two figures whose difference it is."""
+        with shared_draws():
+            batches: dict[bytes, Batch] = {}
             prepared = [self._sides(batches, first, second, names) for first, second in pairs]
-            return [{name: side.stat() for name, side in sides.items()} for sides in prepared]
+            return [{name: side.compared() for name, side in sides.items()} for sides in prepared]
 
     def _sides(
         self, batches: dict[bytes, Batch], first: str, second: str, names: Sequence[str]
@@ -133,34 +186,43 @@ class Leaderboard:
             )
         return found
 
-    def largest_distance(self, base: str, others: Sequence[str]) -> Stat:
-        """The largest distance of the others' joint score from that of `base`, on each resample anew."""
-        name, method = "joint", "largest distance from the random order"
-        present = [other for other in others if other in self._sums]
-        if base not in self._sums:
-            return Stat.undefined("no score in random order", method=method)
-        if not present:
-            return Stat.undefined("no score in an ordered run", method=method)
-        batch = Batch(len(self._at), self.resampling)
-        columns = _columns(name)
-        sides = [
-            batch.estimate(self._figure(entry, name), [batch.add(self._sums[entry][:, columns])])
-            for entry in (base, *present)
-        ]
-        estimate = Estimate(
-            method=method,
-            reason="no score in random order, or in none of the ordered runs",
-            value=max(abs(other.value - sides[0].value) for other in sides[1:]),
-            draw=lambda: np.abs(np.stack([other.values - sides[0].values for other in sides[1:]])).max(axis=0),
-            n_clusters=min(side.n_clusters for side in sides),
-            resampling=self.resampling,
-        )
-        return estimate.stat(n_items=round(float(self._sums[base][:, columns][:, 1].sum())))
+    def standings(self, entries: Iterable[str], name: str = "joint") -> dict[str, tuple[Standing, Standings]]:
+        """Where each entry stands among those with the figure on the same subtopics, and the comparison of these.
+
+        Ranks are those of the figure itself: a subtopic weighs as in it, linearised.
+        """
+        groups: dict[bytes, list[str]] = {}
+        for entry in entries:
+            has = self._sums[entry][:, _columns(name)][:, 1] > 0
+            if has.any():
+                groups.setdefault(has.tobytes(), []).append(entry)
+        found = {}
+        for group in groups.values():
+            made = standings(np.stack([self._linear(entry, name) for entry in group]))
+            found.update({entry: (one, made) for entry, one in zip(group, made.systems, strict=True)})
+        return found
+
+    def _linear(self, entry: str, name: str) -> Floats:
+        """A value for each subtopic with the figure: their mean is the figure, their scatter its error."""
+        sums = self.sums_of(entry, name)
+        above, below = sums[sums[:, 1] > 0].T
+        value = above.sum() / below.sum()
+        linear: Floats = value + (above - value * below) / below.mean()
+        return linear
+
+    def sums_of(self, entry: str, name: str) -> Floats:
+        """Numerator and denominator of an entry's figure by subtopic, shape (subtopics, 2)."""
+        return self._sums[entry][:, _columns(name)]
 
     def _row(self, entry: str, estimates: Mapping[str, Estimate]) -> Row:
         rows, totals = self.of[entry], self._sums[entry].sum(axis=0)
         counts = {name: round(float(totals[_columns(name)][1])) for name in FIGURES}
         stats = {name: estimate.stat(n_items=counts[name]) for name, estimate in estimates.items()}
+        if self.resampling is not None and self._is_written(entry):
+            for name, stat in stats.items():
+                bounds = None if name == WORDS else SHARE
+                cells = [cell for _at, cell in self._cells(entry, name)]
+                stats[name] = over_writers(stat, cells, bounds=bounds, level=self.resampling.level)
         return Row(
             entry=entry,
             stats=stats,
@@ -169,6 +231,41 @@ class Leaderboard:
             n_missing=sum(one.score.n_missing for one in rows),
             subtopics=frozenset(one.subtopic for one in rows),
         )
+
+    def _is_written(self, entry: str) -> bool:
+        return any(one.writer is not None for one in self.of[entry])
+
+    def _cells(self, entry: str, name: str) -> list[tuple[int, Cell]]:
+        """What each text of people scores, weighted as in the figure, with the place of its subtopic."""
+        rows = self.of[entry]
+        return [
+            (self._at[one.subtopic], Cell(one.writer, one.subtopic, value / n, n))
+            for one, value, n in zip(rows, *self._each(rows, name), strict=True)
+            if n
+        ]
+
+    def _less(self, people: str, system: str, name: str) -> list[Cell]:
+        """What each text of people scores minus the system's on its subtopic; a subtopic weighs as one text.
+
+        Where the two sides have other weights, as of covered insights, the system's score is taken with its own,
+        so that the mean is the difference of the two figures.
+        """
+        of = FIGURES.index(name)
+        sides = [self.sums_of(entry, name) for entry in (people, system)]
+        common = (sides[0][:, 1] > 0) & (sides[1][:, 1] > 0)
+        weights = []
+        for entry, side in zip((people, system), sides, strict=True):
+            each = np.divide(side[:, 1], self._n_having[entry][:, of], out=np.zeros(len(side)), where=common)
+            weights.append(each / each.sum())
+        ours, theirs = weights
+        scores = np.divide(sides[1][:, 0], sides[1][:, 1], out=np.zeros(len(common)), where=common)
+        scores = np.divide(scores * theirs, ours, out=np.zeros(len(common)), where=common)
+        totals = sides[0][:, 1]
+        return [
+            Cell(cell.writer, at, cell.value - scores[at], cell.weight * ours[at] / totals[at])
+            for at, cell in self._cells(people, name)
+            if common[at]
+        ]
 
     def _figure(self, entry: str, name: str) -> Figure:
         if name == WORDS:
@@ -198,6 +295,22 @@ class Leaderboard:
         return [each or 0.0 for each in words], [int(each is not None) for each in words]
 
 
+def _insights_of(rows: Sequence[Scored], at: Mapping[int, int]) -> tuple[Floats, Floats]:
+    """How many insights have each score by subtopic, shape (subtopics, measures), in a summary on average.
+
+    With them how many of these are above 0, or below 1, whichever are fewer, shape (measures,).
+    """
+    counts, n_summaries = np.zeros((len(at), len(MEASURES), 3)), np.zeros(len(at))
+    for one in rows:
+        n_summaries[at[one.subtopic]] += 1
+        for place, name in enumerate(MEASURES):
+            values = one.score.values[name]
+            beyond = sum(value > 0 for value in values), sum(value < 1 for value in values)
+            counts[at[one.subtopic], place] += (len(values), *beyond)
+    counts /= np.maximum(n_summaries, 1)[:, None, None]
+    return counts[:, :, 0], counts[:, :, 1:].sum(axis=0).min(axis=1)
+
+
 def _columns(name: str) -> slice:
     """Where a figure's numerator and denominator stand in the sums."""
     at = 2 * FIGURES.index(name)
@@ -216,44 +329,15 @@ class _Difference:
     def stat(self) -> Stat:
         if not self.batch.n_clusters:
             return Stat.undefined(NOTHING_COMMON, method="paired difference")
-        one, other = (self.batch.estimate(figure, [block]) for figure, block in (self.first, self.second))
+        one, other = self._estimates()
         return one.minus(other).stat(n_items=self.n_items)
 
+    def compared(self) -> Compared:
+        if not self.batch.n_clusters:
+            return Compared(Stat.undefined(NOTHING_COMMON), Stat.undefined(NOTHING_COMMON), self.stat())
+        one, other = self._estimates()
+        return Compared(one.stat(n_items=self.n_items), other.stat(n_items=self.n_items), self.stat())
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """Joint of one system with its documents at the top, at the bottom and in random order (Table 3)."""
-
-    random: Stat
-    top: Stat
-    bottom: Stat
-    sensitivity: Stat
-    n_summaries: int
-
-
-def sensitivity(
-    orders: Mapping[str, Sequence[Scored]], *, average: Average, resampling: Resampling | None = DEFAULT
-) -> Sensitivity:
-    """The largest distance of an ordered run's joint score from that in random order.
-
-    `orders` holds the summaries of "random", "top" and "bottom", as far as there are any. All figures are on the
-    subtopics that every one of these orders has, so that they differ by the order alone. The distance is taken on
-    each resample anew, so that its interval, like itself, is never below 0.
-    """
-    subtopics = [{one.subtopic for one in rows} for rows in orders.values() if rows]
-    common = set.intersection(*subtopics) if subtopics else set()
-    orders = {order: [one for one in rows if one.subtopic in common] for order, rows in orders.items()}
-    board = Leaderboard(
-        (
-            Scored(order, one.subtopic, one.score, one.words_per_bullet, one.place)
-            for order, rows in orders.items()
-            for one in rows
-        ),
-        average=average,
-        resampling=resampling,
-    )
-    found = {row.entry: row.stats["joint"] for row in board.rows()}
-    missing = Stat.undefined("no summary in this order on a subtopic that all orders have")
-    n = sum(len(rows) for rows in orders.values())
-    sides = {order: found.get(order, missing) for order in ("random", "top", "bottom")}
-    return Sensitivity(**sides, sensitivity=board.largest_distance("random", ("top", "bottom")), n_summaries=n)
+    def _estimates(self) -> tuple[Estimate, Estimate]:
+        one, other = (self.batch.estimate(figure, [block]) for figure, block in (self.first, self.second))
+        return one, other

@@ -13,12 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.scoring.components import MIN_WRITERS, Cell, components_of
 from benchmarks.scoring.draws import DEFAULT, Resampling, expanded_tail
+from benchmarks.scoring.intervals import SAME
+from benchmarks.scoring.students_t import t_quantile
 from benchmarks.scoring.sums import BadShape, Floats, divide
 
 MIN_FREE = 7
 """Sessions beyond the first of each subtopic; with fewer, intervals hold the crossing in under 90 of 100."""
 METHOD = "first crossing of people's mean; bootstrap over sessions within subtopics"
+METHOD_OVER_WRITERS = (
+    "first crossing of people's mean; intervals of people minus system over writers and subtopics"
+)
 TOO_FEW = "too few sessions on the subtopics of the system"
 
 
@@ -27,7 +33,8 @@ class Minutes:
     """The first minute at which people's mean reaches a score, and its interval.
 
     `value` and both ends are minutes of active time, or infinite where people do not reach the score before their
-    time is up. `reason` says why there is no interval.
+    time is up. `reason` says why there is no interval. `n_writers` is set where the interval is about these
+    writers only.
     """
 
     target: float
@@ -38,6 +45,7 @@ class Minutes:
     n_subtopics: int
     method: str = METHOD
     reason: str = ""
+    n_writers: int | None = None
 
 
 def minutes_worth(
@@ -46,6 +54,7 @@ def minutes_worth(
     marks: Sequence[float],
     subtopics: Sequence[Hashable],
     targets: Mapping[Any, float],
+    writers: Sequence[Hashable] = (),
     resampling: Resampling = DEFAULT,
 ) -> Minutes | None:
     """When the mean of sessions reaches a system's score; None where they share no subtopic.
@@ -56,6 +65,7 @@ def minutes_worth(
         marks: minutes of active time, ascending.
         subtopics: of each session.
         targets: the system's score on each of its subtopics.
+        writers: of each session; from 5 on they are a sample like the subtopics, else the interval is about these.
         resampling: seed and number of the resamples.
     """
     if values.shape != (len(subtopics), len(marks)):
@@ -73,13 +83,50 @@ def minutes_worth(
     weights = np.ones((1, len(of)))
     value = float(_crossings(_means(own, weights), times, target)[0])
     few = Minutes(target, value, None, None, n_sessions=len(of), n_subtopics=len(set(of)), reason=TOO_FEW)
+    who = [writers[at] for at in shared] if writers else list(range(len(of)))
+    if writers and len(set(who)) >= MIN_WRITERS and len(set(of)) > 1:
+        return replace(few, **_ends_over_writers(own, times, who, of, targets, resampling.level))
     n_free = _free(of)
     if n_free < MIN_FREE:
         return few
     found = np.sort(_crossings(_means(own, _weights(of, resampling)), times, target))
     tail = expanded_tail(n_free + 1, resampling.level)
     ends = [found[min(len(found) - 1, max(0, round(share * (len(found) - 1))))] for share in (tail, 1 - tail)]
-    return replace(few, low=float(ends[0]), high=float(ends[1]), reason="")
+    return replace(
+        few, low=float(ends[0]), high=float(ends[1]), reason="", n_writers=len(set(who)) if writers else None
+    )
+
+
+def _ends_over_writers(
+    values: Floats,
+    times: Floats,
+    writers: Sequence[Hashable],
+    subtopics: Sequence[Hashable],
+    targets: Mapping[Any, float],
+    level: float,
+) -> dict[str, Any]:
+    """From where people may have reached the system to where they have, by the intervals of people minus system.
+
+    The interval at each mark is that of writers and subtopics as samples; its ends run straight between marks.
+    """
+    ends = []
+    for column in np.hstack([np.zeros((len(values), 1)), values]).T:
+        cells = [
+            Cell(writer, subtopic, score - targets[subtopic])
+            for writer, subtopic, score in zip(writers, subtopics, column.tolist(), strict=True)
+        ]
+        found = components_of(cells)
+        half = 0.0 if found.se is None or found.df is None else t_quantile(found.df, level) * found.se
+        ends.append((found.mean - half, found.mean + half))
+    lower, upper = np.array(ends).T
+    low = float(_crossings(upper[None], times, 0.0)[0])
+    # Where the lower end stays above 0: the first time from which it is never below again.
+    below = np.flatnonzero(lower < -SAME)
+    high = float(times[0])
+    if len(below):
+        last = int(below[-1])
+        high = np.inf if last == len(lower) - 1 else float(_crossings(lower[None, last:], times[last:], 0.0)[0])
+    return {"low": low, "high": high, "reason": "", "method": METHOD_OVER_WRITERS}
 
 
 def drawn_through(scores: Mapping[float, float | None], times: Sequence[float]) -> Floats:

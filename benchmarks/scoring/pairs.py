@@ -19,6 +19,7 @@ from benchmarks.scoring.agreement import (
     above_chance,
     alpha_formula,
     cohen_formula,
+    minority_of_table,
 )
 from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
 from benchmarks.scoring.draws import People
@@ -27,6 +28,7 @@ from benchmarks.scoring.linking import CHANCE, LINKING, Column, chance_shares, l
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Floats, Ints, divide, ratio
 
+CORRELATIONS = ("pearson", "spearman", "tau_b")
 CONSTANT = f"under {MIN_POINTS} items, or one side is constant"
 NOTHING_SHARED = "no item has both"
 NOTHING_LINKED = "no insight is linked by both"
@@ -169,6 +171,8 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
             "covered.tpr": _rate("covered.tpr", yes, given, "the human calls nothing covered"),
             "covered.tnr": _rate("covered.tnr", no, 1 - given, "the human calls nothing not covered"),
         }
+    by_chance = ("cohen_kappa", "linear_kappa", "quadratic_kappa", "alpha_ordinal")
+    minorities: dict[str, Formula] = dict.fromkeys(by_chance, minority_of_table(q))
     formulas: dict[str, tuple[Formula, str]] = {
         "pearson": (_pearson(np.array(worth)), CONSTANT),
         "spearman": (_spearman(q), CONSTANT),
@@ -180,9 +184,18 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
         "alpha_ordinal": (_alpha(q), ONE_USED),
     }
     if has_covered:
-        formulas["covered.kappa"] = (_covered_kappa(q), ONE_USED)
+        formulas["covered.kappa"] = (_of_covered(q, cohen_formula(Weights.NONE, 2)), ONE_USED)
+        minorities["covered.kappa"] = _of_covered(q, minority_of_table(2))
     return found | {
-        name: Figure(METHODS[name], formula, reason, COEFFICIENT) for name, (formula, reason) in formulas.items()
+        name: Figure(
+            METHODS[name],
+            formula,
+            reason,
+            COEFFICIENT,
+            minority=minorities.get(name),
+            is_correlation=name in CORRELATIONS,
+        )
+        for name, (formula, reason) in formulas.items()
     }
 
 
@@ -190,13 +203,12 @@ def _rate(name: str, hits: Floats, among: Floats, reason: str = NOTHING_SHARED) 
     return Rate.of(METHODS[name], reason, hits=hits, among=among)
 
 
-def _covered_kappa(q: int) -> Formula:
-    """Cohen's kappa after all categories but the first are merged."""
+def _of_covered(q: int, formula: Formula) -> Formula:
+    """A figure of cross tables after all categories but the first are merged."""
     positive = np.arange(q) > 0
     merge = np.zeros((q * q, 4))
     merge[np.arange(q * q), np.repeat(positive, q) * 2 + np.tile(positive, q)] = 1
-    kappa = cohen_formula(Weights.NONE, 2)
-    return lambda totals: kappa(totals @ merge)
+    return lambda totals: formula(totals @ merge)
 
 
 def _pearson(worth: Floats) -> Formula:

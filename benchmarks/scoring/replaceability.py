@@ -8,17 +8,30 @@ Benjamini and Yekutieli (2001), must be won.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
+from benchmarks.scoring.students_t import t_interval
 from benchmarks.scoring.sums import Bools, Floats, Ints, cluster_index
 
-MIN_ANNOTATORS, MIN_ITEMS = 3, 30
+MIN_ANNOTATORS, MIN_ITEMS, MIN_CLUSTERS = 3, 30, 5
 ALPHA = 0.05
 EPSILON = 0.15
 """For annotators with some training; 0.2 is proposed for experts and 0.1 for crowds."""
+
+
+class Distance(StrEnum):
+    """How far a label is from those of others: on average, by the root mean square, or equal or not.
+
+    For ordered labels the paper takes the root mean square.
+    """
+
+    ABSOLUTE = "absolute"
+    RMSE = "rmse"
+    EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +56,8 @@ class AgainstAnnotator:
     """The judge in the place of one annotator, on the `n_items` that it, they and somebody else labelled.
 
     `judge` and `annotator` are the shares of items on which each is at least as near to the others; `p` is that of
-    the judge being more than epsilon behind, and `is_won` says whether the test, corrected, rejects it.
+    the judge being more than epsilon behind, and `is_won` says whether the test, corrected, rejects it. `error` is
+    the standard error of how far the judge is behind.
     """
 
     annotator: int
@@ -53,14 +67,17 @@ class AgainstAnnotator:
     human: float
     p: float
     is_won: bool
+    error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Replaceability:
     """The outcome: `winning_rate` is the share of annotators against whom the judge wins.
 
-    `advantage` is the mean share of items on which the judge is at least as near to the others. Those `left_out`
-    have too few items to be tested; their labels count among the others.
+    `advantage` is the mean share of items on which the judge is at least as near to the others, with both ends of
+    its interval over clusters, None under 5 of these. `power` is how often a judge that is as near as these
+    annotators would win half of the tests, with labels that scatter as these do. Those `left_out` have too few
+    items to be tested; their labels count among the others.
     """
 
     epsilon: float
@@ -68,6 +85,10 @@ class Replaceability:
     winning_rate: float
     advantage: float
     left_out: tuple[LeftOut, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    power: float = 1.0
+    distance: Distance = Distance.EXACT
 
     @property
     def passes(self) -> bool:
@@ -82,6 +103,7 @@ def replaceability(
     worth: Sequence[float] | None = None,
     clusters: Sequence[int] | None = None,
     epsilon: float = EPSILON,
+    distance: Distance = Distance.ABSOLUTE,
 ) -> Replaceability:
     """Test a judge against each of the annotators.
 
@@ -91,6 +113,7 @@ def replaceability(
         worth: what the codes stand for; two labels are then as near as their values. Without, equal or not.
         clusters: of each item; items of a cluster share chance. Without, each is its own.
         epsilon: how far the judge may stand behind.
+        distance: how labels of different worth are apart.
 
     Raises:
         TooLittle: under 3 annotators have 30 items, of two clusters or more, that the judge and somebody else
@@ -107,7 +130,8 @@ def replaceability(
         )
     codes, own = people[usable], judge[usable]
     index = cluster_index(clusters, len(people))[usable]
-    near = _nearness(codes, own, worth)
+    distance = Distance.EXACT if worth is None else distance
+    near = _nearness(codes, own, worth, distance)
     left_out = _left_out(codes, index)
     tested = sorted(set(np.flatnonzero((codes >= 0).any(axis=0)).tolist()) - {one.annotator for one in left_out})
     if len(tested) < MIN_ANNOTATORS:
@@ -116,18 +140,22 @@ def replaceability(
             f"judge and somebody else labelled; the test takes {MIN_ANNOTATORS}",
             left_out,
         )
-    found = [_against(at, codes, near, index, epsilon) for at in tested]
+    mean = _root_mean_square if distance is Distance.RMSE else _mean
+    compared = [(at, *_sides(at, codes, near, mean)) for at in tested]
+    found = [_against(*one, index, epsilon) for one in compared]
     won = _rejected([one.p for one in found])
-    against = tuple(
-        AgainstAnnotator(one.annotator, one.n_items, one.n_clusters, one.judge, one.human, one.p, is_won)
-        for one, is_won in zip(found, won, strict=True)
-    )
+    against = tuple(replace(one, is_won=is_won) for one, is_won in zip(found, won, strict=True))
+    low, high = _advantage_ends([(there, judge >= human) for _at, there, human, judge in compared], index)
     return Replaceability(
         epsilon=epsilon,
         against=against,
         winning_rate=sum(one.is_won for one in against) / len(against),
         advantage=float(np.mean([one.judge for one in against])),
         left_out=left_out,
+        low=low,
+        high=high,
+        power=_power(found, epsilon),
+        distance=distance,
     )
 
 
@@ -149,29 +177,44 @@ def _there(codes: Ints, at: int) -> Bools:
     return there
 
 
-def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None) -> Floats:
+def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None, distance: Distance) -> Floats:
     """How near each rater's label is to each annotator's, shape (items, raters, annotators), NaN for none.
 
-    The annotators come first, the judge last.
+    The annotators come first, the judge last. For the root mean square it is the square of their distance.
     """
     raters = np.column_stack([codes, own])
     if worth is None:
         near = (raters[:, :, None] == codes[:, None, :]).astype(np.float64)
     else:
         values = np.array(worth, dtype=np.float64)
-        near = 1 - np.abs(values[raters][:, :, None] - values[codes][:, None, :]) / (np.ptp(values) or 1.0)
+        apart = np.abs(values[raters][:, :, None] - values[codes][:, None, :]) / (np.ptp(values) or 1.0)
+        near = apart**2 if distance is Distance.RMSE else 1 - apart
     shown: Floats = np.where((raters < 0)[:, :, None] | (codes < 0)[:, None, :], np.nan, near)
     return shown
 
 
-def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) -> AgainstAnnotator:
-    """The judge in the place of annotator `at`."""
+def _mean(near: Floats) -> Floats:
+    found: Floats = np.nanmean(near, axis=1)
+    return found
+
+
+def _root_mean_square(squares: Floats) -> Floats:
+    """Less the root of the mean square, to the 12th digit, so that equal ones are equal."""
+    roots: Floats = np.sqrt(np.nanmean(squares, axis=1), dtype=np.float64)
+    return -roots.round(12)
+
+
+def _sides(at: int, codes: Ints, near: Floats, mean: Callable[[Floats], Floats]) -> tuple[Bools, Floats, Floats]:
+    """On which items annotator `at` is tested, and how near they and the judge are to the others there."""
     others = [other for other in range(codes.shape[1]) if other != at]
     there = _there(codes, at)
-    human = np.nanmean(near[there][:, at][:, others], axis=1)
-    judge = np.nanmean(near[there][:, -1][:, others], axis=1)
+    return there, mean(near[there][:, at][:, others]), mean(near[there][:, -1][:, others])
+
+
+def _against(at: int, there: Bools, human: Floats, judge: Floats, index: Ints, epsilon: float) -> AgainstAnnotator:
+    """The judge in the place of annotator `at`."""
     behind = (human >= judge).astype(np.float64) - (judge >= human).astype(np.float64)
-    p, n_clusters = _p_value(behind, index[there], epsilon)
+    p, error, n_clusters = _p_value(behind, index[there], epsilon)
     return AgainstAnnotator(
         annotator=at,
         n_items=int(there.sum()),
@@ -180,11 +223,15 @@ def _against(at: int, codes: Ints, near: Floats, index: Ints, epsilon: float) ->
         human=float((human >= judge).mean()),
         p=p,
         is_won=False,
+        error=error,
     )
 
 
-def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, int]:
-    """One-sided p of the mean being epsilon or more, by clusters, two or more: t with one degree less."""
+def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, float, int]:
+    """One-sided p of the mean being epsilon or more, by clusters, two or more: t with one degree less.
+
+    With it the standard error of the mean, and the number of clusters.
+    """
     from scipy.special import stdtr
 
     _keys, numbers = np.unique(index, return_inverse=True)
@@ -193,8 +240,50 @@ def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, int]:
     sums = np.bincount(numbers, weights=behind - mean)
     error = math.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / len(behind)
     if error == 0:
-        return (0.0 if mean < epsilon else 1.0), n_clusters
-    return float(stdtr(n_clusters - 1, (mean - epsilon) / error)), n_clusters
+        return (0.0 if mean < epsilon else 1.0), 0.0, n_clusters
+    return float(stdtr(n_clusters - 1, (mean - epsilon) / error)), error, n_clusters
+
+
+def _power(found: Sequence[AgainstAnnotator], epsilon: float) -> float:
+    """How often a judge that is as near as the annotators would win half of the tests: the median over annotators.
+
+    Each test is taken at the threshold that the least of the winning half has to pass.
+    """
+    from scipy.special import nctdtr, ndtr, stdtrit
+
+    m = len(found)
+    threshold = math.ceil(m / 2) * ALPHA / (m * sum(1 / rank for rank in range(1, m + 1)))
+    each = []
+    for one in found:
+        if one.error == 0:
+            each.append(1.0)
+            continue
+        df, shift = one.n_clusters - 1, -epsilon / one.error
+        limit = float(stdtrit(df, threshold))
+        chance = float(nctdtr(df, shift, limit))
+        # Far out the noncentral distribution cannot be computed; there the normal one is as good.
+        each.append(chance if math.isfinite(chance) else float(ndtr(limit - shift)))
+    return float(np.median(each))
+
+
+def _advantage_ends(compared: Sequence[tuple[Bools, Bools]], index: Ints) -> tuple[float | None, float | None]:
+    """Both ends of the interval of the mean share over annotators, linearised over clusters, with Student's t."""
+    n_clusters = int(np.unique(index).size)
+    if n_clusters < MIN_CLUSTERS:
+        return None, None
+    places = np.unique(index, return_inverse=True)[1]
+    influence = np.zeros(n_clusters)
+    shares = []
+    for there, is_near in compared:
+        share = float(is_near.mean())
+        influence = influence + np.bincount(places[there], is_near - share, minlength=n_clusters) / len(is_near)
+        shares.append(share)
+    variance = n_clusters / (n_clusters - 1) * float((influence**2).sum()) / len(compared) ** 2
+    se = math.sqrt(variance)
+    if se == 0:
+        return None, None
+    low, high = t_interval(float(np.mean(shares)), se, n_clusters - 1)
+    return max(0.0, low), min(1.0, high)
 
 
 def _rejected(p_values: Sequence[float]) -> list[bool]:

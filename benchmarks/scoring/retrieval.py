@@ -7,18 +7,21 @@ figures are shares from 0 to 1; means are over subtopics, which intervals resamp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SHARE, Batch, Figure
+from benchmarks.scoring.intervals import SAME, SHARE, Batch, Figure, Shares
 from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import ratio
 
 FIGURES = ("recall_documents", "recall_insights", "ndcg")
+BY_CONSTRUCTION = "1 by construction: it ranks by the gain itself"
+NO_ENDS: dict[str, Any] = {"low": None, "high": None, "seed": None, "n_resamples": None}
 NO_GOLD = "no insight has a gold document"
 
 
@@ -43,6 +46,12 @@ class Retrieved:
     def recall_insights(self) -> float | None:
         """The share of insights, of those with gold documents, with at least one of them taken."""
         return self.n_insights_found / self.n_insights if self.n_insights else None
+
+    def units(self, measure: str) -> tuple[int, int]:
+        """The smallest things behind a figure and how many of them were found: insights, else gold documents."""
+        if measure == "recall_insights":
+            return self.n_insights, self.n_insights_found
+        return self.n_gold, self.n_gold_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +112,15 @@ def _discounted(gains: Sequence[float]) -> float:
 
 
 def qualities(
-    by_retriever: Mapping[str, Sequence[Retrieved]], *, resampling: Resampling | None = DEFAULT
+    by_retriever: Mapping[str, Sequence[Retrieved]],
+    *,
+    resampling: Resampling | None = DEFAULT,
+    oracles: Collection[str] = (),
 ) -> dict[str, Quality]:
     """The mean of each figure over subtopics for each retriever; all draw the same subtopics.
 
-    Without `resampling` no figure has an interval.
+    Without `resampling` no figure has an interval. Nor has the nDCG of `oracles`, which is 1 by construction: they
+    rank by the gain itself.
     """
     subtopics = sorted({one.subtopic for rows in by_retriever.values() for one in rows})
     at = {subtopic: place for place, subtopic in enumerate(subtopics)}
@@ -116,16 +129,25 @@ def qualities(
     blocks = {}
     for name, rows in by_retriever.items():
         for measure in FIGURES:
-            sums = np.zeros((max(1, len(at)), 2))
+            sums, units, missed = np.zeros((max(1, len(at)), 2)), np.zeros(max(1, len(at))), 0
             for one in rows:
                 value = getattr(one, measure)
                 if value is not None:
+                    n, n_found = one.units(measure)
                     sums[at[one.subtopic]] += (value, 1.0)
-            blocks[name, measure] = batch.add(sums), int(sums[:, 1].sum())
+                    units[at[one.subtopic]] += n
+                    missed += n - n_found
+            shares = Shares(sums[:, 0], sums[:, 1], units, n_rare=min(missed, float(units.sum()) - missed))
+            blocks[name, measure] = batch.add(sums), int(sums[:, 1].sum()), shares
     with shared_draws():
         stats = {
-            key: batch.estimate(figure, [block]).stat(n_items=n_items) for key, (block, n_items) in blocks.items()
+            key: batch.estimate(figure, [block], shares=shares).stat(n_items=n_items)
+            for key, (block, n_items, shares) in blocks.items()
         }
+    for name in oracles:
+        found = stats.get((name, "ndcg"))
+        if found is not None and found.value is not None and found.value > 1 - SAME:
+            stats[name, "ndcg"] = replace(found, interval_reason=BY_CONSTRUCTION, method=figure.method, **NO_ENDS)
     return {
         name: Quality(
             **{measure: stats[name, measure] for measure in FIGURES},

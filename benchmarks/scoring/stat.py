@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 TOO_FEW_ITEMS = 30
+FEW_CLUSTERS = 10
 
 
 class NotANumber(ValueError):
@@ -25,6 +26,7 @@ class Stat:
     (None where there are none to count), `n_clusters` the clusters that were resampled. `low` and `high` are
     both set or both None; `interval_reason` says why an interval is missing. `value` is None exactly when
     `undefined_reason` is given. `seed` and `n_resamples` belong to a bootstrap interval.
+    `only_these` is how many people an interval is about that is not about people like them.
     """
 
     value: float | None
@@ -38,6 +40,7 @@ class Stat:
     interval_reason: str = ""
     seed: int | None = None
     n_resamples: int | None = None
+    only_these: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high"):
@@ -89,6 +92,11 @@ class Stat:
         """Whether there are fewer than 30 items, too few to interpret."""
         return self.n_items < TOO_FEW_ITEMS
 
+    @property
+    def has_few_clusters(self) -> bool:
+        """Whether an interval is over fewer than 10 clusters, where it may hold the truth in under 93 of 100."""
+        return self.low is not None and self.n_clusters is not None and self.n_clusters < FEW_CLUSTERS
+
     def scaled(self, factor: float) -> Stat:
         """The same figure in another unit, as 0–100 instead of 0–1."""
         if self.value is None:
@@ -100,15 +108,16 @@ class Stat:
         return replace(self, value=self.value * factor, low=low, high=high)
 
     def as_json(self) -> dict[str, Any]:
-        """Every field by name, `value` null where undefined, plus `too_few`."""
-        return asdict(self) | {"too_few": self.too_few}
+        """Every field by name, `value` null where undefined, plus `too_few` and `few_clusters`."""
+        return asdict(self) | {"too_few": self.too_few, "few_clusters": self.has_few_clusters}
 
 
 def interval_json(stat: Stat) -> dict[str, Any]:
-    """{low, high, n, clusters, method} of a figure's interval, with seed and resamples where it was drawn."""
+    """{low, high, n, clusters, method …} of an interval, with seed and resamples of a bootstrap."""
     drawn = {} if stat.seed is None else {"seed": stat.seed, "n_resamples": stat.n_resamples}
     ends = {"low": stat.low, "high": stat.high}
-    return ends | {"n": stat.n_items, "clusters": stat.n_clusters, "method": stat.method} | drawn
+    marks = {"few_clusters": stat.has_few_clusters, "only_these": stat.only_these}
+    return ends | {"n": stat.n_items, "clusters": stat.n_clusters, "method": stat.method} | drawn | marks
 
 
 def stat_json(stats: Mapping[str, Stat]) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import Quality, Retrieved, qualities, retrieved
 
+ORACLE = "oracle"
+"""The retriever that scores a document by how many insights it holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -65,7 +68,8 @@ def quality_lines(
             "retriever", "version", "settings"
         )
     }
-    measured = qualities(found, resampling=resampling)
+    oracles = [name for name in found if names[name][0] == ORACLE]
+    measured = qualities(found, resampling=resampling, oracles=oracles)
     lines = [Line(name, *names[name], settings.get(names[name], {}), measured[name]) for name in found]
     return sorted(lines, key=_rank)
 

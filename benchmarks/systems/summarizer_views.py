@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,13 @@ from benchmarks.systems.summarizer_forms import (
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
+_edit = partial(
+    edit_model,
+    save=summarizing.save_summarizer,
+    template="benchmarks/summarizer_edit.html",
+    then="benchmarks:summarizer-detail",
+)
+
 
 @require_safe
 @requires(VIEW)
@@ -51,17 +59,6 @@ def summarizer_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Make the next version of a summarizer; summaries stay with the old one."""
     judge = get_object_or_404(Summarizer, uid=uid, kind=Judge.Kind.OPENAI)
     return _edit(request, SummarizerForm(request.POST or None, initial=SummarizerForm.values_of(judge)), judge)
-
-
-def _edit(request: HtmxHttpRequest, form: SummarizerForm, judge: Judge | None) -> HttpResponse:
-    return edit_model(
-        request,
-        form,
-        judge,
-        save=summarizing.save_summarizer,
-        template="benchmarks/summarizer_edit.html",
-        then="benchmarks:summarizer-detail",
-    )
 
 
 @require_POST

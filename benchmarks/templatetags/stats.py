@@ -10,6 +10,7 @@ from django import template
 from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.text import without_emphasis
@@ -39,7 +40,21 @@ def stat(figure: Stat | str | None, signed: bool = False) -> SafeString:
     if figure.low is None or figure.high is None:
         return format_html("{}", value)
     bounds = (" – " if signed else "–").join(_percent(bound, signed) for bound in (figure.low, figure.high))
-    return format_html('{} <span class="muted small">({})</span>', value, bounds)
+    return format_html('{} <span class="muted small">({})</span>{}', value, bounds, these_people(figure))
+
+
+def these_people(figure: Stat) -> SafeString:
+    """Says where an interval is about these people only."""
+    if figure.only_these is None:
+        return SafeString("")
+    words = _("The interval is about these people only, not about people like them: there are too few for that.")
+    return format_html(' <span class="badge" title="{}">{}</span>', words, _("these %d") % figure.only_these)
+
+
+@register.simple_tag
+def points(figure: Stat, signed: bool = False) -> SafeString:
+    """The same of a figure that is in points from 0 to 100 already."""
+    return stat(figure.scaled(0.01), signed)
 
 
 def _percent(value: float, signed: bool) -> str:

@@ -33,7 +33,7 @@ class Point:
     """A figure: whose it is, where it stands, its value with interval and n, or the reason why it has none.
 
     `series` names a row or a line; `group` is what its colour says, the series itself if empty. `place` is the
-    name of x where it is no number.
+    name of x where it is no number. A click on it leads to `url`; what `is_marked` has a ring.
     """
 
     series: str
@@ -47,6 +47,8 @@ class Point:
     place: str = ""
     reason: str = ""
     kind: Kind = Kind.MAIN
+    url: str = ""
+    is_marked: bool = False
 
     @classmethod
     def of(cls, stat: Stat | None, *, factor: float = 1, **more: Any) -> Point:
@@ -84,7 +86,10 @@ def wrapped(name: str, letters: int = NAME_LETTERS) -> str:
 
 def row_of(words: Words, point: Point) -> dict[str, Any]:
     """A point as the spec has it, with what its tooltip says."""
-    found = {name: value for name, value in asdict(point).items() if value not in {None, ""} and name != "kind"}
+    left_out = {"kind", *(() if point.is_marked else ("is_marked",))}
+    found = {
+        name: value for name, value in asdict(point).items() if value not in {None, ""} and name not in left_out
+    }
     between = _between(point, words)
     found |= {"value": point.value, "group": point.group or point.series, "figure": number(point.value, words)}
     found |= {"place": place_of(point), "between": between, "text": in_words(words, point)}

@@ -98,6 +98,9 @@ WIDE_FROM = 1000
 COLOUR_NAME = re.compile(r"var\(--([a-z0-9-]+)\)")
 UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SVG = "http://www.w3.org/2000/svg"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+BASE = "https://vega.github.io/vega-datasets/"
+"""What vl-convert puts before relative addresses; those of a page have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,8 @@ def svg(chart: Chart) -> str:
         "width": width,
         "height": height,
         "viewBox": f"0 0 {width} {height}",
-        "role": "img",
+        # What holds links is no picture to a reader that speaks.
+        "role": "group" if root.find(f".//{{{SVG}}}a") is not None else "img",
         "aria-label": clean(chart.text or chart.title),
     }
     ET.register_namespace("", SVG)
@@ -167,7 +171,7 @@ def pdf(chart: Chart) -> bytes:
 
 
 def for_file(chart: Chart) -> dict[str, Any]:
-    """The spec with title, subtitle and colours: it opens in any notebook."""
+    """The spec with title, subtitle and colours, without links into the site: it opens in any notebook."""
     letters = int(min(WIDE, max(NARROW, chart.spec["usermeta"]["width"] / LETTER_WIDTH)))
     title = {
         "text": textwrap.wrap(clean(chart.title), int(0.8 * letters)),
@@ -201,8 +205,12 @@ def _simplify(element: ET.Element, name: str) -> None:
     label = element.attrib.pop("aria-label", "")
     if label and element.tag != f"{{{SVG}}}g":
         ET.SubElement(element, f"{{{SVG}}}title").text = label
+    address = element.attrib.pop(XLINK, "").removeprefix(BASE)
     for key in [key for key in element.attrib if key in {"class", "role"} or key.startswith("aria-")]:
         del element.attrib[key]
+    if address.startswith("/"):
+        said = next((one.get("aria-label", "") for one in element if one.get("aria-label")), "")
+        element.attrib |= {"href": address, "aria-label": said}
     for key in ("id", "clip-path"):
         if key in element.attrib:
             element.set(key, element.attrib[key].replace("clip", f"{name}-clip"))
@@ -216,11 +224,15 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+LINKS = {"href", "url"}
+"""Keys of a spec that say where clicks lead."""
+
+
 def _light(value: Any) -> Any:
     """Colours in place of the names of the theme's."""
     if isinstance(value, str):
         match = COLOUR_NAME.fullmatch(value)
         return LIGHT.get(match[1], value) if match else value
     if isinstance(value, Mapping):
-        return {key: _light(one) for key, one in value.items()}
+        return {key: _light(one) for key, one in value.items() if key not in LINKS}
     return [_light(one) for one in value] if isinstance(value, list | tuple) else value

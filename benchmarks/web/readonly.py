@@ -76,7 +76,9 @@ def register_tables(app_label: str) -> None:
 
 
 def _admin_of(model: type[models.Model]) -> type[ReadOnlyAdmin]:
-    shown = [field for field in model._meta.concrete_fields if _is_short(field)][:MAX_COLUMNS]
+    long = (models.TextField, models.JSONField)  # no value of theirs fits a cell of a list
+    short = [row for row in model._meta.concrete_fields if not (row.primary_key or isinstance(row, long))]
+    shown = short[:MAX_COLUMNS]
     names = {field.name for field in model._meta.concrete_fields}
     attributes: dict[str, Any] = {
         "list_display": tuple(field.name for field in shown) or ("__str__",),
@@ -93,11 +95,6 @@ def _admin_of(model: type[models.Model]) -> type[ReadOnlyAdmin]:
             "subtopic__haystack" if model is Insight else InsightRowsAdmin.path_to_haystack
         )
     return type(f"{model.__name__}Admin", (base,), attributes)
-
-
-def _is_short(field: models.Field[Any, Any]) -> bool:
-    """Whether a value fits a cell of a list."""
-    return not field.primary_key and not isinstance(field, models.TextField | models.JSONField)
 
 
 def _related(field: models.Field[Any, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from annotation.labelling import handling
 from annotation.labelling.recording import AnswerKind, record
-from annotation.labelling.simulation import Rates, mistaken
+from annotation.labelling.simulating import Rates, mistaken
 from annotation.linking.bullets import linkable_numbers
 from annotation.linking.recording import LINK, LinkingAnswer
 from annotation.linking.unlinked import UNLINKED, UnlinkedReasons

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
 
-from annotation.kinds import Waiting, kind_named
+from annotation.kinds import Waiting, kind_named, kinds
 from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.studies.pace import SHOWN_DAYS, Pace, paces
-from benchmarks.models import Haystack, JudgeRun
+from benchmarks.models import Haystack, JudgeRun, JudgeRunItem
 from benchmarks.questions import sets as question_sets
 from summhay_site.accounts.models import User
-from summhay_site.home import attention
 
 RESULTS_SHOWN = 3
 BAR_STEP, BAR_HEIGHT = 14, 48
@@ -139,7 +140,7 @@ def read_researcher(user: Any) -> ResearcherHome:
             .select_related("session__annotator", "session__assignment__study")
             .order_by("at", "pk")
         ),
-        waiting=attention.everything(user, studies),
+        waiting=waiting_for(user, studies),
         results=_results([study for study in worked if pace[study.pk].n_done]),
     )
 
@@ -158,3 +159,31 @@ def read_admin() -> AdminHome:
         never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
     )
     return AdminHome(**counts)
+
+
+def model_runs() -> list[Waiting]:
+    """Runs that are paused, or that ended with items that failed, the newest first; at most ten."""
+    failed = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.FAILED)
+    rows = JudgeRun.objects.filter(
+        Q(state=JudgeRun.State.PAUSED) | (Q(state=JudgeRun.State.DONE) & Exists(failed))
+    ).select_related("judge")
+    return [
+        Waiting(
+            _("A model run is paused")
+            if run.state == JudgeRun.State.PAUSED
+            else _("A model run has failed items"),
+            reverse("benchmarks:judge-run", args=[run.uid]),
+            str(run.judge),
+        )
+        for run in rows.order_by("-created_at")[:10]
+    ]
+
+
+def waiting_for(user: Any, studies: Mapping[int, Study]) -> list[Waiting]:
+    """All that this user may look at: what waits in their studies, kind by kind, and runs that need somebody."""
+    waiting: list[Waiting] = []
+    for kind in kinds():
+        of_kind = {pk: study for pk, study in studies.items() if study.kind == kind.value}
+        if of_kind:
+            waiting += kind.waiting(of_kind)
+    return [*waiting, *(model_runs() if user.has_perm("benchmarks.view_judge") else [])]

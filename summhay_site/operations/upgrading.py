@@ -39,7 +39,8 @@ def check_database() -> None:
 def check(applied: Iterable[Migration], *, what: str) -> None:
     """Compare (app, name) of migrations with those of this program. Raises `ForeignDatabase`."""
     installed = {config.label for config in apps.get_app_configs()}
-    unknown = sorted({(app, name) for app, name in applied if app in installed} - _known())
+    present = {(app, name) for app, name in applied if app in installed}
+    unknown = sorted(present - _known(present))
     if unknown:
         names = ", ".join(f"{app}.{name}" for app, name in unknown[:3]) + (", …" if len(unknown) > 3 else "")
         raise ForeignDatabase(
@@ -63,8 +64,8 @@ def read_file(file: Path) -> set[Migration]:
         raise DatabaseError(f"{file} cannot be read: {error}.") from error
 
 
-def _known() -> set[Migration]:
-    """All that this program has, and those that they took the place of."""
+def _known(applied: set[Migration]) -> set[Migration]:
+    """All that this program has, and those that they took the place of where all of these were applied."""
     on_disk = MigrationLoader(None).disk_migrations
-    replaced = {old for migration in on_disk.values() for old in migration.replaces}
-    return {*on_disk, *replaced}
+    steps = [set(migration.replaces) for migration in on_disk.values()]
+    return set(on_disk).union(*(replaced for replaced in steps if replaced <= applied))

@@ -72,7 +72,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     study: Study, ada: Any, now: datetime, login: Any
 ) -> None:
     client: Client = login(ada)
-    page = reverse("annotation:study-agreement-file", args=[study.uid, "figures.json"])
+    page = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
     before, told = client.get(page).json(), report("agreement", "--study", study.name)
     labels = reverse("annotation:study-labels", args=[study.uid, "csv"])
     exported = b"".join(client.get(labels).streaming_content)  # type: ignore[attr-defined]
@@ -88,7 +88,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
 
 def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, now: datetime, login: Any) -> None:
     client: Client = login(ada)
-    page = reverse("annotation:study-agreement", args=[study.uid])
+    page = reverse("annotation:study-figures", args=[study.uid])
     assert "adjudicated label" not in client.get(page).content.decode()
     decide(study, 3, ada, now)
     shown = client.get(page, {"reference": "adjudicated"}).content.decode()
@@ -155,7 +155,7 @@ def test_items_made_elsewhere_show_their_rows(ada: Any, login: Any, tmp_path: An
     rows = reverse("annotation:study-agreement-rows", args=[study.uid])
     assert answer.headers["Location"] == rows
     assert "one" in client.get(rows).content.decode()
-    figures = client.get(reverse("annotation:study-agreement", args=[study.uid])).content.decode()
+    figures = client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert reverse("annotation:disagreements", args=[study.uid]) not in figures
 
 
@@ -183,8 +183,8 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
 
     def cost() -> Any:
         forget_all()
-        page = login(ada).get(reverse("annotation:study-agreement", args=[study.uid]))
-        return page.context["report"].ceiling.cost
+        page = login(ada).get(reverse("annotation:study-figures", args=[study.uid]))
+        return page.context["shown"].figures.judges.ceiling.cost
 
     own = LabelTask.objects.filter(study=study, item__summary=summary)
     own.filter(annotator=ben.annotator).update(active_ms=1_800_000)

@@ -21,6 +21,7 @@ from annotation.models import Annotator, CoverageLabel, Exposure, Study
 from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
 ALL = "/agreement/"
@@ -38,7 +39,8 @@ def client(ada: Any, login: Any) -> Client:
 
 
 def address(study: Study, part: str = "", *args: str) -> str:
-    return reverse(f"annotation:study-agreement{part}", args=[study.uid, *args])
+    name = "study-agreement-rows" if part == "-rows" else f"study-figures{part}"
+    return reverse(f"annotation:{name}", args=[study.uid, *args])
 
 
 def text(client: Client, url: str) -> str:
@@ -118,10 +120,10 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
 
 
 def test_a_filter_keeps_the_order_of_every_table(client: Client, study: Study) -> None:
-    orders = {"sort": "-pearson", "pairs-sort": "-n", "without-sort": "name"}
+    orders = {"judges-sort": "-pearson", "pairs-sort": "-n", "without-sort": "without"}
     shown = text(client, f"{address(study)}?{urlencode(orders)}")
-    sent_along = re.findall(r'<input type="hidden" name="(\S+)" value="(\S*)" form="look">', shown)
-    assert dict(sent_along) == orders
+    form = shown[shown.index('id="look"') : shown.index("</form>", shown.index('id="look"'))]
+    assert dict(re.findall(r'<input type="hidden" name="(\S+)" value="(\S*)">', form)) == orders
 
 
 def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:
@@ -182,13 +184,13 @@ def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: S
 
 
 def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(client: Client, study: Study) -> None:
-    context = client.get(address(study)).context
-    _name, cells = context["matrix"][0]
-    stat, query = cells[1]
-    rows = client.get(f"{address(study, '-rows')}?{query}").context["page"].paginator.object_list
-    pair = context["figures"].people.pairs[0]
-    assert len(rows) == round((1 - pair.percent.value) * pair.n)
-    assert stat == pair.randolph
+    sheet = client.get(address(study)).context["sheet"]
+    pair = sheet.table("pairs").rows[0]
+    [of_first] = [row for row in sheet.table("matrix").rows if row.names[0] == pair.names[0]]
+    cell = of_first.cell(pair.names[1])
+    rows = client.get(cell.url).context["page"].paginator.object_list
+    assert len(rows) == round((1 - pair.number("percent")) * pair.number("n"))
+    assert cell.value == pair.value("randolph")
 
 
 def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
@@ -202,7 +204,10 @@ def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["people.csv", "judges.csv", "judges-wide.csv", "confusion.csv", "differences.csv", "bias.csv", "systems.csv"],
+    [
+        *("figures.csv", "agreement.csv", "matrix.csv", "pairs.csv", "labels.csv", "without.csv", "judges.csv"),
+        *("confusion-1.csv", "differences.csv", "bias-summarizers.csv", "bias-length.csv", "ranking.csv"),
+    ],
 )
 def test_every_table_downloads_as_csv(client: Client, study: Study, name: str) -> None:
     response = client.get(address(study, "-file", name))
@@ -212,9 +217,9 @@ def test_every_table_downloads_as_csv(client: Client, study: Study, name: str) -
 
 
 def test_what_is_undefined_is_empty_with_a_reason_in_csv(client: Client, study: Study) -> None:
-    response = client.get(address(study, "-file", "judges.csv"))
+    response = client.get(address(study, "-file", "figures.csv"))
     rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
-    cost = next(row for row in rows if row["figure"] == "cost" and row["judge"] == "kind")
+    cost = next(row for row in rows if row["figure"] == "cost" and row["row"] == "kind")
     assert (cost["value"], cost["reason"]) == ("", "imported predictions come without their usage")
 
 
@@ -245,7 +250,7 @@ def test_files_name_people_with_an_account_by_pseudonym(client: Client, study: S
             made_at=now,
         )
     assert "Ben" in text(client, address(study))
-    for name in ("figures.json", "people.csv"):
+    for name in ("figures.json", "figures.csv"):
         response = client.get(address(study, "-file", name))
         body = response.content if name == "figures.json" else b"".join(response.streaming_content)  # type: ignore[attr-defined]
         assert b"Ben" not in body
@@ -280,11 +285,11 @@ def test_a_judge_asked_again_is_compared_with_itself(client: Client, study: Stud
             is_imported=True,
             created_at=now,
         )
-    [row] = client.get(address(study)).context["figures"].consistency
-    assert (row.judge, row.n_repeats, row.percent.n_items) == ("kind", 2, 36)
-    assert row.percent.value == pytest.approx(27 / 36)
+    [row] = rows_shown(client, address(study), "consistency")
+    assert (row.names, row.value("repeats"), row.value("n")) == (("kind",), 2, 36)
+    assert row.number("percent") == pytest.approx(27 / 36)
     found = json.loads(client.get(address(study, "-file", "figures.json")).content)
-    assert found["consistency"][0]["percent"] == row.percent.value
+    assert found["consistency"][0]["percent"] == row.number("percent")
 
 
 def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, now: Any) -> None:
@@ -305,7 +310,8 @@ def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, n
     )
 
     def cost() -> Any:
-        return next(row.cost for row in client.get(address(study)).context["report"].rows if row.name == "kind")
+        rows = rows_shown(client, address(study), "judges")
+        return next(row.value("cost") for row in rows if row.names[0] == "kind")
 
     assert "no price for sparrow" in cost().undefined_reason
     ModelPrice.objects.create(

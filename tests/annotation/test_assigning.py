@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -78,6 +78,7 @@ def test_a_set_without_documents_says_why() -> None:
         choose(Material(1, "Fares", MATERIAL.documents, ()), Rule())
 
 
+@pytest.mark.every_database
 def test_documents_are_shuffled_once_by_a_stored_seed_and_keep_their_numbers(
     ben: Any, ada: Any, now: datetime
 ) -> None:
@@ -203,6 +204,7 @@ def test_a_refused_reassignment_leaves_the_task_where_it_was(ben: Any, cleo: Any
     assert task.state == "assigned"
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize("state", ["started", "done"])
 def test_work_that_has_begun_is_not_taken_back(ben: Any, ada: Any, now: datetime, state: str) -> None:
     task = make_assignment(annotator=ben, state=state)
@@ -310,7 +312,6 @@ def test_assigning_asks_as_many_questions_for_twenty_people_as_for_two(
 class NeverAnExposedPerson(TestCase):
     """Whatever was seen and by whom, automatic assignment keeps to the rule and deals evenly."""
 
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
         seen=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=6),
         wanted=st.integers(1, 3),

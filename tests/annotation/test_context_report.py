@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -190,13 +191,15 @@ def test_the_page_shows_curves() -> None:
     Study.objects.get().researchers.add(ada)
     page = client.get(f"{PAGE}?setting=keywords")
     panels = ["people · n = 1", "heron · n = 1"]
-    for chart in page.context["charts"]:
+    sheet = page.context["sheet"]
+    assert len(sheet.charts) == 2
+    for chart in sheet.charts:
         assert [*dict.fromkeys(row["panel"] for row in chart.rows)] == panels
     assert positions.place_missing() == 0
-    assert page.context["late"] == []
-    cells = {cells["row"].entry: cells for cells in page.context["table"].rows}
-    assert cells["heron", "fl-ctxt-middle"] == {"row": cells["heron", "fl-ctxt-middle"]["row"], "n": 0}
-    assert cells["people", "oracle"]["first_tenth"] == 100.0
+    assert sheet.table("late-scores") is None
+    rows = {row.names: row for row in sheet.table("all-rows").rows}
+    assert rows["heron", "all documents, gold in the middle"].values == {"n": 0, "unknown": 1}
+    assert rows["people", "oracle"].value("first_tenth") == 1.0
     assert client.get(f"{PAGE}files/position.json").json() == report()
     assert client.get(f"{PAGE}files/sentences.svg?setting=keywords")["Content-Type"] == "image/svg+xml"
     assert client.get(f"{PAGE}files/other.svg").status_code == 404
@@ -218,21 +221,28 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     client.force_login(ada)
     Study.objects.get().researchers.add(ada)
     page = client.get(f"{PAGE}?setting=keywords")
-    assert len(page.context["charts"]) == 2
-    for chart in page.context["charts"]:
+    assert len(page.context["sheet"].charts) == 2
+    for chart in page.context["sheet"].charts:
         first, second = dict.fromkeys(row["panel"] for row in chart.rows)
         assert {row["panel"] for row in chart.rows if row["series"] == "people"} == {first}
         assert {row["panel"] for row in chart.rows if row["series"] == "texts"} == {second}
     out = io.StringIO()
     call_command("report", "position", "--judge", "lexical", "--json", stdout=out)
-    [row], [shown] = json.loads(out.getvalue()), page.context["orders"]
-    assert {name: stat.value for name, stat in shown.stats.items()} == {
-        name: row[name] for name in ("random", "top", "bottom", "sensitivity")
-    }
+    [row], [shown] = json.loads(out.getvalue()), page.context["sheet"].table("sensitivity").rows
+    names = ("random", "top", "bottom", "sensitivity")
+    assert {name: shown.number(name) for name in names} == {name: row[name] for name in names}
+    content = b"".join(client.get(f"{PAGE}files/orders.csv?setting=keywords").streaming_content).decode()
+    (cells,) = csv.DictReader(io.StringIO(content))
+    for order in ("top", "bottom"):
+        difference = row[f"{order}_minus_random"]
+        assert difference["value"] == shown.number(f"{order}_minus_random")
+        assert float(cells[f"{order}_minus_random"]) == difference["value"]
+    assert (float(cells["p"]), shown.value("p")) == (row["p"], row["p"])
     html = " ".join(page.text.split())
+    assert "Top − Random" in html
     assert "Top is the published order fl-ctxt-sort" in html
     assert f'<td class="num">{row["n_summaries"]}</td></tr>' in html
-    for target in ("pairs", "sentences", "rows", "orders", "late"):
+    for target in ("curves", "rows", "orders", "late"):
         assert f'href="#{target}"' in html
         assert f'id="{target}"' in html
 

@@ -55,7 +55,7 @@ def judge_all(judge: Judge, summaries: Sequence[Summary]) -> None:
 
 
 def page_of(client: Client, study: Study) -> str:
-    return client.get(reverse("annotation:study-agreement", args=[study.uid])).content.decode()
+    return client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
 
 
 def corrected(*arguments: str) -> list[dict[str, Any]]:
@@ -76,14 +76,16 @@ def test_a_researcher_declares_a_random_draw_and_takes_it_back(ada: Any, login: 
     assert declare(client, study, "yes") == 302
     shown = page_of(client, study)
     assert NOT_RANDOM not in shown
-    assert "16 / 24" in shown
-    address = reverse("annotation:study-agreement-file", args=[study.uid, "corrected.csv"])
+    address = reverse("annotation:study-figures-file", args=[study.uid, "corrected.csv"])
     rows = list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode())))
-    [overall] = [
-        row for row in rows if (row["judge"], row["summarizer"], row["figure"]) == ("kind", "", "corrected")
-    ]
-    assert float(overall["low"]) < float(overall["value"]) < float(overall["high"])
-    assert (overall["summaries"], overall["labelled"], overall["clusters"]) == ("24", "16", "8")
+    [overall] = [row for row in rows if (row["judge"], row["summarizer"]) == ("kind", "all summarizers")]
+    assert float(overall["corrected_low"]) < float(overall["corrected"]) < float(overall["corrected_high"])
+    assert (overall["summaries"], overall["labelled"]) == ("24", "16")
+    address = reverse("annotation:study-figures-file", args=[study.uid, "figures.csv"])
+    rows = list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode())))
+    overall_row = ("corrected", "all summarizers | kind", "corrected")
+    [overall] = [row for row in rows if (row["part"], row["row"], row["figure"]) == overall_row]
+    assert overall["clusters"] == "8"
     assert declare(client, study, "no") == 302
     assert NOT_RANDOM in page_of(client, study)
     actions = AuditEvent.objects.filter(action__startswith="study.labels").order_by("pk")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def test_the_paper_s_figure_over_ten_questions_has_an_interval() -> None:
     assert micro.value == 0.985
     assert micro.low is not None
     assert micro.high is not None
-    assert 0.9 < micro.low < 0.985 < micro.high <= 1
+    assert 0.89 < micro.low < 0.985 < micro.high <= 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans())))
@@ -84,7 +85,7 @@ def test_named_points_are_found_by_people_and_by_words(question: Question, tmp_p
     assert found["points"][-1]["closest"] == POINTS[1]
     out = io.StringIO()
     call_command("report", "extraction", str(path), stdout=out)
-    assert "not found: q1: Fares rose by a tenth." in out.getvalue()
+    assert re.search(r"Not found\n.*\nq1 .* Fares rose by a tenth\. ", out.getvalue())
     assert "boats land" not in out.getvalue()
 
 
@@ -142,11 +143,12 @@ def test_the_page_shows_what_the_command_says(question: Question, ada: Any, logi
     )
     client = login(ada)
     page = client.post(PAGE, {"points": uploaded(text), "dataset": "ferry"})
-    found, said = page.context["found"], report(written(tmp_path, text))
-    assert found.people["micro"].value == said["people"]["micro"] == 0.5
-    assert found.lexical["macro"].value == said["lexical"]["macro"] == pytest.approx(1 / 3)
-    assert found.agreement.value == said["agreement"]["accuracy"]
-    assert [one.named.text for one in found.not_found] == ["Fares rose by a tenth.", "A whale was seen."]
+    sheet, said = page.context["sheet"], report(written(tmp_path, text))
+    people, lexical = sheet.table("extraction").rows
+    assert people.number("micro") == said["people"]["micro"] == 0.5
+    assert lexical.number("macro") == said["lexical"]["macro"] == pytest.approx(1 / 3)
+    assert lexical.number("accuracy") == said["agreement"]["accuracy"]
+    assert [row.names[2] for row in sheet.table("missing").rows] == ["Fares rose by a tenth.", "A whale was seen."]
     assert "A whale was seen." in page.content.decode()
 
 
@@ -176,4 +178,4 @@ def test_points_of_a_response_need_whoever_extracted_them(question: Question, ad
     sent = {"points": uploaded(line, "points.jsonl")}
     assert "nobody has extracted points" in client.post(PAGE, sent).content.decode()
     sent = {"points": uploaded(line, "points.jsonl"), "judge": str(judge.uid)}
-    assert client.post(PAGE, sent).context["found"].lexical["micro"].value == 1.0
+    assert client.post(PAGE, sent).context["sheet"].table("extraction").rows[1].number("micro") == 1.0

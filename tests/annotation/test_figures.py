@@ -278,6 +278,7 @@ def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:
     assert table.clustered("subtopics").n_clusters == 6
 
 
+@pytest.mark.every_database
 def test_superseded_incomplete_and_cleared_labels_and_invalid_verdicts_count_for_nothing(study: Study) -> None:
     first, second, third = study.coveragelabels.all()[:3]
     CoverageLabel.objects.filter(pk=first.pk).update(is_current=False)
@@ -327,6 +328,7 @@ def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) 
     assert agreement(table, public=True).people[0] == ben_.pseudonym
 
 
+@pytest.mark.every_database
 def test_reading_takes_the_same_queries_whatever_the_size(
     study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

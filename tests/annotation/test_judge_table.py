@@ -12,10 +12,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.figures.page import AGREEMENT, Figures, Look
 from annotation.models import Study
 from benchmarks.models import AuditEvent, Judge
+from benchmarks.results.sheet import Row
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
+from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
 JUDGES = ("able", "brisk", "calm_&_co")
@@ -32,8 +35,13 @@ def client(ada: Any, login: Any) -> Client:
     return found
 
 
+def stored(study: Study) -> Figures:
+    """The figures of a study as they are stored."""
+    return AGREEMENT.compute(Look(study=study.pk))
+
+
 def address(study: Study, *name: str) -> str:
-    page = "annotation:study-agreement-file" if name else "annotation:study-agreement"
+    page = "annotation:study-figures-file" if name else "annotation:study-figures"
     return reverse(page, args=[study.uid, *name])
 
 
@@ -41,88 +49,101 @@ def key(name: str) -> str:
     return str(Judge.objects.get(name=name).uid)
 
 
+def judges(client: Client, study: Study, **query: Any) -> list[Row]:
+    """The rows of judges, without those of people."""
+    return [row for row in rows_shown(client, address(study), "judges", **query) if not row.is_people]
+
+
 def names(client: Client, study: Study, **query: Any) -> list[str]:
-    return [row.name for row in client.get(address(study), query).context["report"].rows]
+    return [row.names[0] for row in judges(client, study, **query)]
 
 
 def table(client: Client, study: Study, **query: Any) -> list[dict[str, str]]:
-    response = client.get(address(study, "judges-wide.csv"), query)
+    response = client.get(address(study, "judges.csv"), query)
     return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
 
 
 def heads(html: str) -> list[str]:
-    head = html[html.index('class="judge-table"') :]
+    head = html[html.index('<div id="judges">') :]
     head = head[: head.index("</thead>")]
     return [flat(re.sub(r"<[^>]+>", "", one)).strip() for one in re.findall(r"<th .*?</th>", head, re.DOTALL)]
 
 
 def test_the_main_figures_come_first_and_all_others_when_asked(client: Client, study: Study) -> None:
     main = heads(client.get(address(study)).text)
-    assert main == ["Judge", "Pearson", "Linking %", "Exact %", "Quadratic κ", "n", "Cost, USD"]
-    wide = heads(client.get(address(study), {"wide": "1"}).text)
+    assert main == ["Judge", "Pearson", "Linking %", "Exact %", "Quadratic κ", "n", "Invalid", "Cost, USD"]
+    wide = heads(client.get(address(study), {"judges-columns": "1"}).text)
     assert wide[:5] == main[:5]
-    assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %", "Invalid"} <= set(wide)
+    assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %"} <= set(wide)
 
 
 @pytest.mark.parametrize("name", ["pearson", "exact_agreement", "quadratic_kappa", "linking"])
 def test_rows_are_sorted_by_any_column_and_back(client: Client, study: Study, name: str) -> None:
-    rows = client.get(address(study), {"sort": name}).context["report"].rows
-    values = [row.stats[name].value for row in rows]
+    values = [row.number(name) for row in judges(client, study, judges_sort=name)]
     assert values == sorted(values, reverse=True)
-    back = client.get(address(study), {"sort": f"-{name}"}).context["report"].rows
-    assert [row.stats[name].value for row in back] == sorted(values)
+    assert [row.number(name) for row in judges(client, study, judges_sort=f"-{name}")] == sorted(values)
 
 
 def test_names_sort_upwards_and_an_unknown_column_changes_nothing(client: Client, study: Study) -> None:
-    assert names(client, study, sort="judge") == list(JUDGES)
-    assert names(client, study, sort="-judge") == list(reversed(JUDGES))
-    assert names(client, study, sort="<script>") == names(client, study)
-    assert "<script>" not in client.get(address(study), {"sort": "<script>"}).text
+    assert names(client, study, judges_sort="judge") == list(JUDGES)
+    assert names(client, study, judges_sort="-judge") == list(reversed(JUDGES))
+    assert names(client, study, judges_sort="<script>") == names(client, study)
+    assert "<script>" not in client.get(address(study), {"judges-sort": "<script>"}).text
 
 
 def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(client: Client, study: Study) -> None:
-    shown = client.get(address(study), {"sort": "pearson", "summarizer": "alpha"}).text
-    assert re.search(r'aria-sort="descending"[^>]*><a [^>]*href="\?summarizer=alpha&amp;sort=-pearson"', shown)
-    assert re.search(r'<th [^>]*><a [^>]*href="\?summarizer=alpha&amp;sort=linking"[^>]*>Linking %</a>', shown)
+    shown = client.get(address(study), {"judges-sort": "pearson", "summarizer": "alpha"}).text
+    kept = r"\?summarizer=alpha&amp;judges-sort="
+    assert re.search(rf'aria-sort="descending"[^>]*><a [^>]*href="{kept}-pearson"', shown)
+    assert re.search(rf'<th [^>]*><a [^>]*href="{kept}linking"[^>]*>Linking %</a>', shown)
 
 
 def test_judges_are_hidden_from_every_table_and_file(client: Client, study: Study) -> None:
     chosen = [key("able"), key("brisk")]
     response = client.get(address(study), {"shown": chosen})
-    assert [row.name for row in response.context["report"].rows] == ["able", "brisk"]
-    assert len(response.context["differences"]["rows"]) == 1
-    assert response.context["bias"]["judges"] == response.context["ranking"]["judges"] == ["able", "brisk"]
+    sheet = response.context["sheet"]
+    assert [row.names[0] for row in sheet.table("judges").rows if not row.is_people] == ["able", "brisk"]
+    between = [row for row in sheet.table("differences").rows if set(row.names) <= set(JUDGES)]
+    assert len(between) == 1
+    for key_of_table in ("bias-summarizers", "ranking"):
+        titles = {measure.title for measure in sheet.table(key_of_table).measures}
+        assert titles & set(JUDGES) == {"able", "brisk"}
     text = response.text
-    assert "calm_" not in text[text.index('id="judges"') : text.index('id="disputed"')]
-    assert [row["judge"] for row in table(client, study, shown=chosen)] == ["people", "able", "brisk"]
+    assert "calm_" not in text[text.index('id="judges-part"') : text.index('id="disputed"')]
+    listed = [row["judge"] for row in table(client, study, shown=chosen)]
+    assert listed == ["People among themselves", "A judge that knew the truth", "able", "brisk"]
     assert set(names(client, study, shown="nobody")) == set(JUDGES)
 
 
-def test_the_wide_file_has_a_row_for_each_judge_with_all_figures(client: Client, study: Study) -> None:
-    report = client.get(address(study)).context["report"]
+def test_the_file_has_a_row_for_each_judge_with_all_figures(client: Client, study: Study) -> None:
+    report = stored(study).judges
+    assert report is not None
     rows = {row["judge"]: row for row in table(client, study)}
-    assert set(rows) == {"people", *JUDGES}
+    assert set(rows) == {"People among themselves", "A judge that knew the truth", *JUDGES}
     for one in report.rows:
         stat, (hits, n) = one.stats["pearson"], one.hits["linking"]
         row = rows[one.name]
         assert (float(row["pearson"]), float(row["pearson_low"])) == (stat.value, stat.low)
-        assert (int(row["linking_hits"]), int(row["linking_of"])) == (hits, n)
-        assert (int(row["insights"]), row["cost"]) == (one.n_insights, "")
+        assert row["linking_note"] == f"{hits} / {n}"
+        assert (int(row["n"]), row["cost"]) == (one.n_insights, "")
 
 
 def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
-    response = client.get(address(study, "judges.tex"), {"sort": "judge"})
+    response = client.get(address(study, "judges.tex"))
     text = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
     lines = text.splitlines()
-    assert lines[0] == r"\begin{tabular}{lrrrrrr}"
-    assert lines[2] == r"Judge & Pearson & Linking \% & Exact \% & Quadratic $\kappa$ & $n$ & Cost, USD \\"
-    assert [line.split(" & ")[0] for line in lines[4:8]] == [
-        "people among themselves", "able", "brisk", r"calm\_\&\_co",
-    ]  # fmt: skip
-    assert all(line.count(" & ") == 6 for line in lines[4:8])
-    stat = client.get(address(study)).context["report"].rows[0].stats["pearson"]
+    assert lines[0] == r"\begin{tabular}{lrrrrrrr}"
+    assert lines[2] == r"Judge & Pearson & Linking \% & Exact \% & Quadratic $\kappa$ & n & Invalid & Cost, USD \\"
+    assert {line.split(" & ")[0] for line in lines[4:9]} == {
+        "People among themselves", "A judge that knew the truth", "able", "brisk", r"calm\_\&\_co",
+    }  # fmt: skip
+    assert all(line.count(" & ") == 7 for line in lines[4:9])
+    report = stored(study).judges
+    assert report is not None
+    stat = report.rows[0].stats["pearson"]
+    assert stat.value is not None
     assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})}}" in text
-    wide = b"".join(client.get(address(study, "judges.tex"), {"wide": "1"}).streaming_content)  # type: ignore[attr-defined]
+    wide = b"".join(client.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)  # type: ignore[attr-defined]
     assert b"Spearman" in wide
 
 
@@ -139,12 +160,12 @@ def test_a_published_cost_is_entered_and_shown_as_published(
     assert judge.published_cost is None
     shown = client.post(cost, {"published_cost": "12.5"}, follow=True).text
     assert 'value="12.5000"' in shown
-    row = next(one for one in client.get(address(study)).context["report"].rows if one.name == "brisk")
-    assert (row.cost.value, row.cost.method) == (12.5, "as published")
-    assert re.search(r"12\.500</span>\s*<span class=\"interval\">published", client.get(address(study)).text)
+    row = next(one for one in judges(client, study) if one.names[0] == "brisk")
+    assert (row.number("cost"), row.value("cost").method) == (12.5, "as published")  # type: ignore[union-attr]
+    assert re.search(r"12\.50</span>\s*<span class=\"interval\">published", client.get(address(study)).text)
     assert "$12.5000" in client.get(reverse("benchmarks:judges")).text
-    assert names(client, study, sort="cost")[0] == "brisk"
-    assert {one["judge"]: one["cost_method"] for one in table(client, study)}["brisk"] == "as published"
+    assert names(client, study, judges_sort="cost")[0] == "brisk"
+    assert {one["judge"]: one["cost_note"] for one in table(client, study)}["brisk"] == "published"
     event = AuditEvent.objects.get(action="judge.cost_set")
     assert (event.actor, Decimal(event.detail["cost"])) == (ada, Decimal("12.5"))
     assert login(ben).post(cost, {"published_cost": "1"}).status_code == 403

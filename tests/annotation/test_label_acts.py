@@ -198,6 +198,7 @@ def test_the_undo_of_an_answer_that_is_delivered_twice_takes_back_no_skip(desk: 
     assert at.task(2).state == "skipped"
 
 
+@pytest.mark.every_database
 def test_an_undo_kept_over_a_reload_takes_back_no_skip_of_another_item(desk: Callable[[str], Desk]) -> None:
     at = desk("verification")
     at.skip(2)

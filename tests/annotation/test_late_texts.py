@@ -153,6 +153,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     assert researcher.get(f"/studies/{study.uid}/results/curves.json").json()["final_text"] == "submitted"
 
 
+@pytest.mark.every_database
 def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now: datetime) -> None:
     op_id = say_late(writer, LATEST, typed_at_ms=int(after(50_000).timestamp() * 1000))
     decide(researcher, writer, op_id)
@@ -177,6 +178,7 @@ def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now:
     assert {json.loads(line)["kind"] for line in read("snapshots.jsonl").splitlines()} == {"final"}
 
 
+@pytest.mark.every_database
 def test_decisions_are_audited_and_can_be_taken_back(writer: Writer, researcher: Any, ada: Any) -> None:
     op_id = say_late(writer, LATER)
     assert "needs a reason" in decide(researcher, writer, op_id, reason=" ").text
@@ -213,6 +215,7 @@ def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
     assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/").text
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize("state", ["running", "voided"])
 def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
     ben: Any, ada: Any, eve: Any, login: Any, state: str

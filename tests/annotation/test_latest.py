@@ -41,7 +41,7 @@ def test_labels_of_coverage_show_judges_beside_people(ada: Any, login: Any) -> N
     assert len(found.chart.rows) == 3
     page = login(ada).get(reverse("annotation:latest")).text
     assert "<svg" in page
-    assert reverse("annotation:study-agreement", args=[study.uid]) in page
+    assert reverse("annotation:study-figures", args=[study.uid]) in page
 
 
 def test_without_judges_people_are_shown_among_themselves(ada: Any) -> None:

@@ -22,7 +22,7 @@ from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.leaderboard.scores import scores_of
-from benchmarks.models import Haystack, Judge, JudgeRun, Summary, Verdict
+from benchmarks.models import Haystack, Judge, JudgeRun, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
@@ -85,6 +85,16 @@ def test_every_cell_equals_the_published_leaderboard(published: Path) -> None:
                 n_cells += 1
     assert n_cells == 5 * 78
     assert {row["n_insights"] for row in rows} == {65}
+    assert {row["n_subtopics"] for row in rows} == {9}
+    assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
+    for row in rows:
+        low, high = row["rank_interval"]
+        assert 1 <= low <= row["rank"] <= high <= 78
+        assert row["level_with_best"] == (low == 1)
+    assert rows[0]["level_with_best"]
+    assert not rows[-1]["level_with_best"]
+    [gap] = {row["detectable_gap"] for row in rows}
+    assert 20 < gap < 45
 
 
 @pytest.mark.django_db
@@ -103,8 +113,12 @@ def test_the_order_of_documents_moves_the_joint_score(published: Path) -> None:
         distances = [abs(row[order] - row["random"]) for order in ("top", "bottom")]
         assert row["sensitivity"] == pytest.approx(max(distances))
         interval = row["intervals"]["sensitivity"]
-        assert interval["low"] < row["sensitivity"] < interval["high"]
-        assert (interval["clusters"], row["n_summaries"]) == (9, 27)
+        assert (interval["low"], interval["clusters"], row["n_summaries"]) == (None, 9, 27)
+        for order in ("top", "bottom"):
+            difference = row[f"{order}_minus_random"]
+            assert difference["value"] == pytest.approx(row[order] - row["random"])
+            assert difference["low"] < difference["value"] < difference["high"]
+        assert 0 < row["p"] <= 1
 
 
 @pytest.mark.django_db
@@ -289,7 +303,7 @@ def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study)
 
 
 @pytest.mark.django_db
-def test_intervals_are_printed_where_they_are_asked_for(published: Path) -> None:
+def test_the_table_has_intervals_unless_told_otherwise(published: Path) -> None:
     load(published / "topic_news1.json")
 
     def text(*arguments: str) -> str:
@@ -298,7 +312,8 @@ def test_intervals_are_printed_where_they_are_asked_for(published: Path) -> None
         return out.getvalue()
 
     assert "[" in text("--intervals")
-    assert "[" not in text()
+    assert text() == text("--intervals")
+    assert "[" not in text("--no-intervals")
     assert "–" in text("--format", "markdown", "--intervals")
     assert "–" not in text("--format", "markdown")
     assert r"\scriptsize" in text("--format", "latex", "--intervals")
@@ -332,7 +347,7 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     row = next(row for row in rows if row["system"] == "people")
     assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
     latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
-    assert latex.startswith(r"\begin{tabular}{llrrrrrr}")
+    assert latex.startswith(r"\begin{tabular}{llrrrrrrrr}")
     assert "people & oracle &" in latex
     assert row["citation_ceiling"] == pytest.approx(70)
     assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
@@ -340,12 +355,12 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
     assert (markdown.splitlines()[-2:], latex.splitlines()[-1]) == (["", note], f"% {note}")
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-2])
-    assert head == ["System", "Retriever", *files.COLUMNS.values()]
+    assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
     for table in (lines, [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines()[4:-3]]):
         assert len(table) == len(rows)
         for system, retriever, *cells in table:
-            expected = [by_entry[system, retriever][name] for name in files.COLUMNS]
+            expected = [by_entry[system, retriever][name] for name in [*files.COLUMNS, *files.N_COLUMNS]]
             shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
             assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
@@ -395,7 +410,7 @@ def test_minutes_in_json_say_what_is_not_reached() -> None:
 
 def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
     html = flat(login(ada).get(PAGE).text)
-    assert re.search(r'10</span> ?<span class="interval">too few</span>', html)
+    assert re.search(r'10 ?<span class="interval">too few</span>', html)
     assert "“too few”: not enough sessions for an interval" in html
 
 
@@ -495,6 +510,111 @@ def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Stud
     for above, below in of_systems:
         apart = below.row.stats["joint"].value - above.row.stats["joint"].value
         assert below.joint_to_above.value == pytest.approx(apart)
-    assert "Joint − row above" in client.get(PAGE).text
-    assert "Joint − row above" not in client.get(f"{PAGE}?sort=coverage").text
-    assert "Compare two rows insight by insight" in client.get(PAGE).text
+    assert "Joint − row above" in client.get(f"{PAGE}?rows-columns=1").text
+    assert "Joint − row above" not in client.get(f"{PAGE}?rows-columns=1&sort=coverage", follow=True).text
+    assert "/leaderboard/insights/?a=" in client.get(PAGE).text
+
+
+def rows_of(page: Any) -> dict[str, Any]:
+    """The rows of the table by system, with their documents where there are several."""
+    return {" · ".join(row.names): row for row in page.context["sheet"].table("rows").rows}
+
+
+def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = client.get(PAGE)
+    groups = {row.names[0]: str(row.group) for row in rows_of(page).values()}
+    assert groups["heron"] == groups["wren"] == groups["jay"]
+    assert groups["heron"].startswith("All 2 subtopics")
+    assert groups["people"].startswith("1 of 2 subtopics")
+    shared = client.get(f"{PAGE}?subtopics=people")
+    assert {str(row.group) for row in rows_of(shared).values()} == {""}, "then all rows have the same"
+    board = shared.context["board"]
+    assert {len(line.row.subtopics) for line in board.lines} == {1}
+    by_command = report("leaderboard", "--judge", "lexical", "--people", "--with-people-only", "--intervals")
+    assert by_command == client.get(f"{PAGE}files/leaderboard.json?subtopics=people").json()
+
+
+def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    html = flat(client.get(PAGE).text)
+    assert re.search(r'class="answer">On the subtopic that both have, heron · all documents', html)
+    answer = client.get(f"{PAGE}figures/figures.json").json()
+    assert {row["system"] for row in answer["rows"]} == {"heron", "wren", "jay", "people"}
+    assert 'href="/leaderboard/?judge=' not in html
+    assert f"/studies/{people.uid}/results/" in html, "where the same people have other figures"
+
+
+def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    text = client.get(f"{PAGE}figures/rows.csv?for=programs").getvalue().decode()
+    found = {row["system"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert set(found) == {"heron", "wren", "jay", "people"}
+    for name in ("rank", "joint", "joint_low", "joint_n", "n_insights", "n_subtopics", "precision", "block"):
+        assert name in found["heron"], name
+    assert found["heron"]["documents"] == "full-ctxt", "names of files"
+    assert (found["people"]["n_subtopics"], found["heron"]["n_subtopics"]) == ("1", "2")
+    matrix = client.get(f"{PAGE}figures/matrix-joint.tex").getvalue().decode()
+    assert "full-ctxt" in matrix
+    assert "people" in matrix
+    paper = client.get(f"{PAGE}?paper=1")
+    assert [table.key for table in paper.context["sheet"].tables] == [
+        "matrix-coverage", "matrix-citation", "matrix-joint",
+    ]  # fmt: skip
+
+
+def test_csv_for_programs_keeps_texts_as_they_are(people: Study, ada: Any, login: Any) -> None:
+    System.objects.filter(summarizer="jay").update(summarizer="-jay")
+    client = login(ada)
+    forget_all()
+    for file in ("files/leaderboard.csv", "figures/rows.csv"):
+        plain, exact = (client.get(f"{PAGE}{file}{query}").getvalue().decode() for query in ("", "?for=programs"))
+        assert "'-jay" in plain
+        assert "'-jay" not in exact
+        assert "-jay" in exact
+
+
+def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> None:
+    for subtopic in people.writing_plan.subtopics.all():
+        summary = make_summary(subtopic=subtopic, system="heron-oracle", text="- Nothing")
+        System.objects.filter(pk=summary.system_id).update(summarizer="heron", retriever="oracle")
+    run = judging.request_run(
+        judge=judging.default_judge(now=NOW), task="coverage", subjects=Summary.objects.all(), reason="", now=NOW
+    )
+    assert run is not None
+    judging.run_pending(run=run, clock=lambda: NOW)
+    client = login(ada)
+    assert {"heron · all documents", "heron · oracle"} <= set(rows_of(client.get(PAGE)))
+    one_each = rows_of(client.get(f"{PAGE}?rows-one=1"))
+    assert "heron · all documents" in one_each
+    assert "heron · oracle" not in one_each
+
+
+def test_a_comparison_has_totals_whose_difference_is_that_of_the_board(
+    people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    board = client.get(PAGE).context["board"]
+    pair = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
+    totals = {row.names[0]: row for row in client.get(pair).context["sheet"].table("totals").rows}
+    joint = totals["Joint"]
+    first, second, difference = (joint.value(key) for key in ("first", "second", "difference"))
+    assert difference.value == pytest.approx(first.value - second.value)
+    assert difference.value == pytest.approx(100 * board.line("heron", "full-ctxt").joint_to_people.value)
+    alone = client.get(f"{PAGE}insights/?a=heron · full-ctxt").context["sheet"]
+    [total] = [row for row in alone.table("totals").rows if row.names[0] == "Joint"]
+    assert total.value("first").value == pytest.approx(
+        100 * board.line("heron", "full-ctxt").row.stats["joint"].value
+    )
+    text = client.get(f"{PAGE}insights/insights.csv?a=heron · full-ctxt&b=people · oracle").getvalue().decode()
+    assert text.startswith("insight,subtopic,coverage_first,coverage_second")
+    assert client.get(f"{PAGE}insights/insights.csv?a=nobody").status_code == 404
+
+
+def test_the_page_asks_little_of_the_database(
+    people: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = login(ada)
+    client.get(PAGE)
+    with django_assert_max_num_queries(20):
+        client.get(PAGE)

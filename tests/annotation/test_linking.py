@@ -376,6 +376,7 @@ def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
     assert (row.n_gold, row.n_gold_right, row.n_labels) == (2, 1, 2)
 
 
+@pytest.mark.every_database
 def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben: Any, dot: Any, eve: Any) -> None:
     study = checked_study(source, ben, dot, n_training=1, n_gold=2)
     checks = study.label_tasks.exclude(item__role="ordinary")

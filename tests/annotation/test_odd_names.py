@@ -50,14 +50,14 @@ def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, login: Any)
     study = make_labelled_study(summaries=make_summaries(), judges=(r"$\bad$", "kind"), researcher=ada)
     Annotator.objects.filter(label="anna").update(label=r"$\worse$")
     for name in ("forest.svg", "scatter.png", "difference.pdf"):
-        address = reverse("annotation:study-agreement-file", args=[study.uid, name])
+        address = reverse("annotation:study-figures-file", args=[study.uid, name])
         assert login(ada).get(address).status_code == 200, name
 
 
 def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: Any, ben: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("everywhere", "alpha only"), researcher=ada)
     Verdict.objects.filter(judge__name="alpha only").exclude(summary__system__summarizer="alpha").delete()
-    client, address = login(ada), reverse("annotation:study-agreement", args=[study.uid])
+    client, address = login(ada), reverse("annotation:study-figures", args=[study.uid])
 
     def offered(query: str = "") -> list[str]:
         return [name for _key, name in client.get(f"{address}?{query}").context["form"].fields["judge"].choices]

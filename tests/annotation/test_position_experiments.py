@@ -135,13 +135,13 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     page = Client()
     page.force_login(make_user("ada", "researcher"))
     shown = page.get(PAGE)
-    (chart,) = shown.context["charts"]
+    (chart,) = shown.context["sheet"].charts
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
     assert (chart.name, panels) == ("places-3", ["heron · ROUGE-1", "heron · ROUGE-2", "heron · ROUGE-L"])
     in_first = [row for row in chart.rows if row["panel"] == panels[0]]
     assert [row["value"] for row in in_first if row["series"] == "scores"] == [first, middle, last]
     assert [row["value"] for row in in_first if row["series"] == "by chance"] == [found["by_chance"]["rouge1"]] * K
-    assert shown.context["tables"][0]["rows"][0][0] == "relevant at 1"
+    assert shown.context["sheet"].table("position-scores").rows[0].names == ("heron", "relevant at 1")
     assert page.get(f"{PAGE}files/experiments.json").json() == [found]
     assert page.get(f"{PAGE}files/places-3.svg")["Content-Type"] == "image/svg+xml"
     assert page.get(f"{PAGE}files/places-9.svg").status_code == 404

@@ -252,7 +252,7 @@ def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any,
     assert client.post(create, data).status_code == 302
     study = Study.objects.get(kind="rating")
     assert (study.state, study.label_tasks.count(), study.rating_plan.people_per_item) == ("open", 4, 2)
-    for page in ("study", "study-work", "study-annotators", "rating-results", "study-archive", "study-settings"):
+    for page in ("study", "study-work", "study-annotators", "study-figures", "study-archive", "study-settings"):
         assert client.get(reverse(f"annotation:{page}", args=[study.uid])).status_code == 200, page
     again = client.post(
         reverse("annotation:study-annotators", args=[study.uid]), {**data, "action": "items"}, follow=True
@@ -300,7 +300,7 @@ def test_results_put_people_judges_and_systems_on_one_page(
     assert [(one.aspect, one.people, one.judges) for one in found.differing] == [
         ("overall", (("Ben", 1), ("Cleo", 4)), (("sparrow", 1),))
     ]
-    client, url = login(ada), reverse("annotation:rating-results", args=[rated.uid])
+    client, url = login(ada), reverse("annotation:study-figures", args=[rated.uid])
     client.get(url)
     with django_assert_max_num_queries(20):
         shown = flat(client.get(url).content.decode())
@@ -311,7 +311,7 @@ def test_results_put_people_judges_and_systems_on_one_page(
 
 def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, login: Any) -> None:
     client = login(ada)
-    values = client.get(reverse("annotation:rating-file", args=[rated.uid, "figures.json"])).json()
+    values = client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])).json()
     assert values["people"] == ["annotator1", "annotator2"]
     out = io.StringIO()
     call_command("report", "likert", "--json", stdout=out)
@@ -326,13 +326,29 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
     text = io.StringIO()
     call_command("report", "likert", "--study", "Ferry ratings", stdout=text)
     assert "4 of 4 summaries rated in full" in text.getvalue()
-    rows = table(client.get(reverse("annotation:rating-file", args=[rated.uid, "figures.csv"])))
-    assert Counter(row["of"] for row in rows) == {
+    rows = table(client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"])))
+    figures = [row for row in rows if row["figure"] != "n"]
+    assert Counter(row["row"] for row in figures if row["part"].startswith("raters-")) == {
         "people among themselves": 5 * 7 + 4,
-        "judge and people": 5 * 7 + 4,
-        "system": 2 * 2 * 6,
+        "sparrow": 5 * 7 + 4,
     }
-    assert client.get(reverse("annotation:rating-file", args=[rated.uid, "other"])).status_code == 404
+    systems = {"systems-people": 2 * 6, "systems-1": 2 * 6}
+    assert Counter(row["part"] for row in figures if row["part"].startswith("systems-")) == systems
+    assert {(row["row"], row["figure"]) for row in figures if row["part"] == "ranking"} == {
+        ("sparrow", "kendall"),
+        ("sparrow", "spearman"),
+    }
+    assert client.get(reverse("annotation:study-figures-file", args=[rated.uid, "other"])).status_code == 404
+
+
+def test_old_addresses_lead_to_the_results(rated: Study, ada: Any, ben: Any, login: Any) -> None:
+    client, old = login(ada), f"/studies/{rated.uid}/ratings"
+    assert client.get(f"{old}/results/").headers["Location"] == reverse(
+        "annotation:study-figures", args=[rated.uid]
+    )
+    file = reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])
+    assert client.get(f"{old}/files/figures.json").headers["Location"] == file
+    assert login(ben).get(f"{old}/results/").status_code == 403
 
 
 def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:

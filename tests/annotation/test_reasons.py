@@ -21,7 +21,9 @@ from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, 
 from annotation.removal.finding import going_of
 from annotation.validation.exports import COLUMNS, label_rows
 from annotation.validation.recording import PAIR, PairAnswer
-from annotation.validation.results import as_json, figure_rows, results_of
+from annotation.validation.results import as_json, results_of
+from annotation.validation.sheet import sheet
+from benchmarks.results.sheet import long_rows
 from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose
 from tests.annotation.test_validation import first, make, make_judged, say
@@ -120,7 +122,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     assert [n for n, _share in mine.cells] == [0, 0, 1, 1, 1]
     counts = {"incomplete": 0, "general": 0, "missing": 1, "contradicted": 1, "none_given": 1}
     assert as_json(found)["why_not"][1] == {"of": "system", "name": "alpha", "n": 3, **counts}
-    assert ("system", "alpha", "why not: missing", 1 / 3, None, None, 3, None, "") in list(figure_rows(found))
+    assert ("why-not", "alpha", "missing", 1, None, None, None, None, "", "") in list(long_rows(sheet(found)))
     at = list(COLUMNS).index("why_not")
     assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "contradicted", "missing"]
 
@@ -128,7 +130,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
 def test_the_results_page_shows_reasons(ada: Any, ben: Any, login: Any) -> None:
     study = make([ben], make_judged(), by=ada, asks_why_not=True)
     say(first(study, ben), "neutral", why_not="incomplete")
-    html = login(ada).get(reverse("annotation:validation-results", args=[study.uid])).content.decode()
+    html = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert "Why not entailed" in html
     assert "No reason given" in html
 

@@ -65,6 +65,7 @@ def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: Recruit
     assert link.recruitments.get().references == {"STUDY_ID": "s1", "SESSION_ID": "t1"}
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize(
     ("name", "is_stored"),
     [
@@ -149,6 +150,7 @@ def test_a_link_can_be_closed_and_has_places(
     assert Participant.objects.count() == 1
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize("pid", ["", "a b", "x" * 101, "<script>", "%00"])
 def test_an_odd_id_makes_no_account(pid: str, link: RecruitmentLink, client: Client) -> None:
     assert client.post(address(link, pid)).status_code == 400
@@ -186,6 +188,7 @@ def test_nobody_gets_a_password_link_for_a_recruited_account(
     assert not any(may_make_link(actor, user=user) for actor in (ada, eve, None))
 
 
+@pytest.mark.every_database
 def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
     link: RecruitmentLink, client: Client, eve: Any, now: datetime
 ) -> None:

@@ -56,6 +56,7 @@ def test_an_id_without_the_form_of_the_panel_takes_no_place(
     assert not User.objects.filter(is_recruited=True).exists()
 
 
+@pytest.mark.every_database
 def test_ids_that_differ_in_case_only_are_one_person(study: Study, now: datetime) -> None:
     link = make_link(study, now=now, max_tasks=1)
     client = join(link, "FAKE0")
@@ -66,12 +67,13 @@ def test_ids_that_differ_in_case_only_are_one_person(study: Study, now: datetime
     assert [row.panel_id for row in Participant.objects.all()] == ["FAKE0"]
 
 
+@pytest.mark.every_database
 def test_two_who_joined_before_under_ids_that_differ_in_case_stay_two(study: Study, now: datetime) -> None:
     link = make_link(study, now=now, max_tasks=1)
     browsers = {pid: join(link, name) for name, pid in (("a", "FAKE0"), ("b", "fake0"), ("c", "Other"))}
     for name, pid in (("a", "FAKE0"), ("b", "fake0"), ("c", "Other")):
         Participant.objects.filter(panel_id=name).update(panel_id=pid)
-    import_module("annotation.migrations.0012_participants_in_any_case").fill_keys(apps, None)
+    import_module("annotation.migrations.0002_since_0_2").fill_keys(apps, None)
     assert dict(Participant.objects.values_list("panel_id", "panel_key")) == {
         "FAKE0": "FAKE0", "fake0": "fake0", "Other": "other",
     }  # fmt: skip
@@ -80,6 +82,7 @@ def test_two_who_joined_before_under_ids_that_differ_in_case_stay_two(study: Stu
     assert browsers["Other"].post(address(link, "OTHER")).headers["Location"] == "/work/"
 
 
+@pytest.mark.every_database
 def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, ada: Any, login: Any) -> None:
     form = {"panel": "prolific", "max_places": "3", "max_tasks": "1", "completion_code": "X", "id_form": "panel"}
     client = login(ada)

@@ -199,6 +199,7 @@ def test_annotators_of_their_own_are_not_asked_to_decline(ben: Any, login: Any, 
     assert client.post("/work/consent/decline/").status_code == 302
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize(("n_right", "outcome"), [(1, "failed_checks"), (2, "completed")])
 def test_who_fails_the_checks_gets_the_code_for_that(
     n_right: int, outcome: str, ada: Any, login: Any, now: datetime

@@ -79,6 +79,7 @@ def study(ada: Any, ben: Any, settings: Any, now: datetime) -> Study:
     return made
 
 
+@pytest.mark.every_database
 def test_a_mail_server_gets_a_friendly_mail_without_a_login(
     mail_server: list[bytes], study: Study, ben: Any, now: datetime
 ) -> None:
@@ -177,6 +178,7 @@ def test_two_accounts_of_an_address_get_one_mail_together(study: Study, ben: Any
     assert len(mail.outbox) == 1
 
 
+@pytest.mark.every_database
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
 @pytest.mark.django_db(transaction=True)
 def test_many_who_ask_at_once_send_one_mail(study: Study, ben: Any, now: datetime) -> None:

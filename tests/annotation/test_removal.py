@@ -181,14 +181,14 @@ def test_labels_of_every_kind_go_and_pages_of_the_study_open(
 ) -> None:
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
-    client, page = login(ada), reverse("annotation:verification-agreement", args=[study.uid])
+    client, page = login(ada), reverse("annotation:study-figures", args=[study.uid])
     n_before = PointLabel.objects.count()
     assert client.get(page).status_code == 200
     for person in (ben, cleo):
         remove_work(annotator=annotator_of(person), mode="deleted", by=None, now=now)
         for name in (
             "study",
-            "verification-agreement",
+            "study-figures",
             "verification-dataset",
             "study-archive",
             "study-annotators",

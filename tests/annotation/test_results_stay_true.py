@@ -16,7 +16,6 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.models import Annotator, LabelItem, LabelTask, Study
-from annotation.templatetags.figures import figure
 from benchmarks.models import (
     AutodsScore,
     Insight,
@@ -29,6 +28,7 @@ from benchmarks.models import (
     Verdict,
 )
 from benchmarks.results.stored import forget_all
+from benchmarks.templatetags.sheets import figure
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
 from tests.makers import NOW, flat, make_summary
@@ -205,7 +205,7 @@ def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
     listed = flat(client.get("/agreement/").content.decode())
     for stat in (found.corrected, found.percent):
         if stat is not None and stat.value is not None:
-            assert flat(figure(stat, stat is found.percent)) in listed
+            assert flat(figure(stat, "share" if stat is found.percent else "figure")) in listed
     assert named in listed
     assert f">{found.corrected.value:.3f}<".replace("-", "−") in page_of(client, study)
 

@@ -17,7 +17,7 @@ from django.db import connection
 from tests.annotation.crash_scene import LINE, N_SHARED
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.contended]
 
 
 class Scene:
@@ -60,6 +60,7 @@ def _env(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.nightly  # by day a story in the browser kills its server
 def test_a_server_killed_in_mid_save_loses_no_accepted_text(scene: Scene) -> None:
     answered = 0
     for enough in (12, 25, 31):

@@ -75,6 +75,7 @@ def test_a_save_answers_with_the_revision_and_the_clock(browser: Browser, clock:
     assert answer["Cache-Control"] == "no-store"
 
 
+@pytest.mark.every_database
 def test_a_replay_gets_the_same_answer(browser: Browser) -> None:
     first = browser.draft("text", op_id="again")
     assert browser.draft("text", op_id="again").json() == first.json()

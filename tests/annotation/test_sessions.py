@@ -111,6 +111,7 @@ def test_a_limit_of_ones_own_in_the_study_goes_before_the_factor(ben: Any) -> No
     assert sessions.start(assignment=task, attested=True, now=NOW).limit_ms == 600_000
 
 
+@pytest.mark.every_database
 def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) -> None:
     give_consent(ben)
     task = make_assignment(annotator=ben, is_practice=True)
@@ -121,6 +122,7 @@ def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) 
     assert Assignment.objects.get(pk=task.pk).state == "done"
 
 
+@pytest.mark.every_database
 def test_starting_twice_is_starting_once(ben: Any) -> None:
     session = start_session(ben)
     again = sessions.start(assignment=session.assignment, attested=True, now=after(5_000))
@@ -150,6 +152,7 @@ def test_who_has_seen_the_insights_since_the_task_was_given_cannot_start(ben: An
     assert refusal.value.codes == {Code.EXPOSED}
 
 
+@pytest.mark.every_database
 def test_a_persons_clock_runs_in_one_session_at_a_time(ben: Any) -> None:
     first = Writer(start_session(ben))
     study = make_writing_study(haystack=make_haystack(key="mill", title="The mill"), name="Mill", annotators=[ben])
@@ -232,6 +235,7 @@ def test_a_submit_that_races_the_expiry_keeps_the_text_either_way(writer: Writer
     assert Snapshot.objects.filter(session=writer.session, kind="final").count() == 1
 
 
+@pytest.mark.every_database
 def test_submitting_twice_is_submitting_once(writer: Writer) -> None:
     writer.submit(1_000)
     status = writer.submit(2_000)

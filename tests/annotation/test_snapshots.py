@@ -84,6 +84,7 @@ def test_hours_without_a_worker_are_made_up_by_one_look(writer: Writer) -> None:
     assert writer.snapshots() == {mark: "" if mark < 1_500_000 else "text" for mark in [*MARKS, 7_200_000]}
 
 
+@pytest.mark.every_database
 def test_two_beats_at_once_make_each_snapshot_once(writer: Writer) -> None:
     writer.save(1_000, "text")
     assert settling.settle_due(now=after(600_020)) == 1
@@ -136,6 +137,7 @@ def test_the_task_settles_what_is_due(writer: Writer, time_machine: Any) -> None
     assert writer.snapshots() == {600_000: ""}
 
 
+@pytest.mark.every_database
 def test_the_database_refuses_a_second_snapshot_of_a_mark_and_a_second_final_one(writer: Writer) -> None:
     writer.submit(700_000)
     for mark, kind in ((600_000, "mark"), (1, "final")):

@@ -117,13 +117,13 @@ def test_the_page_of_a_dataset() -> None:
     client.force_login(make_user("ada", "researcher"))
     assert b'<option value="long"' in client.get(PAGE).content
     page = client.get(f"{PAGE}?dataset=long")
-    chart, _other = page.context["charts"]
+    chart, _other = page.context["sheet"].charts
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
     assert panels == [f"{name} · n = 13" for name in ("people", "lead", "short", "tail")]
     of_lead = {row["series"] for row in chart.rows if row["panel"] == panels[1]}
     assert of_lead == {"even spread", "reference", "people", "texts"}
     late = client.get(f"{PAGE}?dataset=long&texts=late")
-    assert {cells["n"] for cells in late.context["table"].rows} == {N_LATE}
+    assert {row.value("n") for row in late.context["sheet"].table("all-rows").rows} == {N_LATE}
     file = client.get(f"{PAGE}files/position.json?dataset=long&texts=late").json()
     assert {row["system"]: row for row in file} == report("--late")
     assert client.get(f"{PAGE}?dataset=none&texts=odd").status_code == 200

@@ -80,7 +80,7 @@ def test_a_person_writes_on_a_long_document_and_is_in_its_curves(ada: Any, ben: 
     (people,) = json.loads(out.getvalue())
     assert (people["system"], people["retriever"], people["n_summaries"]) == ("people", "full-ctxt", 1)
     assert people["bigrams"]["bins"][-1] == pytest.approx(max(people["bigrams"]["bins"]))
-    shown = researcher.get("/leaderboard/position/?dataset=long").context["charts"]
+    shown = researcher.get("/leaderboard/position/?dataset=long").context["sheet"].charts
     assert [{row["panel"] for row in one.rows} for one in shown] == [{"people · n = 1"}] * 2
 
 

@@ -80,6 +80,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     assert {
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
         "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "datasheet.md", "manifest.json",
+        "figures.json", "figures.csv",
     } == set(files)  # fmt: skip
     single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.models import Annotator, Study
 from benchmarks.models import PointVerdict
+from benchmarks.templatetags.sheets import sorted_table
 from tests.annotation.test_validation import make, make_judged
 from tests.annotation.test_validation import say as say_pair
 from tests.makers import annotator_of, make_assignment, make_haystack, make_writing_study
 from tests.makers_verification import make_questions, make_verification_study, say_all
+from tests.sheets import rows_shown
 
 
 def labelled(study: Study) -> str:
-    return reverse("annotation:verification-agreement", args=[study.uid])
+    return reverse("annotation:study-figures", args=[study.uid])
 
 
 def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
@@ -65,14 +68,14 @@ def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, ben: Any, 
     say_all(study, ["AA", "AN", "xx", "AN", "Ax", "NA"])
     client = login(ada)
 
-    def names(query: str, table: str, place: int = 1) -> list[str]:
-        section = client.get(f"{labelled(study)}?scope=all&{query}").context["sections"][place]
-        return [row.name for row in section[table].rows]
+    def names(query: str, task: str = "key_point") -> list[str]:
+        table = client.get(f"{labelled(study)}?scope=all&{query}").context["sheet"].table(f"{task}-persons")
+        return [row.names[0] for row in sorted_table(table).shown(table.rows, QueryDict(query)).rows]
 
     ben_name, cleo_name = annotator_of(ben).label, annotator_of(cleo).label
-    assert names("key_point-persons-sort=agree", "persons") == [ben_name, cleo_name]
-    assert names("key_point-persons-sort=-agree", "persons") == [cleo_name, ben_name]
-    assert names("key_point-persons-sort=-agree", "persons", 0) == [ben_name, cleo_name]
+    assert names("key_point-persons-sort=agree") == [ben_name, cleo_name]
+    assert names("key_point-persons-sort=-agree") == [cleo_name, ben_name]
+    assert names("key_point-persons-sort=-agree", "grounded") == [ben_name, cleo_name]
     page = client.get(f"{labelled(study)}?scope=all&keep-persons-sort=n").text
     assert page.count("aria-sort") == 1
     assert 'href="?scope=all&amp;keep-persons-sort=-n"' in page
@@ -88,16 +91,24 @@ def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(
         for task in item.tasks.all():
             agrees = verdict != "no" and (task.annotator.user == ben or verdict == "neutral")
             say_pair(task, "no" if verdict == "yes" and not agrees else "yes" if not agrees else verdict)
-    client, url = login(ada), reverse("annotation:validation-results", args=[study.uid])
-    shown = client.get(url, {"against-sort": "accuracy", "part": "x"}).context
-    assert [one.name for one in shown["against"].rows] == [annotator_of(ben).label, annotator_of(cleo).label]
-    assert shown["disputed"].n_all == len(shown["disputed"].rows)
-    assert next(item.n_differing for item in shown["items"]) == 2
-    only = client.get(url, {"verdict": "yes", "system": "beta", "sort": "point"}).context
-    assert {(item.verdict, item.parts["system"]) for item in only["items"]} == {("yes", "beta")}
-    assert 0 < len(only["disputed"].rows) < only["disputed"].n_all
-    parts = client.get(url, {"system-part-sort": "-name"}).context["parts"]
-    assert [name for name, _stat in dict(parts)["System"].rows] == ["beta", "alpha"]
+    client, url = login(ada), reverse("annotation:study-figures", args=[study.uid])
+    names = [
+        row.names[0] for row in rows_shown(client, url, "against", against_sort="accuracy") if not row.is_pinned
+    ]
+    assert names == [annotator_of(ben).label, annotator_of(cleo).label]
+    disputed = rows_shown(client, url, "disputed")
+    assert disputed[0].value("differing") == 2
+    only = rows_shown(
+        client, url, "disputed", disputed_verdict="yes", disputed_system="beta", disputed_sort="point"
+    )
+    assert {(row.names[4], row.names[1]) for row in only} == {("yes", "beta")}
+    assert 0 < len(only) < len(disputed)
+    assert [row.names[0] for row in rows_shown(client, url, "by-system", by_system_sort="-system")] == [
+        "beta",
+        "alpha",
+    ]
+    page = client.get(url, {"disputed-verdict": "yes", "disputed-system": "beta"}).content.decode()
+    assert page.count("<td>beta</td>") == len(only)
 
 
 def test_an_overview_names_its_columns_so_that_an_address_stays_true(

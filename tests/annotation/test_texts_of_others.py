@@ -120,7 +120,7 @@ def labelled(handed_in: Summary, ada: Any, cleo: Any, now: datetime) -> Study:
 
 
 PAGES = (
-    "study-agreement",
+    "study-figures",
     "study-agreement-rows",
     "disagreements",
     "study",
@@ -174,5 +174,5 @@ def test_a_study_without_any_researcher_is_not_taken_for_an_imported_one(
 ) -> None:
     labelled.researchers.clear()
     Study.objects.filter(pk=labelled.pk).update(created_by=None)
-    for name in ("study-agreement", "study-agreement-rows", "disagreements"):
+    for name in ("study-figures", "study-agreement-rows", "disagreements"):
         assert login(rita).get(reverse(f"annotation:{name}", args=[labelled.uid])).status_code == 404

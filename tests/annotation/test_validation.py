@@ -285,7 +285,7 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
         set(study.label_items.values_list("response", flat=True))
     )
     call_command("report", "validation", "--study", study.name, stdout=(words := io.StringIO()))
-    assert "12 of 12 verdicts answered" in words.getvalue()
+    assert "12 of 12 sampled verdicts answered" in words.getvalue()
 
 
 def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
@@ -310,7 +310,7 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
     study = Study.objects.get(name="Trust?")
     assert made.url == reverse("annotation:study", args=[study.uid])
     lifecycle.open_study(study=study, by=ada, now=NOW)
-    results = reverse("annotation:validation-results", args=[study.uid])
+    results = reverse("annotation:study-figures", args=[study.uid])
     assert b"There are no answers yet" in client.get(results).content
     say(first(study, ben), "yes", snippet=(0, 16))
     assert b"Accuracy of the judge" in client.get(results).content
@@ -323,15 +323,15 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
     [row] = csv.DictReader(io.StringIO(rows.decode().lstrip("\ufeff")))
     assert (row["annotator"], row["label"], row["snippet"]) == ("annotator1", "yes", "Pier one is old.")
     for name in ("figures.json", "figures.csv"):
-        assert client.get(reverse("annotation:validation-file", args=[study.uid, name])).status_code == 200
+        assert client.get(reverse("annotation:study-figures-file", args=[study.uid, name])).status_code == 200
     assert client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])).status_code == 200
-    assert client.get(reverse("annotation:validation-file", args=[study.uid, "x"])).status_code == 404
+    assert client.get(reverse("annotation:study-figures-file", args=[study.uid, "x"])).status_code == 404
     assert client.get(reverse("annotation:study-delete", args=[study.uid])).status_code == 200
 
 
 def test_strangers_and_annotators_do_not_see_results(ben: Any, ada: Any, login: Any) -> None:
     study = make([ben], make_judged())
-    names = ("study", "validation-results", "study-annotators", "study-settings")
+    names = ("study", "study-figures", "study-annotators", "study-settings")
     addresses = [reverse(f"annotation:{name}", args=[study.uid]) for name in names]
     assert {login(ben).get(address).status_code for address in addresses} == {403}
     assert {login(ada).get(address).status_code for address in addresses} == {404}

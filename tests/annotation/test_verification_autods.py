@@ -77,7 +77,7 @@ def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, ada: 
     assert client.get(url, {"threshold": "7"}).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["histogram.svg", "cdf.png", "rates.pdf", "autods.json"])
+@pytest.mark.parametrize("name", ["histogram.svg", "cdf.png", "rates.pdf", "figures.json"])
 def test_every_chart_downloads_as_a_file(study: Study, ada: Any, login: Any, name: str) -> None:
     response = login(ada).get(reverse("annotation:verification-autods-file", args=[study.uid, name]))
     assert response.status_code == 200
@@ -88,7 +88,7 @@ def test_every_chart_downloads_as_a_file(study: Study, ada: Any, login: Any, nam
         assert told["curves"]["annotator2"]["false_omission_rate"][0] is None
 
 
-@pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "autods.json"])
+@pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "figures.json"])
 def test_scores_without_any_answer_are_shown_without_rates(ada: Any, login: Any, name: str) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1, autods=[0.9]), researcher=ada)
     client = login(ada)
@@ -107,5 +107,5 @@ def test_without_scores_there_is_a_reason_and_no_file(ada: Any, login: Any) -> N
     client = login(ada)
     text = client.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
     assert autods.NO_SCORES in text
-    file = reverse("annotation:verification-autods-file", args=[made.uid, "autods.json"])
+    file = reverse("annotation:verification-autods-file", args=[made.uid, "figures.json"])
     assert client.get(file).status_code == 404

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.simulating import Chosen, simulate
-from annotation.labelling.simulation import Rates
+from annotation.labelling.simulating import Chosen, Rates, simulate
 from annotation.models import ExternalLabel, PointLabel, Study
 from annotation.verification import choosing, datasets
 from annotation.verification.agreement import task_agreement
@@ -22,6 +21,7 @@ from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task, halves
+from tests.conftest import make_user
 from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
@@ -142,10 +142,10 @@ def study(ada: Any) -> Study:
 def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     text = client.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
-    assert text.index("anna, bert</th>") < text.index("anna, bert, cora</th>")
+    assert text.index("anna, bert</a></th>") < text.index("anna, bert, cora</a></th>")
     assert "Report the held-out half" in text
     assert "Ranked on 6 key points of 3 questions, reported on 6 key points of the other 3" in text
-    link = text.split('">Try these')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
+    link = text.split('">anna, bert</a>')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
     tried = client.get(link).content.decode()
     assert "not recorded" in tried
     assert "7 / 12" in tried
@@ -157,8 +157,9 @@ def test_the_number_of_queries_of_the_figures_does_not_grow(
     study: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
 ) -> None:
     client = login(ada)
-    for name in ("choosing", "agreement", "dataset", "autods", "disagreements"):
-        url = reverse(f"annotation:verification-{name}", args=[study.uid])
+    pages = ("verification-choosing", "study-figures", "verification-dataset", "verification-autods")
+    for name in (*pages, "verification-disagreements"):
+        url = reverse(f"annotation:{name}", args=[study.uid])
         client.get(url)
         with django_assert_max_num_queries(22):
             assert client.get(url).status_code == 200
@@ -168,17 +169,17 @@ def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
     study: Study, ada: Any, login: Any
 ) -> None:
     client = login(ada)
-    url = reverse("annotation:verification-agreement", args=[study.uid])
+    url = reverse("annotation:study-figures", args=[study.uid])
     text = client.get(url).content.decode()
     assert [text.count(f"q = {q}</span>") for q in (2, 3)] == [2, 1]
     assert "Control group:" in text
     assert client.get(url, {"scope": "all"}, headers={"hx-request": "true"}).content.decode().count("<h2") == 4
-    for name in ("figures.json", "agreement.csv", "annotators.csv"):
-        file = client.get(reverse("annotation:verification-agreement-file", args=[study.uid, name]))
+    for name in ("figures.json", "figures.csv", "keep-persons.csv"):
+        file = client.get(reverse("annotation:study-figures-file", args=[study.uid, name]))
         content = b"".join(file.streaming_content) if file.streaming else file.content
         assert b"annotator1" in content, name
         assert b"anna" not in content, name
-    told = client.get(reverse("annotation:verification-agreement-file", args=[study.uid, "figures.json"])).json()
+    told = client.get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])).json()
     assert {task: one["q"] for task, one in told["tasks"].items()} == {"grounded": 2, "key_point": 3, "keep": 2}
     # Task 1: five of twelve answers of cora differ from what anna and bert say together.
     assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1
@@ -186,7 +187,7 @@ def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
 
 def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada: Any, login: Any) -> None:
     client, words = login(ada), "also chosen on"
-    url = reverse("annotation:verification-agreement", args=[study.uid])
+    url = reverse("annotation:study-figures", args=[study.uid])
     anna = str(study.memberships.get(number=1).annotator.uid)
     datasets.choose(study=study, annotators=[anna], by=ada, now=NOW)
     assert words not in client.get(url).content.decode()
@@ -207,12 +208,42 @@ def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: N
                 study=made, annotator=annotator, task="grounded", item=str(at), label="yes", imported_at=NOW
             )
     client = login(ada)
-    page = client.get(reverse("annotation:study-agreement", args=[made.uid]), follow=True)
+    page = client.get(reverse("annotation:study-figures", args=[made.uid]), follow=True)
     text = page.content.decode()
-    assert page.redirect_chain
     assert "Can it be found in the text?" in text
     assert "No key point has two answers" in text  # of the second judgment
     for name in ("dataset", "choosing"):
         assert client.get(reverse(f"annotation:verification-{name}", args=[made.uid])).status_code == 404
     made.external_labels.all().delete()
-    assert client.get(reverse("annotation:verification-agreement", args=[made.uid])).status_code == 404
+    assert client.get(reverse("annotation:study-figures", args=[made.uid])).context["sheet"].is_empty
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("agreement/", "figures/"),
+        ("agreement/files/figures.json", "figures/figures.json"),
+        ("agreement/files/agreement.csv", "figures/figures.csv"),
+        ("agreement/files/annotators.csv", "figures/figures.csv"),
+        ("autods/files/autods.json", "points/autods/files/figures.json"),
+    ],
+)
+def test_old_addresses_lead_to_the_new_ones_with_what_was_chosen(
+    study: Study, old: str, new: str, ada: Any, login: Any
+) -> None:
+    address = f"/studies/{study.uid}/points/{old}?scope=all&threshold=0.4"
+    answer = login(ada).get(address)
+    assert answer.status_code == 301
+    assert answer.url == f"/studies/{study.uid}/{new}?scope=all&threshold=0.4"
+    assert login(make_user("fay", "researcher")).get(address).status_code == 404
+
+
+def test_files_of_sets_hold_pseudonyms_and_the_half_held_out(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    address = reverse("annotation:verification-choosing-file", args=[study.uid, "figures.json"])
+    rows = client.get(address, {"task": "keep"}).json()["tables"]["sets"]
+    assert [row["place"] for row in rows] == [1, 2, 3, 4]
+    assert rows[0]["names"] == {"annotators": "annotator1, annotator2"}
+    assert rows[0]["n_held_out"] == 6
+    table = client.get(address.replace("figures.json", "sets.csv"))
+    assert b"anna" not in b"".join(table.streaming_content)

@@ -216,8 +216,9 @@ def test_another_researcher_sees_nothing_of_it(study: Study, login: Any, ben: An
     from tests.conftest import make_user
 
     other = login(make_user("fay", "researcher"))
-    for name in ("dataset", "agreement", "choosing", "autods", "disagreements", "spot-checks"):
-        url = reverse(f"annotation:verification-{name}", args=[study.uid])
+    pages = ("dataset", "choosing", "autods", "disagreements", "spot-checks")
+    for name in ("study-figures", *(f"verification-{page}" for page in pages)):
+        url = reverse(f"annotation:{name}", args=[study.uid])
         assert other.get(url).status_code == 404, name
         assert login(ben).get(url).status_code == 403, name
 
@@ -227,14 +228,14 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -
     empty = make_verification_study(questions=make_questions(1), annotators=(), researcher=ada)
     client = login(ada)
     for name, words in (
-        ("dataset", "No labels yet"),
-        ("agreement", "No labels yet"),
-        ("choosing", "No sets to rank"),
-        ("autods", "No scores"),
-        ("disagreements", "No disagreements"),
-        ("spot-checks", "There are no labels to check yet"),
+        ("verification-dataset", "No labels yet"),
+        ("study-figures", "No labels yet"),
+        ("verification-choosing", "No sets to rank"),
+        ("verification-autods", "No scores"),
+        ("verification-disagreements", "No disagreements"),
+        ("verification-spot-checks", "There are no labels to check yet"),
     ):
-        response = client.get(reverse(f"annotation:verification-{name}", args=[empty.uid]))
+        response = client.get(reverse(f"annotation:{name}", args=[empty.uid]))
         assert (response.status_code, words in response.content.decode()) == (200, True), name
 
 

@@ -187,7 +187,7 @@ def test_a_sample_of_questions_is_stratified_and_repeatable(now: datetime) -> No
 
 
 @example(n=3, per_question=2, share="0", steps=["join", "rebalance"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(1, 12),
     per_question=st.integers(1, 3),

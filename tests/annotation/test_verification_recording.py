@@ -180,6 +180,7 @@ def test_an_answer_brings_a_skipped_task_back(task: LabelTask, now: datetime) ->
     assert task.skip_reason == ""
 
 
+@pytest.mark.every_database
 @pytest.mark.parametrize(
     "row",
     [

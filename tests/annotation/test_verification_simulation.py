@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labelling.simulation import RateOutOfRange, Rates, times_of
+from annotation.labelling.simulating import RateOutOfRange, Rates, times_of
 from annotation.models import Annotator, Keyness, Study
 from annotation.verification.labels import collect
 from annotation.verification.recording import Judgments

@@ -283,8 +283,8 @@ def test_both_pages_on_speed_mean_the_same_by_fast(
     say(study, ben, point, "A", seconds=4)
     say(study, cleo, point, "A", seconds=20)
     overview = login(ada).get(url("study", study)).content.decode()
-    agreement = login(ada).get(url("verification-agreement", study)).content.decode()
+    agreement = login(ada).get(url("study-figures", study)).content.decode()
     assert "Under 5 s" in overview
     assert "fast means under 5 s" in agreement
     assert [row.speed.fast.value for row in overview_of(study).people] == [1, 0]
-    assert '<td class="num">1 / 1</td>' in agreement
+    assert '<span class="interval">1 / 1</span>' in agreement

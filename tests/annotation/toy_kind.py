@@ -1,4 +1,4 @@
-"""A kind of study in one file: people grade summaries. With plan and answers of linking it needs no table."""
+"""A kind of study in one file, with results. With plan and answers of linking it needs no table of its own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from annotation.kinds import Words
 from annotation.labelling.kind import LabelWork
 from annotation.linking.recording import LINK
 from annotation.models import LabelItem, LinkingPlan, Study
+from annotation.results.frames import Verdicts
+from annotation.results.of_labels import LabelResults, Question
 from annotation.studies.forms import NewStudyForm, PlanForm
 from annotation.studies.lifecycle import new_study
 from annotation.studies.overview_page import Card, OverviewPage
 from annotation.studies.tasks import Dealing
-from benchmarks.models import Summary
+from benchmarks.models import Summary, Verdict
+from benchmarks.scoring.summhay import COVERAGES
 
 
 class SummariesForm(forms.Form):
@@ -45,6 +48,20 @@ class Grading(LabelWork):
     items_form = SummariesForm
     short = "%(n)d summaries are short of people."
     answers = LINK
+    results = LabelResults(
+        questions={
+            "grade": Question(
+                "coverage",
+                COVERAGES,
+                item=("summary", "insight"),
+                cluster=("summary__subtopic__key",),
+                unit="subtopics",
+                verdicts=lambda: Verdicts(Verdict.objects.all(), "coverage", ("summary", "insight")),
+            ),
+            "doubt": Question("is_unsure", {False: "sure", True: "not sure"}),
+        },
+        titles={"doubt": "Doubts"},
+    )
     label_columns = ("summary", "state")
     label_files = (("current", "Grades"),)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from django.urls import reverse
 from annotation.figures import charts as agreement_charts
 from annotation.figures.collect import coverage_table
 from annotation.figures.judges import JudgeReport, judge_report
-from annotation.figures.present import sorted_by
 from annotation.models import CoverageLabel
 from benchmarks.results.chart_files import FORMATS, chart_file
 from benchmarks.results.drawings import DRAWING, PAGE, DrawingLook
@@ -250,7 +250,7 @@ def test_a_judge_keeps_its_colour_however_rows_are_sorted(report: JudgeReport) -
 
     known = colours(report)
     assert len(set(known.values())) == 3
-    assert colours(sorted_by(report, "-judge")) == known
+    assert colours(replace(report, rows=tuple(reversed(report.rows)))) == known
 
 
 def test_an_unknown_measure_draws_nothing(report: JudgeReport) -> None:
@@ -260,7 +260,7 @@ def test_an_unknown_measure_draws_nothing(report: JudgeReport) -> None:
 @pytest.mark.django_db
 def test_the_differences_fill_their_chart(ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    figures = login(ada).get(reverse("annotation:study-agreement", args=[study.uid])).context["figures"]
+    figures = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).context["shown"].figures
     _scatter, difference = figures.charts_of("")
     low, high = difference.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
     farthest = max(abs(row["value"]) for row in difference.rows)

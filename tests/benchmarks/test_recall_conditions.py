@@ -18,6 +18,7 @@ from benchmarks.recall.figures import Judged, Table
 from benchmarks.scoring.keypoints import Answer
 from tests.makers import flat
 from tests.makers_recall import NOW, make_judge, make_response, say
+from tests.sheets import rows_shown
 
 
 def judged(question: Any, model: str, documents: str, k: int, *, n: int = 4, system: str = "") -> Judged:
@@ -38,7 +39,7 @@ def test_each_condition_is_compared_with_all_documents_on_the_same_questions() -
     rows += [judged(0, "gull", "full", 4)]  # one condition: it neither shows nor narrows the questions
     found = condition_table(table(*rows), only_common=True)
     assert found is not None
-    assert (found.columns, found.compared.n_questions) == (("cut-512", "closed-book", "full"), 6)
+    assert (found.columns, found.counted.n_questions) == (("cut-512", "closed-book", "full"), 6)
     ((model, (cut, none, full)),) = found.rows
     assert model == "heron"
     assert cut
@@ -130,13 +131,14 @@ def test_the_page_and_its_files_have_the_table(judge: Judge, ada: Any, login: Ca
     assert "All 2 questions, each answered by all systems shown" in part
     assert "gull" not in part
     assert "−50.0" in part
-    assert "40 words from 70" in part
+    row = next(row for row in rows_shown(client, "/questions/recall/", "by-condition") if "snippets" in row.names)
+    assert (row.value("words"), row.value("shown_words")) == (40.0, 70.0)
     file = client.get("/questions/recall/files/conditions.csv").getvalue().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(file)))
-    found = {(row["documents"], row["figure"]): row["value"] for row in rows}
-    assert found["snippets", "kpr_macro"] == "0.5"
-    assert found["snippets", "difference"] == "-0.5"
-    assert found["full", "difference"] == ""
+    found = {row["documents"]: row for row in rows}
+    assert found["snippets"]["kpr_macro"] == "0.5"
+    assert found["snippets"]["difference"] == "-0.5"
+    assert found["full"]["difference"] == ""
     assert client.get("/questions/recall/files/recall.json").json()["conditions"][0]["shown_words"] == 70.0
     one = client.get("/questions/recall/", {"system": "gull"}).text
     assert 'id="conditions"' not in one

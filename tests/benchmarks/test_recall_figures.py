@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.models import Judge, PointVerdict
-from benchmarks.recall import figures, plain
+from benchmarks.recall import figures, results
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from tests.makers_recall import extract, make_judge, make_response, say, support
@@ -96,7 +96,7 @@ def test_the_report_narrows_down_and_refuses_unknown_names(
         with pytest.raises(CommandError, match="nobody"):
             call_command("report", "kpr", json=True, **{name: "nobody"})
     call_command("report", "kpr")
-    assert "kpr_macro" in capsys.readouterr().out
+    assert "Recall (KPR) %" in capsys.readouterr().out
 
 
 @pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pyte
 def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
     verified = PointVerdict.objects.filter(premise="response", answer="yes").values_list("key_point", flat=True)
     table = figures.table(figures.ResponseFilter(key_points=frozenset(verified)))
-    overall = plain.report(table)["overall"]
+    overall = results.as_json(results.figures_of(table, only_common=True))["overall"]
     assert (overall["kpr_macro"], overall["n_key_points"], overall["n_unjudged"]) == (1.0, 3, 0)
     assert overall["kpp"] == 0.625
     assert overall["kpp_key_points"] is None
@@ -180,5 +180,5 @@ def test_groups_part_the_responses_and_no_figure_leaves_0_to_1(rows: list[tuple[
         groups = figures.by_dimension(judged, dimension, resampling=FEW)
         assert sum(group.scores.n_answers for group in groups) == len(rows)
         for group in groups:
-            for stat in plain.stats(group.scores).values():
+            for stat in results.stats(group.scores).values():
                 assert stat.value is None or 0 <= stat.value <= 1

@@ -16,8 +16,10 @@ from annotation.models import LabelTask, Study
 from annotation.verification import datasets
 from benchmarks.models import Judge, Question, Response, System
 from benchmarks.recall.charts import part_chart
-from benchmarks.recall.figures import ResponseFilter, table
-from benchmarks.recall.systems import compared, cross_table
+from benchmarks.recall.figures import ResponseFilter, by_system, table
+from benchmarks.recall.results import FIGURES
+from benchmarks.recall.systems import compared
+from benchmarks.results.sheet import Cards
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user
@@ -95,7 +97,7 @@ def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.Captu
     assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
     assert systems["ranking"] == []
     call_command("report", "kpr", "--by", "system")
-    assert "systems on questions that all of them answered: 3 of 4 by owl" in capsys.readouterr().out
+    assert "Only the 3 of 4 questions that all systems shown answered." in capsys.readouterr().out
 
 
 def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
@@ -118,7 +120,7 @@ def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
     assert pair["swapped"] == [["wren", "heron"]]
     assert pair["means"]["heron"] == {"crow": 0.5, "owl": pytest.approx(2.5 / 3), "n": 3}
     call_command("report", "kpr", "--by", "system")
-    assert "swapped: wren and heron" in capsys.readouterr().out
+    assert "wren and heron" in capsys.readouterr().out
 
 
 def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,9 +140,9 @@ def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
     systems = report(capsys, "--by", "system")["systems"]
     assert (systems["n_questions"], systems["all"], systems["domain"]) == ({"owl": 0}, [], [])
     client = login(ada)
-    assert "Choose fewer systems" in flat(client.get(RECALL).text)
+    assert "Choose fewer, or" in flat(client.get(RECALL).text)
     assert client.get(RECALL + "files/by-domain.svg").status_code == 404
-    assert "Choose fewer systems" not in flat(client.get(RECALL + "?questions=all").text)
+    assert "Choose fewer, or" not in flat(client.get(RECALL + "?questions=all").text)
 
 
 def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, ada: Any, login: Login) -> None:
@@ -160,12 +162,12 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert {row["dimension"] for row in rows} == {
         "all", "category", "domain", "document_length", "response_length", "judge"
     }  # fmt: skip
-    assert all(row["reason"] for row in rows if not row["value"])
+    assert all(row[f"{figure}_reason"] for row in rows for figure in FIGURES if not row[figure])
 
 
 def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, login: Login) -> None:
     found = compared(table(ResponseFilter()), only_common=True)
-    domains = part_chart(cross_table(found.table.rows, "domain"), found)
+    domains = part_chart("domain", by_system(found.table.rows, "domain"), found.counted)
     assert domains is not None
     values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
     assert values == {
@@ -174,13 +176,14 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, 
         for domain, value in zip(DOMAINS, of_system, strict=True)
     }
     assert "history · heron: 100.0" in domains.text
-    lengths = part_chart(cross_table(found.table.rows, "response_length"), found)
+    lengths = part_chart("response_length", by_system(found.table.rows, "response_length"), found.counted)
     assert lengths is not None
     assert {row["place"] for row in lengths.rows} == {"25–49", "100–199"}
     of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
     assert of_heron == [(None, "missing"), (83.33333333333334, "")]
-    assert part_chart(cross_table(found.table.rows, "document_length"), found) is None, "all documents are short"
-    assert part_chart(cross_table(found.table.rows, "category"), found) is None
+    short = by_system(found.table.rows, "document_length")
+    assert part_chart("document_length", short, found.counted) is None, "all documents are short"
+    assert part_chart("category", by_system(found.table.rows, "category"), found.counted) is None
     for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         served = login(ada).get(f"{RECALL}files/response_length.{file_format}")
         assert served.content.startswith(start)
@@ -231,9 +234,11 @@ def test_recall_on_a_version_of_ones_own_key_points(
     offered = client.get(RECALL).text
     assert f'value="{verified.uid}.2"' in offered
     assert f'value="{verified.uid}.1"' in offered
-    shown = flat(client.get(f"{RECALL}?points={verified.uid}.1").text)
+    answer = client.get(f"{RECALL}?points={verified.uid}.1")
+    shown = flat(answer.text)
     assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
-    assert '<p class="figure-value">75.0' in shown, "1 of 2 and 1 of 1"
+    (cards,) = (part for part in answer.context["sheet"].parts if isinstance(part, Cards))
+    assert cards.cards[0].stat.value == 0.75, "1 of 2 and 1 of 1"
     files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
     assert files["overall"]["n_key_points"] == 1
 
@@ -272,5 +277,5 @@ def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
     assert (found["judge"], found["study"], found["protocol"]) == ("owl", study.name, "blind")
     assert (found["accuracy"], found["n_answered"]) == (pytest.approx(share), len(verdicts))
     shown = flat(client.get(RECALL).text)
-    assert f'/studies/{study.uid}/validation/results/">{study.name}' in shown
+    assert f'/studies/{study.uid}/figures/">{study.name}' in shown
     assert study.name not in login(make_user("zoe", "researcher")).get(RECALL).text

@@ -161,7 +161,7 @@ def test_the_report_has_the_figures_of_the_page() -> None:
     assert found["recall_documents"] == (2 / 5 + 2 / 4) / 2
     assert (found["ndcg"], found["n_subtopics"], found["mean_documents"]) == (1.0, 2, 2.0)
     assert found["reasons"]["ndcg"]
-    assert "0.750" in report("--budget", "100")
+    assert "75.0" in report("--budget", "100")
 
 
 @pytest.mark.parametrize(

@@ -319,7 +319,7 @@ def test_a_finished_run_leads_to_where_people_labelled_the_same(
     run_judge("--study", study.name)
     run = JudgeRun.objects.get()
     shown = login(ada).get(url("judge-run", run.uid)).text
-    there = reverse("annotation:study-agreement", args=[study.uid])
+    there = reverse("annotation:study-figures", args=[study.uid])
     assert f'{there}?judge={run.judge.uid}#judges">Ferry links</a>' in flat(shown)
     assert "Elsewhere" not in shown
     assert study.name not in login(make_user("ola", "researcher")).get(url("judge-run", run.uid)).text

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -22,6 +23,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import made_once
+from tests.e2e.playing import LOGINS
 from tests.e2e.scene import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +36,14 @@ LONGEST = (
     "test_slow_line_stories",
     "test_session_stories",
 )
+SCENES = tuple(
+    f"{module}.prepare"
+    for module in (
+        "scene", "scene_ahead", "scene_slow", "scene_agreement", "scene_charts", "scene_german", "scene_people",
+        "scene_preview", "scene_rating", "scene_stored_results", "scene_validation",
+    )
+)  # fmt: skip
+"""In this order, all on one site."""
 expect.set_options(timeout=SECONDS * 1000)
 
 
@@ -56,16 +66,29 @@ class Site:
             "PORT": str(self.port),
             "HOST": "127.0.0.1",
         }
-        self.scene: Any = {}
+        self.scenes: dict[str, Any] = {}
+
+    @property
+    def scene(self) -> Any:
+        """What the scene that all stories share has made."""
+        return self.scenes["scene.prepare"]
 
     def manage(self, *args: str) -> None:
         subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)
 
-    def play(self, verb: str, *, scene: str = "scene") -> Any:
-        """Run a verb of a scene in a process of its own."""
-        args = [sys.executable, "-m", f"tests.e2e.{scene}", verb]
+    def play(self, *verbs: str) -> dict[str, Any]:
+        """Run verbs of scenes, such as `scene_slow.prepare`, in one process; gives what each of them gives."""
+        args = [sys.executable, "-m", "tests.e2e.playing", *verbs]
         done = subprocess.run(args, cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE)
-        return json.loads(done.stdout)
+        return dict(json.loads(done.stdout))
+
+    def enter(self, page: Page, name: str) -> None:
+        """Give the browser of a page a log-in of its own, from what was saved when the scene was made."""
+        saved = json.loads((self.folder / LOGINS).read_text())[name]
+        key = secrets.token_hex(16)
+        insert = "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (?, ?, ?)"
+        self.rows(insert, key, saved, "2099-01-01 00:00:00")
+        page.context.add_cookies([{"name": "sessionid", "value": key, "url": self.url, "httpOnly": True}])
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -127,7 +150,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def copied(kept: Path, factory: pytest.TempPathFactory) -> Site:
     """A site with a copy of the data in `kept`."""
-    return Site(Path(shutil.copytree(kept, factory.mktemp(kept.name) / "data")))
+    made = Site(Path(shutil.copytree(kept, factory.mktemp(kept.name) / "data")))
+    if (made.folder / "scenes.json").exists():
+        made.scenes = json.loads((made.folder / "scenes.json").read_text())
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -142,15 +168,20 @@ def bare(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Path
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
-    """The site of the stories, with their scene; each worker has one."""
+def prepared(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Path:
+    """The data of the site of the stories with all scenes, in which nothing has happened yet; copy it."""
 
     def make(folder: Path) -> None:
         shutil.copytree(bare, folder, dirs_exist_ok=True)
-        (folder / "scene.json").write_text(json.dumps(Site(folder).play("prepare")))
+        (folder / "scenes.json").write_text(json.dumps(Site(folder).play(*SCENES)))
 
-    made = copied(made_once(tmp_path_factory, "stories", make), tmp_path_factory)
-    made.scene = json.loads((made.folder / "scene.json").read_text())
+    return made_once(tmp_path_factory, "stories", make)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Site]:
+    """The site of the stories; each worker has one."""
+    made = copied(prepared, tmp_path_factory)
     made.start()
     yield made
     made.kill()
@@ -160,7 +191,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]
 @pytest.fixture(scope="session")
 def ahead(site: Site) -> dict[str, str]:
     """The studies of label work with twelve items each, by kind."""
-    made: dict[str, str] = site.play("prepare", scene="scene_ahead")
+    made: dict[str, str] = site.scenes["scene_ahead.prepare"]
     return made
 
 
@@ -190,25 +221,33 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def desk(context: BrowserContext, site: Site) -> Callable[[str], Page]:
-    """Sit somebody down: log in, and open the start page of their task if they have one."""
+    """Sit somebody down, logged in, at the start page of their task, or at home if they have none."""
 
     def sit(name: str) -> Page:
         page = context.new_page()
-        log_in(page, name)
-        if name in site.scene["tasks"]:
-            page.goto(f"/work/tasks/{site.scene['tasks'][name]}/start/")
+        site.enter(page, name)
+        task = site.scene["tasks"].get(name)
+        page.goto(f"/work/tasks/{task}/start/" if task else "/")
         return page
 
     return sit
 
 
 def log_in(page: Page, name: str) -> None:
-    """Fill in the login form."""
+    """Fill in the login form, where a story is about that; others `enter` by a log-in that was saved."""
     page.goto("/login/")
     page.locator("[name=username]").fill(name)
     page.locator("[name=password]").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button").click()
     page.wait_for_url(lambda url: "/login/" not in url)
+
+
+def until(page: Page, is_so: Callable[[], bool]) -> None:
+    """Wait for what no locator can tell; an AssertionError if it does not come."""
+    end = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        page.wait_for_timeout(50)
 
 
 def begin(page: Page) -> None:

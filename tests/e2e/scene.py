@@ -1,15 +1,11 @@
-"""What the stories in the browser find on their site; run as a program against the site's own database.
+"""What the stories in the browser find on their site; `playing` plays it on the site's own database.
 
-`prepare` makes people, documents and a task for each story and prints their ids; `score` does the worker's part.
+`prepare` makes people, documents and a task for each story and gives their ids; `score` does the worker's part.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
-
-import django
 
 PASSWORD = "correct horse"
 STORIES = (
@@ -144,8 +140,3 @@ def score() -> dict[str, Any]:
     app.conf.task_always_eager = True  # what it would send to other queues is done here
     score_snapshots()
     return {}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps({"prepare": prepare, "score": score}[sys.argv[1]]()))

@@ -1,14 +1,11 @@
 """What the story of agreement finds: one subtopic, two systems' summaries, two people to link them, two judges.
 
-Run as a program against the site's own database; prints the study's id.
+Gives the study's id.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -60,8 +57,3 @@ def prepare() -> dict[str, str]:
             for insight in subtopic.insights.all()
         )
     return {"study": str(study.uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

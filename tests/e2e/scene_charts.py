@@ -1,14 +1,11 @@
 """What the story of charts finds: a study whose labels two people made, and three judges.
 
-Run as a program against the site's own database; prints the study's id.
+Gives the study's id.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -28,8 +25,3 @@ def prepare() -> dict[str, str]:
         for is_public in (False, True):  # the page, and its files
             look_up(AGREEMENT, Look(study=study.pk, is_public=is_public), now=timezone.now())
     return {"study": str(study.uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,11 +1,6 @@
-"""What the German story finds: greta, who links two summaries and writes one.
-
-Run as a program against the site's own database.
-"""
+"""What the German story finds: greta, who links two summaries and writes one."""
 
 from __future__ import annotations
-
-import django
 
 
 def prepare() -> None:
@@ -31,8 +26,3 @@ def prepare() -> None:
     makers.make_linking_study(annotators=[greta], summaries=summaries, name="Study of Greta", now=now)
     study = makers.make_writing_study(haystack=written, name="Texts of Greta", annotators=[greta], now=now)
     makers.make_assignment(annotator=greta, study=study, now=now)
-
-
-if __name__ == "__main__":
-    django.setup()
-    prepare()

@@ -1,13 +1,8 @@
-"""What the story of the leaderboard adds to an imported haystack: two people who handed in what they wrote on it.
-
-Run as a program against the site's own database.
-"""
+"""What the story of the leaderboard adds to an imported haystack: two people who handed in texts on it."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import django
 
 
 def prepare() -> None:
@@ -46,8 +41,3 @@ def prepare() -> None:
             )
             makers.fill_missing(session=session, now=now)
     scoring.score_snapshots(now=now)
-
-
-if __name__ == "__main__":
-    django.setup()
-    prepare()

@@ -1,13 +1,9 @@
 """What the stories of recruitment and deletion find: an admin, a link of a panel, and somebody who wrote a text.
 
-Run as a program against the site's own database; prints the addresses.
+Gives the addresses.
 """
 
 from __future__ import annotations
-
-import json
-
-import django
 
 TEXT = "- Zebedee counts nine boats before dawn. [1]"
 CODE = "THANKS-7"
@@ -54,8 +50,3 @@ def prepare() -> dict[str, str]:
     session.snapshots.create(mark_ms=9000, kind="final", text=TEXT, filled_by="submit", created_at=now)
     scoring.score_snapshots(now=now)
     return {"join": f"/join/{link.key}/", "study": str(written.uid), "person": str(users["zoe"].uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,10 +1,6 @@
-"""What the story of previews finds besides: a validation study. Run as a program; prints the study's id."""
+"""What the story of previews finds besides: a validation study."""
 
 from __future__ import annotations
-
-import json
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -23,8 +19,3 @@ def prepare() -> dict[str, str]:
     Annotator.objects.create(user=user, label="Paula", created_at=timezone.now())
     study = make([user], make_judged(n=2, name="previewed"), n=4, by=users.get(username="ada"))
     return {"study": str(study.uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,14 +1,11 @@
 """What the story of rating finds: two summaries of one question, and a person to rate them.
 
-Run as a program against the site's own database; prints the study's id.
+Gives the study's id.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -45,8 +42,3 @@ def prepare() -> dict[str, str]:
     lifecycle.open_study(study=study, by=ada, now=now)
     makers.give_consent(person, now=now)
     return {"study": str(study.uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,14 +1,11 @@
 """What the stories on a slow line find: one study of each kind of label work for one person.
 
-Run as a program against the site's own database; prints the ids of the studies by kind.
+Gives the ids of the studies by kind.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -45,8 +42,3 @@ def prepare() -> dict[str, str]:
         ),
     }
     return {kind: str(study.uid) for kind, study in studies.items()}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,15 +1,8 @@
-"""What the story of stored results finds, and what happens in it: labels of two people, one of which is changed.
-
-Run as a program against the site's own database, with the verb to play.
-"""
+"""What the story of stored results finds, labels of two people, and what happens in it: one is changed."""
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, str]:
@@ -52,8 +45,3 @@ def sweep() -> dict[str, int]:
 
     compute_results()
     return {}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps({"prepare": prepare, "change": change, "sweep": sweep}[sys.argv[1]]()))

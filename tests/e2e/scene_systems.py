@@ -1,15 +1,10 @@
-"""What the story of systems finds: a researcher and a haystack of the demo's own writing, scored by nobody yet.
-
-Run as a program against the site's own database.
-"""
+"""What the story of systems finds: a researcher and a haystack of the demo's own writing, scored by nobody yet."""
 
 from __future__ import annotations
 
 import io
 import json
 from typing import Any
-
-import django
 
 
 def prepare() -> dict[str, Any]:
@@ -34,8 +29,3 @@ def prepare() -> dict[str, Any]:
     import_topic(parsed, actor=ada, now=now, dataset="demo", judge_name="nobody")
     haystack = Haystack.objects.get()
     return {"title": haystack.title, "uid": str(haystack.uid), "n_subtopics": haystack.subtopics.count()}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -1,14 +1,11 @@
 """What the story of validation finds: a judge's verdicts on three points of two responses, and two people.
 
-Run as a program against the site's own database; prints the study's id.
+Gives the study's id.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-import django
 
 TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
 
@@ -57,8 +54,3 @@ def prepare() -> dict[str, str]:
     lifecycle.open_study(study=study, by=users.objects.get(username="ada"), now=now)
     makers.give_consent(*people, now=now)
     return {"study": str(study.uid)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    print(json.dumps(prepare()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, log_in
+from tests.e2e.conftest import SECONDS, Site
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def address(site: Site) -> str:
-    return f"/studies/{site.play('prepare', scene='scene_charts')['study']}/agreement/"
+    return f"/studies/{site.scenes['scene_charts.prepare']['study']}/agreement/"
 
 
 def test_without_scripts_the_drawing_is_there_in_both_themes(browser: Browser, site: Site, address: str) -> None:
     context = browser.new_context(java_script_enabled=False, base_url=site.url, locale="en-GB")
     page = context.new_page()
-    log_in(page, "ada")
+    site.enter(page, "ada")
     page.goto(address)
     dot = page.locator("#forest svg path[fill='var(--chart-0)']").first
     expect(page.locator("#forest svg")).to_have_attribute("aria-label", re.compile("ash: "))
@@ -44,7 +44,7 @@ def test_a_chart_in_view_becomes_interactive_under_the_content_policy(
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    log_in(page, "ada")
+    site.enter(page, "ada")
     page.goto(address)
     forest = page.locator("#forest")
     expect(forest).not_to_have_attribute("data-state", "interactive")

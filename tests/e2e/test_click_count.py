@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, log_in, press, ready
+from tests.e2e.conftest import ROOT, Site, at_item, press, ready
 from tests.e2e.scene import PASSWORD
 
 pytestmark = pytest.mark.browser
@@ -78,9 +78,9 @@ def agree(hand: Hand, page: Page) -> None:
 
 
 @pytest.fixture
-def ada(context: BrowserContext) -> Page:
+def ada(context: BrowserContext, site: Site) -> Page:
     page = context.new_page()
-    log_in(page, "ada")
+    site.enter(page, "ada")
     return page
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, ready, saved, write
+from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, ready, saved, write
 
 pytestmark = pytest.mark.browser
 
 
 def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) -> None:
-    subprocess.run([sys.executable, "-m", "tests.e2e.scene_german"], cwd=ROOT, env=site.env, check=True)
     context = browser.new_context(base_url=site.url, locale="de-DE", viewport={"width": 1360, "height": 820})
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import at_item, log_in, press
+from tests.e2e.conftest import Site, at_item, press
 
 pytestmark = pytest.mark.browser
 
@@ -31,11 +31,13 @@ def is_in_sight(page: Page) -> None:
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_a_key_point_opens_at_its_highlight(context: BrowserContext, ahead: dict[str, str], window: str) -> None:
+def test_a_key_point_opens_at_its_highlight(
+    context: BrowserContext, site: Site, ahead: dict[str, str], window: str
+) -> None:
     page = context.new_page()
     width, height = WINDOWS[window]
     page.set_viewport_size({"width": width, "height": height})
-    log_in(page, "quinn")
+    site.enter(page, "quinn")
     page.goto(f"/work/studies/{ahead['verification']}/go/?n=1")
     for number in (1, 2, 3):
         at_item(page, f"{number} / 12")

@@ -8,11 +8,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import Site, begin, log_in, ready, saved, write
+from tests.e2e.conftest import Site, begin, log_in, ready, saved, until, write
 from tests.e2e.test_session_stories import text_of, uuid_of
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]
+GRACE_MS = 2_000
+"""The second of grace, and one more for the server to be behind."""
 BULLETS = [f"\n- Bullet number {n} was typed without a line [{n}]" for n in (1, 2, 3, 4)]
 
 
@@ -73,11 +75,11 @@ def test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of(
     desk: Desk, site: Site, context: BrowserContext, browser: Browser
 ) -> None:
     page = begun(desk, "cut")
-    shortened(page, site, "cut", seconds=25)
+    shortened(page, site, "cut", seconds=18)
     context.set_offline(True)
     for bullet in BULLETS:
         write(page, bullet)
-        page.wait_for_timeout(2_000)
+        page.wait_for_timeout(700)  # it tries to save
     typed = text_of(page)
     assert typed == "- Before [1]" + "".join(BULLETS)
     until_the_end(page)
@@ -93,7 +95,7 @@ def test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of(
     expect(page.locator(".late-text .own-text").first).to_have_text(typed, use_inner_text=True)
 
     researcher = browser.new_context(base_url=site.url).new_page()
-    log_in(researcher, "ada")
+    site.enter(researcher, "ada")
     researcher.goto(f"/sessions/{uuid_of(session)}/")
     expect(researcher.get_by_role("heading", name="32 words arrived too late")).to_be_visible()
     form = researcher.locator(".late-text form").first
@@ -117,7 +119,7 @@ def test_a_browser_closed_offline_sends_what_it_kept_once_my_work_is_opened(
     context.set_offline(False)
     shorten(site, "closed", seconds=0)
     page = context.new_page()
-    page.wait_for_timeout(2_500)
+    page.wait_for_timeout(GRACE_MS)
     page.goto("/work/")
     expect(page.get_by_role("status")).to_contain_text("8 words arrived too late")
     expect(page.get_by_role("heading", name="Two questions about")).to_be_visible()
@@ -148,7 +150,7 @@ def test_another_person_at_the_same_machine_sends_nothing_of_it(
     assert late_texts(site, "neighbour") == []
     assert len(copies(page)) == 1
     shorten(site, "neighbour", seconds=0)
-    page.wait_for_timeout(2_500)
+    page.wait_for_timeout(GRACE_MS)
     context.clear_cookies()
     log_in(page, "neighbour")
     expect(page.get_by_text("8 words arrived too late")).to_be_visible()
@@ -215,7 +217,7 @@ def test_a_browser_that_keeps_no_copies_leaves_the_page_only_once_the_text_has_a
     context.set_offline(True)
     write(page, BULLETS[0])
     expect(page.locator("[data-notice=no-local]")).to_be_visible()
-    page.wait_for_timeout(2_000)
+    page.wait_for_timeout(700)  # it tries to save
     write(page, BULLETS[1])
     typed = text_of(page)
     until_the_end(page)
@@ -254,7 +256,7 @@ def test_of_two_versions_the_one_that_was_not_chosen_is_stored_too(
     kill(page)
     elsewhere = browser.new_context(base_url=site.url)
     other = elsewhere.new_page()
-    log_in(other, "chosen")
+    site.enter(other, "chosen")
     other.goto(address)
     ready(other)
     write(other, "\n- At home [3]")
@@ -277,16 +279,16 @@ def test_events_carry_their_own_time_and_outlive_a_killed_browser(
     page = begun(desk, "events")
     page.get_by_label("Search the documents").fill("pier")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(4_000)
+    page.wait_for_timeout(3_500)
     page.locator("#doc-5 .reading p").first.select_text()
     page.keyboard.press("Control+C")
-    page.wait_for_timeout(1_500)
-    kill(page)
     query = """
         SELECT e.type, e.happened_at, e.at_server, e.active_ms FROM annotation_sessionevent e
         JOIN annotation_session s ON s.id = e.session_id JOIN annotation_assignment a ON a.id = s.assignment_id
         WHERE a.uid = ? AND e.type IN ('search', 'copy') ORDER BY e.id
     """
+    until(page, lambda: len(site.rows(query, site.key("events"))) > 1)
+    kill(page)
     found = site.rows(query, site.key("events"))
     assert [row[0] for row in found] == ["search", "copy"]
     search, copied = (seconds(row[1]) for row in found)
@@ -309,9 +311,9 @@ def test_an_older_tab_counts_nothing_down_and_leaves_when_the_newer_one_pauses(
     ready(second)
     expect(first.get_by_role("heading", name="This session is open in another tab")).to_be_visible()
     expect(first.locator("[data-clock]")).to_have_text("–:––:––")
-    second.wait_for_timeout(6_000)
-    assert first.locator("[data-notice=time]").count() == 0
     expect(second.locator("[data-notice=time]")).to_be_visible(timeout=20_000)
+    second.wait_for_timeout(500)
+    assert first.locator("[data-notice=time]").count() == 0
     second.locator("summary", has_text="Notes for yourself").click()
     second.locator("[data-notes-text]").focus()
     second.keyboard.press("Alt+/")

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, log_in
+from tests.e2e.conftest import Site
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def ada(context: BrowserContext) -> Page:
+def ada(context: BrowserContext, site: Site) -> Page:
     page = context.new_page()
-    log_in(page, "ada")
+    site.enter(page, "ada")
     return page
 
 
 def latex_of(page: Page, folder: Path) -> dict[tuple[str, str], list[str]]:
     """The rows of the downloaded table, by system and retriever."""
     with page.expect_download() as download:
-        page.get_by_role("link", name="LaTeX", exact=True).click()
+        page.locator("#files ~ p").get_by_role("link", name="LaTeX", exact=True).click()
     file = folder / "leaderboard.tex"
     download.value.save_as(file)
     lines = [line.removesuffix(r" \\").split(" & ") for line in file.read_text().splitlines() if " & " in line]
@@ -46,7 +44,9 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
 
     ada.goto("/leaderboard/?judge=")
     title = json.loads((published / "topic_news1.json").read_bytes())["topic"]
+    ada.get_by_text("Change", exact=True).click()
     ada.locator("#look [name=haystack]").select_option(label=title)
+    expect(ada.locator(".conditions summary")).to_contain_text(title)
     ada.locator("#look [name=judge]").select_option(label="published")
     expect(ada.locator("#board")).to_contain_text("by judge published")
     assert serious(ada) == []
@@ -63,7 +63,7 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     assert checked == 3 * (len(rows) - 1)  # the head
     assert ("people", "oracle") not in rows
 
-    subprocess.run([sys.executable, "-m", "tests.e2e.scene_leaderboard"], cwd=ROOT, env=site.env, check=True)
+    site.play("scene_leaderboard.prepare")
     ada.goto("/judges/")
     ada.get_by_role("button", name="Run the offline judge").click()
     ada.get_by_role("button", name="See what a run would judge").click()
@@ -73,6 +73,7 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     expect(ada.locator("#status")).to_contain_text(re.compile(r"(\d+) of \1 summaries judged"))
 
     ada.goto("/leaderboard/")
+    ada.get_by_text("Change", exact=True).click()
     ada.locator("#look [name=judge]").select_option(label="lexical")
     board = ada.locator("#board")
     expect(board).to_contain_text("People: 12 sessions (writers: 2, subtopics: 6).")
@@ -80,5 +81,16 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     people = latex_of(ada, tmp_path)["people", "oracle"]
     score, low, high = map(float, re.findall(r"[\d.]+", people[0]))
     assert 0 < low <= score <= high <= 100
-    people_row = board.locator("tr.is-people").last
+    people_row = board.locator("tr.is-human").last
     expect(people_row).to_contain_text(f"{score:.1f}")
+
+    # The dot of a system says its figures under the mouse, and leads to its rows.
+    chart = ada.locator("#board-chart[data-state=interactive]")
+    dot = chart.locator("path[aria-label*='gpt-4o']").first
+    dot.hover()
+    expect(ada.locator("#vg-tooltip-element")).to_contain_text("95 % interval")
+    dot.click()
+    expect(ada.get_by_role("heading", level=1)).to_contain_text("gpt-4o · ")
+    expect(ada.get_by_role("table").first).to_contain_text("Joint")
+    expect(ada.locator("#insights tbody tr").first).to_be_visible()
+    assert serious(ada) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, saved
+from tests.e2e.conftest import SECONDS, Site, at_item, press, saved
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]
@@ -109,7 +109,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     other = browser.new_context(base_url=site.url, locale="en-GB", color_scheme="dark")
     other.set_default_timeout(SECONDS * 1000)
     lars = other.new_page()
-    log_in(lars, "lars")
+    site.enter(lars, "lars")
     lars.goto("/work/")
     lars.get_by_role("link", name="Start", exact=True).click()
     for number in range(1, 5):
@@ -120,7 +120,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
 
     desks = browser.new_context(base_url=site.url, locale="en-GB")
     ada = desks.new_page()
-    log_in(ada, "ada")
+    site.enter(ada, "ada")
     ada.goto(f"/studies/{site.scene['studies']['links']}/")
     expect(ada.get_by_role("row", name="Linda annotator1")).to_contain_text("3 / 4")
     expect(ada.get_by_role("row", name="Lars annotator2")).to_contain_text("4 / 4")

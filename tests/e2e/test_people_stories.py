@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, press
+from tests.e2e.conftest import Site, at_item, press
 from tests.e2e.scene_people import CODE, TEXT
 
 pytestmark = pytest.mark.browser
@@ -19,10 +16,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def people(site: Site) -> dict[str, str]:
-    args = [sys.executable, "-m", "tests.e2e.scene_people"]
-    done = subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
-    found: dict[str, str] = json.loads(done.stdout)
-    return found
+    made: dict[str, str] = site.scenes["scene_people.prepare"]
+    return made
 
 
 def test_a_participant_follows_a_link_agrees_works_and_gets_the_code(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, press, ready, saved, write
+from tests.e2e.conftest import Site, at_item, press, ready, saved, write
 
 pytestmark = pytest.mark.browser
 KEPT = ("session", "sessionevent", "draftrevision", "labeltask", "coveragelabel", "pointlabel", "entailmentlabel")
@@ -25,9 +22,7 @@ def rows_of(site: Site) -> list[int]:
 def test_every_kind_is_previewed_with_its_own_items_and_keeps_nothing(
     desk: Callable[[str], Page], site: Site
 ) -> None:
-    args = [sys.executable, "-m", "tests.e2e.scene_preview"]
-    done = subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
-    studies = {**site.scene["studies"], "pairs": json.loads(done.stdout)["study"]}
+    studies = {**site.scene["studies"], "pairs": site.scenes["scene_preview.prepare"]["study"]}
     before = rows_of(site)
     ada = desk("ada")
 

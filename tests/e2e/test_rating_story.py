@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, press, saved
+from tests.e2e.conftest import Site, at_item, press, saved
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_verification_story import open_work
 
@@ -17,15 +15,14 @@ pytestmark = pytest.mark.browser
 QUERY = """
     SELECT l.overall, l.informativeness, l.quality, l.coherence, l.attributability, l.is_complete
     FROM annotation_ratinglabel l JOIN annotation_labeltask t ON t.id = l.task_id
-    WHERE t.position = ? AND l.is_current
+    JOIN annotation_study s ON s.id = t.study_id WHERE t.position = ? AND s.uid = ? AND l.is_current
 """
 
 
 def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     desk: Callable[[str], Page], site: Site
 ) -> None:
-    args = [sys.executable, "-m", "tests.e2e.scene_rating"]
-    subprocess.run(args, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
+    study = site.scenes["scene_rating.prepare"]["study"].replace("-", "")
     ruth = desk("ruth")
     open_work(ruth)
     at_item(ruth, "1 / 2")
@@ -37,7 +34,7 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     press(ruth, "4 3 9 5")
     expect(current).to_have_attribute("data-aspect", "coherence")
     saved(ruth)
-    assert site.rows(QUERY, 1) == [(4, 3, 5, None, None, 0)]
+    assert site.rows(QUERY, 1, study) == [(4, 3, 5, None, None, 0)]
     press(ruth, "u")
     expect(ruth.locator("[data-announce]")).to_contain_text("Undone: quality 5 on 1.")
     press(ruth, "k j")
@@ -57,4 +54,4 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     saved(ruth)
     press(ruth, "Enter")
     expect(ruth.get_by_role("heading", name="All done")).to_be_visible()
-    assert [site.rows(QUERY, at) for at in (1, 2)] == [[(4, 3, 2, 2, 1, 1)], [(5, 5, 5, 5, 5, 1)]]
+    assert [site.rows(QUERY, at, study) for at in (1, 2)] == [[(4, 3, 2, 2, 1, 1)], [(5, 5, 5, 5, 5, 1)]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.e2e.conftest import Site, begin, ready, saved, write
+from tests.e2e.conftest import Site, begin, ready, saved, until, write
 from tests.e2e.test_late_text_stories import begun, copies, kill, late_texts, shortened
 from tests.e2e.test_session_stories import text_of
 
@@ -18,10 +18,11 @@ Desk = Callable[[str], Page]
 def test_everything_is_saved_is_said_once_the_server_has_what_is_on_the_screen(desk: Desk, site: Site) -> None:
     page = begun(desk, "hung")
     notice = page.locator("[data-notice=online]")
-    line, hung = ["down"], list[Route]()
+    line, hung, failed = ["down"], list[Route](), list[Route]()
 
     def pass_on(route: Route) -> None:
         if line == ["down"]:
+            failed.append(route)
             route.abort()
         elif line == ["slow"] and "while it was down" in (route.request.post_data or ""):
             hung.append(route)
@@ -31,11 +32,10 @@ def test_everything_is_saved_is_said_once_the_server_has_what_is_on_the_screen(d
     page.route("**/draft/", pass_on)
     write(page, "\n- Typed as the line went down [2]")
     expect(page.locator("[data-save-state]")).to_contain_text("Offline", timeout=30_000)
-    page.wait_for_timeout(3_500)  # a second attempt has failed too
+    until(page, lambda: len(failed) > 1)  # a second attempt has failed too
     write(page, "\n- Typed while it was down [3]")
     line[:] = ["slow"]
-    while not hung:  # the older text is on the server, the newer one on its way
-        page.wait_for_timeout(100)
+    until(page, lambda: bool(hung))  # the older text is on the server, the newer one on its way
     assert site.session("hung")["draft_text"] != text_of(page)
     page.wait_for_timeout(500)
     assert notice.count() == 0

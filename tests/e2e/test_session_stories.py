@@ -80,9 +80,9 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     session = site.session("crash")
     assert (session["state"], session["draft_text"]) == ("submitted", typed)
 
-    site.play("score")
+    site.play("scene.score")
     researcher = browser.new_context(base_url=site.url).new_page()
-    log_in(researcher, "ada")
+    site.enter(researcher, "ada")
     researcher.goto(f"/studies/{site.scene['studies']['crash']}/results/")
     expect(researcher.get_by_role("main").locator("svg").first).to_be_visible()
     answer = researcher.goto(f"/sessions/{uuid_of(session)}/")
@@ -171,7 +171,7 @@ def test_of_two_texts_the_person_picks_and_both_stay_stored(
 
     elsewhere = browser.new_context(base_url=site.url)
     other = elsewhere.new_page()
-    log_in(other, "reopened")
+    site.enter(other, "reopened")
     other.goto(address)
     ready(other)
     write(other, "\n- Typed at home [3]")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Error, Page, Request, Route, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, at_item, log_in, press, saved
+from tests.e2e.conftest import SECONDS, Site, at_item, press, saved, until
 
 pytestmark = pytest.mark.browser
 KEYS = {"linking": ("1", "3"), "verification": ("n", "y"), "validation": ("3", "1")}
@@ -40,10 +38,7 @@ STORED = {
 
 @pytest.fixture(scope="module")
 def studies(site: Site) -> dict[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.e2e.scene_slow"], cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE
-    )
-    made: dict[str, str] = json.loads(done.stdout)
+    made: dict[str, str] = site.scenes["scene_slow.prepare"]
     return made
 
 
@@ -66,12 +61,12 @@ class Line:
 
 
 @pytest.fixture
-def sam(context: BrowserContext, studies: dict[str, str]) -> Page:
+def sam(context: BrowserContext, site: Site) -> Page:
     page = context.new_page()
     page.route(
         "**/no-such-page/", lambda route: route.continue_()
     )  # from the start: a later one may miss a request
-    log_in(page, "sam")
+    site.enter(page, "sam")
     return page
 
 
@@ -244,8 +239,7 @@ def answer_without_enter(page: Page, site: Site, kind: str, study: str) -> None:
     else:
         press(page, "y 1" if kind == "verification" else "1")
         at(page, 5)
-    page.wait_for_timeout(1500)
-    assert (4, "partial" if kind == "linking" else "yes") in rows(site, kind, study)
+    until(page, lambda: (4, "partial" if kind == "linking" else "yes") in rows(site, kind, study))
 
 
 def test_enter_refuses_a_covered_insight_without_a_bullet(sam: Page, site: Site, studies: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, log_in
+from tests.e2e.conftest import SECONDS, Site
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +36,7 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     context = browser.new_context(base_url=site.url, locale="en-GB", reduced_motion="reduce")
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()
-    log_in(page, "ada")
+    site.enter(page, "ada")
     yield page
     context.close()
 

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, copied, log_in
+from tests.e2e.conftest import ROOT, SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -29,12 +30,11 @@ QUICK_S = 3.0
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory, bare: object, site: Site) -> Iterator[Site]:
+def lab(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Site]:
     """A site whose figures are computed by workers, with labels of two people on 30 items."""
-    made = copied(site.folder, tmp_path_factory)
+    made = copied(prepared, tmp_path_factory)
     made.env |= {"STORY_HAS_WORKERS": "1"}
     del made.env["CELERY_BROKER_URL"]  # files in its data folder, so that its programs share them
-    made.scene = made.play("prepare", scene="scene_stored_results")
     made.start()
     yield made
     made.kill()
@@ -84,25 +84,25 @@ def ada(browser: Browser, lab: Site) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()
-    log_in(page, "ada")
+    lab.enter(page, "ada")
     yield page
     context.close()
 
 
 def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Figures, ada: Page) -> None:
-    address = f"/studies/{lab.scene['study']}/agreement/"
+    address = f"/studies/{lab.scenes['scene_stored_results.prepare']['study']}/agreement/"
     ada.goto(address)
     state = ada.locator("#figures .result-state").first
     expect(state).to_contain_text(WAITING)
     assert serious(ada) == []
     figures.start()
-    card = ada.locator(".card").filter(has=ada.get_by_role("heading", name="Agreement (%)", exact=True))
+    card = ada.locator(".card").filter(has=ada.get_by_text("Agreement (%)", exact=True))
     value = card.locator(".figure-value > span").first
     expect(value).to_have_text("100.0", timeout=60_000)
     expect(state).to_contain_text("Computed")
 
     figures.stop()
-    lab.play("change", scene="scene_stored_results")
+    lab.play("scene_stored_results.change")
     started = time.monotonic()
     ada.goto(address)
     assert time.monotonic() - started < QUICK_S
@@ -113,7 +113,7 @@ def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Fig
 
     ada.evaluate("window.isTheSame = true")
     figures.start()
-    lab.play("sweep", scene="scene_stored_results")  # beat would
+    lab.play("scene_stored_results.sweep")  # beat would
     expect(value).not_to_have_text("100.0", timeout=60_000)
     expect(state).to_contain_text("Computed")
     assert ada.evaluate("window.isTheSame")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, copied, log_in
+from tests.e2e.conftest import ROOT, SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, serving
 
@@ -51,7 +51,7 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
     """A site of its own, which may ask the server."""
     made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
-    made.scene = printed(made, "-m", "tests.e2e.scene_systems")
+    made.scenes = made.play("scene_systems.prepare")
     made.start()
     yield made
     made.kill()
@@ -62,7 +62,7 @@ def ada(browser: Browser, lab: Site) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()
-    log_in(page, "ada")
+    lab.enter(page, "ada")
     yield page
     context.close()
 
@@ -71,6 +71,11 @@ def printed(site: Site, *args: str) -> Any:
     """What a program prints as JSON."""
     done = subprocess.run([sys.executable, *args], cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
+
+
+def made_by(lab: Site) -> dict[str, Any]:
+    """What its scene has made."""
+    return dict(lab.scenes["scene_systems.prepare"])
 
 
 def worker(site: Site) -> subprocess.Popen[bytes]:
@@ -91,7 +96,7 @@ def make_summarizer(page: Page, name: str) -> None:
 def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
     ada: Page, lab: Site, server: FakeServer
 ) -> None:
-    title, n = lab.scene["title"], lab.scene["n_subtopics"]
+    title, n = made_by(lab)["title"], made_by(lab)["n_subtopics"]
     make_summarizer(ada, "sparrow")
     assert server.n_asked == 0  # nothing is sent before a run
 
@@ -128,12 +133,12 @@ def command(name: str, title: str, *args: str) -> tuple[str, ...]:
 def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
     ada: Page, lab: Site, server: FakeServer
 ) -> None:
-    n = lab.scene["n_subtopics"]
+    n = made_by(lab)["n_subtopics"]
     server.behaviour, server.delay_s = None, 1.0
     first = server.n_asked
     make_summarizer(ada, "wagtail")
     asked = ada.locator("form.after").first
-    asked.get_by_label("Haystack", exact=True).select_option(label=lab.scene["title"])
+    asked.get_by_label("Haystack", exact=True).select_option(label=made_by(lab)["title"])
     asked.get_by_label("Documents", exact=True).select_option("top")
     asked.get_by_label("Requests at the same time").fill("1")
     asked.get_by_role("button", name="Estimate calls and cost").click()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, saved
+from tests.e2e.conftest import SECONDS, Site, at_item, press, saved, until
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -76,7 +76,7 @@ def sit_elsewhere(browser: Browser, site: Site, name: str, **looks: str) -> tupl
     context = browser.new_context(base_url=site.url, locale="en-GB", **looks)  # type: ignore[arg-type]
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()
-    log_in(page, name)
+    site.enter(page, name)
     return context, page
 
 
@@ -129,8 +129,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     vera.evaluate("document.querySelector('.documents').scrollTo(0, 0)")
     assert not in_view(vera, "mark[data-span]")
     press(vera, "h")
-    vera.wait_for_timeout(100)
-    assert in_view(vera, "mark[data-span]")
+    until(vera, lambda: in_view(vera, "mark[data-span]"))
     across = vera.locator("mark[data-span]").evaluate(
         "one => one.textContent.slice(-6) + one.nextSibling.data.slice(0, 1)"
     )

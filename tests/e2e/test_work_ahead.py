@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import Site, at_item, log_in, press, saved
+from tests.e2e.conftest import Site, at_item, press, saved
 
 pytestmark = pytest.mark.browser
 KINDS = ("linking", "verification", "validation", "rating")
@@ -72,7 +72,7 @@ def test_ten_items_are_answered_without_a_connection_and_reach_the_server(
     study, (width, height) = ahead[kind], WINDOWS[person]
     page = context.new_page()
     page.set_viewport_size({"width": width, "height": height})
-    log_in(page, person)
+    site.enter(page, person)
     fetched: list[str] = []
     page.on("requestfinished", lambda request: fetched.append(request.url))
     open_first(page, study)
@@ -122,10 +122,10 @@ def come_back(page: Page) -> None:
 
 
 def test_a_tab_that_was_left_shows_what_another_did_and_keeps_what_is_typed(
-    context: BrowserContext, ahead: dict[str, str]
+    context: BrowserContext, site: Site, ahead: dict[str, str]
 ) -> None:
     page, other = context.new_page(), context.new_page()
-    log_in(page, "quinn")
+    site.enter(page, "quinn")
     study = ahead["validation"]
     page.goto("/work/")
     board = page.locator("#board")
@@ -161,7 +161,7 @@ def test_a_tab_of_a_closed_study_becomes_read_only(
     context: BrowserContext, site: Site, ahead: dict[str, str]
 ) -> None:
     page = context.new_page()
-    log_in(page, "quinn")
+    site.enter(page, "quinn")
     open_first(page, ahead["rating"])
     press(page, "4")
     saved(page)
@@ -176,7 +176,7 @@ def test_a_bullet_chosen_first_means_full_and_enter_passes_over_what_is_optional
     context: BrowserContext, site: Site, ahead: dict[str, str]
 ) -> None:
     page = context.new_page()
-    log_in(page, "quinn")
+    site.enter(page, "quinn")
     open_first(page, ahead["linking"])
     current = page.locator(".question.is-current")
     page.locator("[data-line]").nth(1).click()

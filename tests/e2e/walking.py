@@ -16,7 +16,7 @@ ID = re.compile(r"[0-9a-f-]{36}|[0-9]+")
 CAST = {"nobody": [""], "annotator": ["cleo", "jon", "ben"], "researcher": ["ada"], "admin": ["eve"]}
 """Who walks for each role; annotators in turn, since they have different tasks."""
 
-PER_STUDY = {"study", "study-settings", "study-annotators", "study-agreement", "results"}
+PER_STUDY = {"study", "study-settings", "study-annotators", "study-figures", "results"}
 """Pages that look different for each kind of study."""
 
 ALSO = {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 
+import pytest
 from django.core.management import call_command
 
 from benchmarks.scoring.coverage_check import check
+from benchmarks.scoring.coverage_worlds import WORLDS, check_worlds
 from benchmarks.scoring.draws import Resampling
 
 
@@ -32,3 +34,18 @@ def test_the_command_prints_a_row_for_each_figure() -> None:
     call_command("simulate", "coverage", "--clusters", "5", "--repetitions", "2", "--json", stdout=out)
     rows = json.loads(out.getvalue())
     assert {"figure", "clusters", "coverage", "mean_width", "repetitions"} <= set(rows[0])
+
+
+@pytest.mark.parametrize("world", sorted(set(WORLDS) - {"ranks"}))
+def test_every_world_has_figures_with_their_coverage_and_width(world: str) -> None:
+    out = io.StringIO()
+    call_command("simulate", "coverage", "--worlds", world, "--repetitions", "3", "--json", stdout=out)
+    rows = json.loads(out.getvalue())
+    assert {row["world"] for row in rows} == {world}
+    assert all(row["coverage"] is None or 0 <= row["coverage"] <= 1 for row in rows)
+    assert any(row["mean_width"] for row in rows)
+
+
+def test_equal_systems_are_a_world() -> None:
+    rows = list(check_worlds(["ranks"], repetitions=2))
+    assert [(row.clusters, row.shown) for row in rows] == [(9, 1.0), (9, 1.0), (33, 1.0), (33, 1.0)]

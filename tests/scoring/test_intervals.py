@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
+from benchmarks.scoring.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
 from benchmarks.scoring.correlation import moments, pearson, r_of_moments
 from benchmarks.scoring.draws import Resampling, expanded_tail
 from benchmarks.scoring.intervals import (
+    TOO_RARE,
     Batch,
     Estimate,
     Figure,
@@ -20,6 +22,8 @@ from benchmarks.scoring.intervals import (
     rate,
     wilson,
 )
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.shares import wilson_ends
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Floats, cluster_index, mean_of_ratios, sum_by_cluster
 
@@ -112,7 +116,7 @@ def test_rates_of_independent_items_take_wilson_and_the_clusters_otherwise() -> 
     keys = [index // 4 for index in range(40)]
     sure = rate([1.0] * 40, clusters=keys)
     assert sure.method == "rate, Wilson interval over clusters"
-    assert ends(sure) == ends(wilson(10, 10))
+    assert ends(sure) == pytest.approx((0.8301, 1.0), abs=5e-5)
     mixed = rate([float(key % 2) for key in keys], clusters=keys)
     assert mixed.method == "rate, cluster bootstrap"
     independent = rate([float(key % 2) for key in keys])
@@ -202,12 +206,33 @@ def test_an_interval_of_a_mean_stays_within_the_values_and_has_a_width(values: l
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_a_figure_at_its_bound_gets_the_interval_of_as_many_items_as_it_has_clusters(value: float) -> None:
+def test_a_figure_at_its_bound_gets_the_interval_of_its_effective_number_of_items(value: float) -> None:
     stat = bootstrap_mean([value] * 24, clusters=[at // 3 for at in range(24)], bounds=(0.0, 1.0))
-    assert ends(stat) == ends(wilson(8 if value else 0, 8))
+    independent = (norm.ppf(0.975) / t.ppf(0.975, 7)) ** 2
+    assert ends(stat) == pytest.approx(wilson_ends(value, 24 / (1 + 2 * 0.2) * independent))
     assert stat.n_clusters == 8
     stretched = bootstrap_mean([2 * value - 1] * 8, bounds=(-1.0, 1.0))
-    assert ends(stretched) == pytest.approx([2 * end - 1 for end in ends(wilson(8 if value else 0, 8))])
+    expected = [2 * end - 1 for end in wilson_ends(value, 8 * independent)]
+    assert ends(stretched) == pytest.approx(expected)
+
+
+def test_one_error_never_makes_a_share_look_surer() -> None:
+    keys = [at // 4 for at in range(40)]
+    lows = [ends(rate([0.0] * wrong + [1.0] * (40 - wrong), clusters=keys))[0] for wrong in range(20)]
+    assert lows == sorted(lows, reverse=True)
+    assert lows[:2] == pytest.approx([0.8301, 0.8175], abs=5e-5)
+
+
+def test_kappas_of_rare_labels_have_no_interval() -> None:
+    keys = tuple(at // 10 for at in range(200))
+    dice = np.random.default_rng(4)
+    for share, reason in ((0.3, ""), (0.03, TOO_RARE)):
+        truth = dice.random(200) < share
+        codes = np.column_stack([truth, truth ^ (dice.random(200) < share / 4)]).astype(np.int64)
+        table = Ratings(codes, ("no", "yes"), ("ada", "ben"), keys)
+        for measure in (fleiss_kappa, cohen_kappa, krippendorff_alpha):
+            assert measure(table, resampling=QUICK).interval_reason == reason
+        assert gwet_ac1(table, resampling=QUICK).low is not None
 
 
 def test_a_figure_at_its_bound_in_too_few_clusters_has_no_interval() -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.scoring.leaderboard import Leaderboard, Scored, sensitivity
+from benchmarks.scoring.components import Cell, mean_over_writers
+from benchmarks.scoring.leaderboard import Leaderboard, Scored
+from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.summhay import Average, Coverage, Verdict, pooled_over_insights, score_summary
 from benchmarks.scoring.text import lines_from_list
 
@@ -124,7 +126,7 @@ def test_paired_differences_are_sharper_than_the_rows() -> None:
 def test_an_entry_without_citations_has_coverage_and_reasons() -> None:
     [row] = board(*[scored("a", subtopic, 0) for subtopic in range(6)]).rows()
     assert row.stats["coverage"].value == 0
-    assert row.stats["coverage"].high == pytest.approx(0.39, abs=0.01)
+    assert row.stats["coverage"].high == pytest.approx(0.3058, abs=5e-5)
     assert row.stats["citation"].undefined_reason == "no covered insight has a linked line"
 
 
@@ -146,3 +148,58 @@ def test_sensitivity_is_the_larger_distance_from_the_random_order() -> None:
     assert without.top.value is not None
     only = sensitivity({"random": orders["random"]}, average=Average.OVER_INSIGHTS)
     assert only.sensitivity.undefined_reason == "no score in an ordered run"
+
+
+def written(n_writers: int, n_subtopics: int, *, seed: int = 1) -> list[Scored]:
+    rng = np.random.default_rng(seed)
+    return [
+        replace(scored("people", at, int(rng.integers(0, 5))), writer=f"w{writer}")
+        for writer in range(n_writers)
+        for at in range(n_subtopics)
+    ]
+
+
+def test_writers_are_a_sample_from_five_on_and_else_the_interval_is_about_these() -> None:
+    for n, method in ((5, "variance components of writers and subtopics"), (3, "of these 3 writers only")):
+        people = written(n, 8)
+        plain = [replace(row, writer=None) for row in people]
+        [row], [without] = board(*people).rows(), board(*plain).rows()
+        joint, bare = row.stats["joint"], without.stats["joint"]
+        assert method in joint.method
+        assert joint.value == bare.value
+        assert joint.only_these == (None if n == 5 else 3)
+        if n == 3:
+            assert (joint.low, joint.high) == (bare.low, bare.high)
+        else:
+            cells = [Cell(one.writer, one.subtopic, one.score.scores.joint.value or 0.0) for one in people]
+            expected = mean_over_writers(cells)
+            assert (joint.value, joint.low, joint.high) == pytest.approx(
+                (expected.value, expected.low, expected.high)
+            )
+
+
+@pytest.mark.parametrize("average", [Average.OVER_INSIGHTS, Average.OVER_SUMMARIES])
+def test_a_system_minus_people_takes_writers_as_a_sample(average: Average) -> None:
+    people = [row for row in written(6, 8) if (row.subtopic + int(row.writer[1:])) % 3]  # type: ignore[index]
+    system = [scored("a", at, at % 5, cites=at % 2, n_insights=4) for at in range(8)]
+    made = board(*people, *system, average=average)
+    plain = board(*(replace(row, writer=None) for row in people), *system, average=average)
+    [found], [bare] = made.differences([("a", "people")]), plain.differences([("a", "people")])
+    [turned] = made.differences([("people", "a")])
+    for name in ("coverage", "joint", "citation"):
+        assert found[name].value == pytest.approx(bare[name].value)
+        assert (turned[name].low, turned[name].high) == pytest.approx(
+            (-found[name].high, -found[name].low)  # type: ignore[operator]
+        )
+        assert "writers" in found[name].method
+    cells = [
+        Cell(row.writer, row.subtopic, (row.score.scores.coverage.value or 0.0) - at_system)
+        for row in people
+        for at_system in [
+            next(one for one in system if one.subtopic == row.subtopic).score.scores.coverage.value or 0
+        ]
+    ]
+    n_of = {at: sum(cell.subtopic == at for cell in cells) for at in range(8)}
+    weighted = [replace(cell, weight=1 / n_of[cell.subtopic]) for cell in cells]  # type: ignore[index]
+    expected = mean_over_writers(weighted)
+    assert (turned["coverage"].value, turned["coverage"].low) == pytest.approx((expected.value, expected.low))

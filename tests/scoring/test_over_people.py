@@ -1,4 +1,4 @@
-"""Intervals over people: annotators are drawn as well as clusters, never compared with themselves."""
+"""Intervals over people: a double jackknife over annotators and clusters."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.draws import People, Resampling, people_drawn, people_of
+from benchmarks.scoring.draws import People, Resampling, people_of
 from benchmarks.scoring.intervals import Batch, Rate
+from benchmarks.scoring.jackknife import LeftOut, error_over_people
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sums import mean_of_defined
 
@@ -44,7 +45,8 @@ def test_the_figure_is_the_same_and_its_interval_wider_when_people_differ(measur
     assert people.value == items.value
     assert people.low < items.low
     assert people.high > items.high
-    assert people.method.endswith("bootstrap over people and clusters")
+    assert people.method.endswith("double jackknife over people and clusters")
+    assert items.method.endswith("of these 8 annotators only")
 
 
 def test_every_figure_of_a_category_is_over_people_too() -> None:
@@ -56,18 +58,46 @@ def test_every_figure_of_a_category_is_over_people_too() -> None:
         assert over.agreement.low < items.agreement.low  # type: ignore[operator]
 
 
-def test_people_who_are_drawn_twice_do_not_agree_with_themselves() -> None:
-    """Two camps that never agree across: a resample of one person several times has no pair at all."""
-    codes = np.tile(np.arange(5) % 2, (40, 1))
-    table = Ratings(codes, ("no", "yes"), tuple("abcde"), tuple(np.repeat(np.arange(10), 4).tolist()))
-    found = percent_agreement(table, resampling=OVER)
-    drawn = people_drawn(5, OVER)
-    same = lambda weights: sum(weights[a] * weights[b] for a in range(5) for b in range(a) if (a - b) % 2 == 0)  # noqa: E731
-    all_pairs = lambda weights: sum(weights[a] * weights[b] for a in range(5) for b in range(a))  # noqa: E731
-    expected = [same(row) / all_pairs(row) for row in drawn if all_pairs(row)]
-    assert found.value == pytest.approx(0.4)
-    assert found.low == pytest.approx(np.quantile(expected, 0.001), abs=0.1)
-    assert min(expected) == 0
+EXAMPLE = ("00001", "22212", "00100", "22222", "10121", "00000", "21222", "11210")
+"""Eight items, each its own cluster, by five annotators."""
+
+
+@pytest.mark.parametrize(
+    ("fifth", "expected"),
+    [("", (0.4375, 0.0156, 0.0199, 0.0321, 0.1410, 7, 0.1040, 0.7710)),
+     ("10210201", (0.1563, 0.1078, 0.0088, 0.0239, 0.3045, 4, -0.5, 1.0))],
+)  # fmt: skip
+def test_the_worked_examples(fifth: str, expected: tuple[float, ...]) -> None:
+    codes = np.array([[int(code) for code in row] for row in EXAMPLE])
+    if fifth:
+        codes[:, 4] = [int(code) for code in fifth]
+    table = Ratings(codes, tuple("abc"), tuple("vwxyz"))
+    found = randolph_kappa(table, resampling=OVER)
+    error = error_over_people(found.value or 0.0, without(table))
+    assert (
+        found.value, error.of_people, error.of_clusters, error.of_both, error.se, error.df, found.low, found.high
+    ) == pytest.approx(expected, abs=5e-5)  # fmt: skip
+
+
+def without(table: Ratings) -> LeftOut:
+    """Randolph's kappa of the labels that are left, one computation for each."""
+
+    def kappa(codes: np.ndarray) -> float:
+        value = randolph_kappa(Ratings(codes, table.categories, table.raters)).value
+        assert value is not None
+        return value
+
+    def less(item: int | slice, rater: int | slice) -> np.ndarray:
+        codes = table.codes.copy()
+        codes[item, rater] = -1
+        return codes
+
+    n, m = table.codes.shape
+    return LeftOut(
+        np.array([kappa(less(slice(None), rater)) for rater in range(m)]),
+        np.array([kappa(np.delete(table.codes, item, axis=0)) for item in range(n)]),
+        np.array([[kappa(less(item, rater)) for item in range(n)] for rater in range(m)]),
+    )
 
 
 def test_under_five_people_there_is_no_interval_over_them() -> None:
@@ -84,29 +114,38 @@ def test_ordinal_alpha_equals_its_figure_over_items() -> None:
     assert over.low < over.value < over.high  # type: ignore[operator]
 
 
-def test_blocks_count_as_often_as_their_people_are_drawn() -> None:
-    drawn = people_drawn(6, OVER)
-    assert drawn.shape == (1_000, 6)
-    assert set(drawn.sum(axis=1)) == {6.0}
-    pairs = people_of([(0, 1), (2,)], 6, OVER)
-    assert pairs is not None
-    assert np.array_equal(pairs.weights[:, 0], drawn[:, 0] * drawn[:, 1])
-    assert np.array_equal(pairs.weights[:, 1], drawn[:, 2])
-    assert people_of([(0, 1)], 6, ITEMS) is None
-
-
-def test_a_mean_over_people_and_a_pooled_share_follow_the_draw() -> None:
-    hits = [np.full((10, 2), (share, 1.0)) for share in (0.0, 0.5, 1.0, 1.0, 1.0)]
+def test_people_are_left_out_of_means_and_of_pooled_shares() -> None:
+    rng = np.random.default_rng(3)
+    hits = [np.column_stack([rng.integers(0, 5, 10), np.full(10, 4)]).astype(float) for _pair in range(10)]
+    pairs = [(a, b) for a in range(5) for b in range(a)]
     batch = Batch(10, OVER)
     blocks = [batch.add(block) for block in hits]
-    people = people_of([(at,) for at in range(5)], 5, OVER)
-    assert isinstance(people, People)
+    people = people_of(pairs, 5, OVER)
+    assert people == People(tuple(pairs), 5)
+    assert people_of(pairs, 5, ITEMS) is None
     figure = Rate.of("share", "nothing")
-    mean, pooled = batch.estimate(figure, blocks, people=people), batch.pooled(figure, blocks, people=people)
-    assert mean.value == pooled.value == pytest.approx(0.7)
-    assert mean.values == pytest.approx(people.weights @ [0.0, 0.5, 1.0, 1.0, 1.0] / 5)
-    assert pooled.values == pytest.approx(mean.values)
-    assert mean.minus(mean).n_people == 5
+    for made, by_pair in (
+        (batch.estimate(figure, blocks, people=people), True),
+        (batch.pooled(figure, blocks, people=people), False),
+    ):
+        assert made.left_out is not None
+        found = made.left_out()
+
+        def share(kept: list[np.ndarray], *, by_pair: bool = by_pair) -> float:
+            if by_pair:
+                return float(np.mean([block[:, 0].sum() / block[:, 1].sum() for block in kept]))
+            return float(sum(block[:, 0].sum() for block in kept) / sum(block[:, 1].sum() for block in kept))
+
+        others = [block for pair, block in zip(pairs, hits, strict=True) if 2 not in pair]
+        assert found.people[2] == pytest.approx(share(others))
+        assert found.clusters[7] == pytest.approx(share([np.delete(block, 7, axis=0) for block in hits]))
+        cut = [
+            np.delete(block, 7, axis=0) if 2 in pair else block for pair, block in zip(pairs, hits, strict=True)
+        ]
+        assert found.cells[2, 7] == pytest.approx(share(cut))
+        difference = made.minus(made)
+        assert difference.n_people == 5
+        assert difference.stat(n_items=40).interval_reason == "the same without any of the people or clusters"
 
 
 def test_a_weighted_mean_leaves_out_what_is_undefined() -> None:

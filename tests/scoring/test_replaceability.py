@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.replaceability import TooLittle, _rejected, replaceability
+from benchmarks.scoring.replaceability import Distance, TooLittle, _rejected, replaceability
 
 
 def labels(rng: np.random.Generator, n: int, skills: list[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -103,3 +103,60 @@ def test_few_judges_pass_that_stand_as_far_behind_as_is_allowed() -> None:
         _truth, codes = labels(rng, 120, [0.8, 0.8, 0.8, 0.5])
         passed += replaceability(codes[:, :3], codes[:, 3], epsilon=border).passes
     assert passed <= 50
+
+
+def test_the_root_mean_square_is_the_score_of_the_paper() -> None:
+    """Others say 0 and 2: labels of 1 and of 0 are as far on average, but not by root mean square."""
+    people = np.array([[0, 0, 2]] * 40)
+    judge = np.full(40, 1)
+    worth = (0.0, 0.5, 1.0)
+    mean = replaceability(people, judge, worth=worth)
+    root = replaceability(people, judge, worth=worth, distance=Distance.RMSE)
+    assert (mean.against[0].judge, mean.against[0].human) == (1.0, 1.0)
+    assert (root.against[0].judge, root.against[0].human) == (1.0, 0.0)
+    assert (mean.distance, root.distance) == (Distance.ABSOLUTE, Distance.RMSE)
+    assert replaceability(people, judge).distance is Distance.EXACT
+
+
+def test_root_mean_squares_are_those_of_plain_numpy() -> None:
+    rng = np.random.default_rng(11)
+    _truth, codes = labels(rng, 120, [0.8, 0.6, 0.7, 0.7])
+    found = replaceability(codes[:, :3], codes[:, 3], worth=(0.0, 0.5, 1.0), distance=Distance.RMSE)
+    for one in found.against:
+        others = [at for at in range(3) if at != one.annotator]
+        sides = [
+            -np.sqrt((((codes[:, at][:, None] - codes[:, others]) / 2) ** 2).mean(axis=1))
+            for at in (3, one.annotator)
+        ]
+        assert one.judge == pytest.approx(np.mean(sides[0] >= sides[1] - 1e-9))
+
+
+def test_the_advantage_has_an_interval_over_clusters_that_holds() -> None:
+    rng = np.random.default_rng(12)
+    keys = np.repeat(np.arange(20), 6).tolist()
+    _truth, many = labels(rng, 60_000, [0.8, 0.7, 0.6, 0.7])
+    truth = replaceability(many[:, :3], many[:, 3]).advantage
+    held = 0
+    for _world in range(300):
+        _truth, codes = labels(rng, 120, [0.8, 0.7, 0.6, 0.7])
+        found = replaceability(codes[:, :3], codes[:, 3], clusters=keys)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= truth <= found.high
+    assert 0.91 <= held / 300 <= 0.985
+    few = replaceability(codes[:, :3], codes[:, 3], clusters=[at % 4 for at in range(120)])
+    assert (few.low, few.high) == (None, None)
+
+
+@pytest.mark.parametrize("n_clusters", [6, 12, 30])
+def test_power_is_about_how_often_an_equal_judge_passes(n_clusters: int) -> None:
+    """300 worlds each with a judge as skilled as the annotators, items in clusters of five."""
+    rng = np.random.default_rng(n_clusters)
+    keys = np.repeat(np.arange(n_clusters), 5).tolist()
+    passed, power = 0, []
+    for _world in range(300):
+        _truth, codes = labels(rng, 5 * n_clusters, [0.7, 0.7, 0.7, 0.7])
+        found = replaceability(codes[:, :3], codes[:, 3], clusters=keys)
+        passed += found.passes
+        power.append(found.power)
+    assert np.mean(power) == pytest.approx(passed / 300, abs=0.12)

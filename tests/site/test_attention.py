@@ -13,7 +13,7 @@ from annotation.models import DraftRevision, Study
 from annotation.studies.pace import Pace
 from benchmarks.engine import judging
 from benchmarks.models import JudgeRun
-from summhay_site.home.attention import everything
+from summhay_site.home.overview import waiting_for
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_session
 
@@ -47,7 +47,7 @@ def test_the_finish_is_said_from_the_tasks_of_the_last_days(
 
 def waiting(user: Any) -> dict[str, str]:
     studies = {study.pk: study for study in Study.objects.for_user(user)}
-    return {one.text: one.about for one in everything(user, studies)}
+    return {one.text: one.about for one in waiting_for(user, studies)}
 
 
 def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any, now: Any) -> None:

@@ -49,6 +49,7 @@ def measured(site: Site, name: str) -> dict[str, dict[str, Any]]:
     return {row["figure"]: row for row in rows}
 
 
+@pytest.mark.nightly
 def test_a_real_server_is_measured_beside_its_floor(site: Site) -> None:
     rows = measured(site, "drafts")
     alone = rows["saves, one client, p50"]
@@ -61,6 +62,7 @@ def test_a_real_server_is_measured_beside_its_floor(site: Site) -> None:
     assert rows["page of a session, 100 documents, p50"]["median"] > 0
 
 
+@pytest.mark.nightly  # by day `test_many_passwords` and a story of a rush
 def test_everybody_who_logs_in_at_once_is_in_soon_and_saves_go_on(site: Site) -> None:
     """Times are bound loosely, as this machine may be busy; `manage.py bench logins` measures them."""
     rows = measured(site, "logins")
@@ -71,6 +73,7 @@ def test_everybody_who_logs_in_at_once_is_in_soon_and_saves_go_on(site: Site) ->
     assert rows["saves beside them, p95"]["median"] < 3000
 
 
+@pytest.mark.nightly
 def test_a_checkout_can_be_measured_against_another_in_the_same_run(site: Site) -> None:
     rows = run("scoring", all_cases()["scoring"][1], [site, site], rounds=2)
     assert all(row["against"]["median"] > 0 for row in rows)

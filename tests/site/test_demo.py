@@ -40,7 +40,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
     assert work_of(verification).n_short(verification) == 0
     client.force_login(User.objects.get(username="ada"))
-    autods = client.get(f"/studies/{verification.uid}/points/autods/").context["found"]
+    autods = client.get(f"/studies/{verification.uid}/points/autods/").context["shown"].figures.autods
     assert {name: round(stat.value, 4) for name, stat in autods.mean.items()} == {
         "retention": 0.8831,
         "false_positive_rate": 0.6875,
@@ -56,41 +56,39 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     people = client.get("/leaderboard/").context["board"].people
     assert (people.row.n_summaries, len(set(writing.writing_plan.subtopics.all()))) == (9, 6)
     assert all(stat.low is not None for stat in people.row.stats.values() if stat.value is not None)
-    report = client.get(f"/studies/{linking.uid}/agreement/").context["report"]
+    report = client.get(f"/studies/{linking.uid}/figures/").context["shown"].figures.judges
     assert report.n_clusters == 6
     assert {row.name for row in report.rows} == {"example-judge", "lexical"}
     correlations = [row.stats["pearson"] for row in (report.ceiling, *report.rows)]
     assert [round(stat.value, 4) for stat in correlations] == [0.8663, 0.9277, 0.783]
     assert all(stat.low is not None for stat in correlations)
     rating = Study.objects.get(kind="rating")
-    assert client.get(f"/studies/{rating.uid}/ratings/results/").context["results"].n_invalid == {
-        "example-rater": 0
-    }
+    ratings = client.get(f"/studies/{rating.uid}/figures/").context["shown"].figures
+    assert ratings.n_invalid == {"example-rater": 0}
     batch = Batch.objects.get()
     assert (batch.state, batch.run.state, batch.n_requests) == ("closed", "done", 8)
-    conditions = client.get("/questions/recall/").context["found"].conditions
-    assert (conditions.columns, [model for model, _cells in conditions.rows]) == (
-        ("cut-128", "full"),
-        ["extractive"],
-    )
-    experiments = client.get("/leaderboard/position/experiments/").context
-    assert [chart.name for chart in experiments["charts"]] == ["places-5"]
-    found = {(table["experiment"].system, table["experiment"].name): table for table in experiments["tables"]}
-    assert {key: table["experiment"].n for key, table in found.items()} == {
+    conditions = client.get("/questions/recall/").context["sheet"].table("by-condition")
+    assert [row.names for row in conditions.rows] == [("extractive", "cut-128"), ("extractive", "full")]
+    experiments = client.get("/leaderboard/position/experiments/").context["sheet"]
+    assert [chart.name for chart in experiments.charts] == ["places-5"]
+    found = {name: experiments.table(f"{name}-scores").rows for name in ("infilling", "position")}
+    assert {(row.names[0], name): row.value("n") for name, rows in found.items() for row in rows} == {
         (system, name): 10 for system in ("extractive", SECOND) for name in ("infilling", "position")
     }
-    first, *_others, last, chance = [cells[0].value for _name, cells, _share in found[SECOND, "position"]["rows"]]
+    scores = [row.number("rouge1") for row in found["position"] if row.names[0] == SECOND]
+    first, *_others, last, chance = scores
     assert first > last
     assert last == pytest.approx(chance, abs=0.03)  # it has not read so far
     with (FOLDER / "named-points.csv").open("rb") as file:
-        extraction = client.post("/questions/recall/extraction/", {"points": file, "dataset": "demo"}).context[
-            "found"
-        ]
-    assert (extraction.n_questions, extraction.n_labelled) == (6, 36)
-    assert 0.5 < extraction.lexical["micro"].value < extraction.people["micro"].value < 1
-    assert extraction.people["micro"].low is not None
-    sources = client.get("/leaderboard/position/?dataset=demo-passages").context
-    assert {cells["n"] for cells in sources["table"].rows} == {10}
+        sheet = client.post("/questions/recall/extraction/", {"points": file, "dataset": "demo"}).context["sheet"]
+    extraction = sheet.table("extraction")
+    people, lexical = extraction.rows
+    assert extraction.about.startswith("6 questions")
+    assert people.value("n") == 36
+    assert 0.5 < lexical.number("micro") < people.number("micro") < 1
+    assert people.value("micro").low is not None
+    sources = client.get("/leaderboard/position/?dataset=demo-passages").context["sheet"]
+    assert {row.value("n") for row in sources.table("all-rows").rows} == {10}
     client.logout()
     for one in player.logins():
         assert one["username"] in said.getvalue()

@@ -73,10 +73,10 @@ def addresses_of(world: list[Study]) -> list[str]:
     session, person = Session.objects.get().uid, Annotator.objects.get(label="Zebulon Quartz")
     named = [
         *[(name, [writing]) for name in ("study", "study-annotators", "study-assignments", "study-results")],
-        *[(name, [linking]) for name in ("study", "study-agreement", "study-agreement-rows")],
-        *[("study-agreement-file", [linking, name]) for name in ("people.csv", "figures.json", "forest.svg")],
-        ("study", [verification]),
-        *[(f"verification-{page}", [verification]) for page in ("agreement", "choosing", "dataset")],
+        *[(name, [linking]) for name in ("study", "study-figures", "study-agreement-rows")],
+        *[("study-figures-file", [linking, name]) for name in ("figures.csv", "figures.json", "forest.svg")],
+        *[(name, [verification]) for name in ("study", "study-figures")],
+        *[(f"verification-{page}", [verification]) for page in ("choosing", "dataset")],
         *[("disagreements", [linking]), ("study-labels", [linking, "csv"]), ("session-results", [session])],
     ]
     models = ("annotator", "membership", "assignment", "session", "consent", "coveragelabel", "pointlabel")
@@ -116,7 +116,7 @@ def test_names_of_erased_people_are_gone_from_every_page_and_download(
 def test_a_new_name_is_on_the_agreement_page_at_once(
     world: list[Study], annotator: Any, eve: Any, login: Any, now: datetime
 ) -> None:
-    client, address = login(eve), reverse("annotation:study-agreement", args=[world[1].uid])
+    client, address = login(eve), reverse("annotation:study-figures", args=[world[1].uid])
     assert "Zebulon Quartz" in body_of(client, address)
     accounts.update_details(actor=eve, user=annotator, name="Zoe Quartz", email=annotator.email, now=now)
     shown = body_of(client, address)
@@ -129,7 +129,7 @@ def test_a_browser_asks_anew_for_a_page_behind_the_login(
 ) -> None:
     assert Summary.objects.exists()
     for person, addresses in (
-        (eve, ["/", "/people/", "/studies/", reverse("annotation:study-agreement", args=[world[1].uid])]),
+        (eve, ["/", "/people/", "/studies/", reverse("annotation:study-figures", args=[world[1].uid])]),
         (ben, ["/", "/work/"]),
     ):
         for address in addresses:

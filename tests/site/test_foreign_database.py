@@ -12,9 +12,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from django.db.migrations.loader import MigrationLoader
+
+from summhay_site.operations.upgrading import ForeignDatabase, check
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
+MIGRATE, DEMO = ("manage.py", "migrate"), ("manage.py", "demo", "--port", "18763")
 SERVER = ("-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi")
 OLDER = """
 CREATE TABLE django_migrations (id integer PRIMARY KEY, app text, name text, applied text);
@@ -67,8 +71,17 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("command", [("manage.py", "migrate"), ("manage.py", "demo", "--port", "18763"), SERVER])
-@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize(
+    ("command", "journal"),
+    [
+        (MIGRATE, "wal"),
+        (MIGRATE, "delete"),
+        (DEMO, "wal"),
+        (SERVER, "wal"),
+        pytest.param(DEMO, "delete", marks=pytest.mark.nightly),
+        pytest.param(SERVER, "delete", marks=pytest.mark.nightly),
+    ],
+)
 def test_an_older_database_is_refused_and_not_touched(
     command: tuple[str, ...], journal: str, folder: Path
 ) -> None:
@@ -105,3 +118,10 @@ def test_a_backup_of_another_version_replaces_nothing(folder: Path, tmp_path: Pa
     assert "annotation.0002_labels_of_questions" in done.stderr
     assert "Nothing was changed" in done.stderr
     assert contents(tmp_path) == before
+
+
+def test_one_in_between_two_releases_is_refused_and_one_of_the_latest_is_not() -> None:
+    step = MigrationLoader(None).disk_migrations["annotation", "0002_since_0_2"]
+    check({("annotation", "0001_initial"), *step.replaces}, what="This database")
+    with pytest.raises(ForeignDatabase, match=r"annotation\.0002_labels_are_random"):
+        check({("annotation", "0001_initial"), step.replaces[0]}, what="This database")

@@ -125,6 +125,7 @@ def all_were_answered(line: str) -> bool:
     return f'"statuses": {[200] * 20}' in line and float(line.rsplit(" ", 1)[1].strip("}\n")) < 10
 
 
+@pytest.mark.nightly  # by day `test_wakeup` has a broker that takes nothing
 def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
     silent_server: str, site: dict[str, str]
 ) -> None:
@@ -136,6 +137,7 @@ def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
     assert time.monotonic() - began < 30, "the end of a process waits only a moment for the broker"
 
 
+@pytest.mark.nightly
 def test_what_a_frozen_broker_could_not_take_is_delivered_when_it_thaws(
     redis: Redis, site: dict[str, str]
 ) -> None:

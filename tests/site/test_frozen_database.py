@@ -183,6 +183,7 @@ def last_heartbeat(postgres: Postgres) -> float:
     return float(row[0] or 0) if row else 0.0
 
 
+@pytest.mark.nightly  # by day `test_unavailable` cuts connections
 def test_health_is_answered_while_every_thread_waits_and_all_goes_on_when_the_database_thaws(
     postgres: Postgres, site: int, worker: None
 ) -> None:

@@ -7,8 +7,37 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.agreement.reports import ReportRefused, reports
+from annotation.agreement import (
+    report_agreement,
+    report_bias,
+    report_extraction,
+    report_judges,
+    report_kpr,
+    report_likert,
+    report_replaceability,
+    report_results,
+    report_validation,
+)
+from annotation.agreement.reports import ReportRefused
 from annotation.figures.references import UnknownReference
+from annotation.leaderboard import report_context, report_retrieval, reports
+
+REPORTS = {
+    "leaderboard": reports.LEADERBOARD,
+    "position": reports.POSITION,
+    "retrieval": report_retrieval.REPORT,
+    "context": report_context.REPORT,
+    "experiments": report_context.EXPERIMENTS,
+    "agreement": report_agreement.REPORT,
+    "judges": report_judges.REPORT,
+    "bias": report_bias.REPORT,
+    "kpr": report_kpr.REPORT,
+    "extraction": report_extraction.REPORT,
+    "validation": report_validation.REPORT,
+    "likert": report_likert.REPORT,
+    "replaceability": report_replaceability.REPORT,
+    "results": report_results.REPORT,
+}
 
 
 class Command(BaseCommand):
@@ -18,21 +47,22 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Let each sub-report declare its own."""
-        self.reports = reports()
         choices = parser.add_subparsers(dest="report", metavar="REPORT", required=True)
-        for name, report in self.reports.items():
-            one = choices.add_parser(name, help=report.help)
-            report.add_arguments(one)
-            one.add_argument("--json", action="store_true", help="print plain values with intervals and reasons")
+        for name, report in REPORTS.items():
+            arguments = choices.add_parser(name, help=report.help)
+            report.add_arguments(arguments)
+            arguments.add_argument(
+                "--json", action="store_true", help="print plain values with intervals and reasons"
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make and print one report."""
-        report = self.reports[options["report"]]
+        report = REPORTS[options["report"]]
         try:
-            values = report.make(options)
+            figures = report.make(options)
         except (ReportRefused, UnknownReference) as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            self.stdout.write(orjson.dumps(values, option=orjson.OPT_INDENT_2).decode())
+            self.stdout.write(orjson.dumps(report.plain(figures), option=orjson.OPT_INDENT_2).decode())
         else:
-            self.stdout.write("\n".join(report.lines(values)))
+            self.stdout.write("\n".join(report.console(figures)))

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from annotation.kinds import kind_named, label_kinds
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.simulating import Chosen, Simulation, StudyExists, simulate
-from annotation.labelling.simulation import RateOutOfRange, Rates
+from annotation.labelling.simulating import Chosen, RateOutOfRange, Rates, Simulation, StudyExists, simulate
 from annotation.models import Study
 from annotation.studies.kind import NotPossible
 from benchmarks.management import judges as judges_argument

@@ -135,7 +135,10 @@ def _build(event: str, value: Any, events: Events, depth: int) -> Any:
 
 def _look_again(stream: BinaryIO) -> None:
     """Read a file plainly, unless it is too large, and raise what is found with its place."""
-    if not stream.seekable() or _from_start(stream) > EXPLAIN_BYTES:
+    if not stream.seekable():
+        return
+    stream.seek(0)
+    if size_of(stream) > EXPLAIN_BYTES:
         return
     data = stream.read().removeprefix(BOM)
     if not data.strip():
@@ -146,8 +149,3 @@ def _look_again(stream: BinaryIO) -> None:
         raise UnreadableFile(str(error)) from error
     except strict_json.Flawed as error:
         raise FlawedFile(error) from error
-
-
-def _from_start(stream: BinaryIO) -> int:
-    stream.seek(0)
-    return size_of(stream)

@@ -198,7 +198,10 @@ def _question(where: str, value: Any, problems: Problems) -> QuestionText | None
             key=key,
             text=row.text,
             autods=row.autods,
-            spans=_spans(f"{where}, key_points[{number - 1}]", row, documents, problems),
+            spans=tuple(
+                _span(f"{where}, key_points[{number - 1}].spans[{position}]", span, documents, problems)
+                for position, span in enumerate(row.spans)
+            ),
         )
         for number, (key, row) in enumerate(points, 1)
     )
@@ -214,14 +217,6 @@ def _question(where: str, value: Any, problems: Problems) -> QuestionText | None
         key_points=key_points,
         responses=tuple(ResponseText(row.system, row.text) for row in part.responses),
         where=where,
-    )
-
-
-def _spans(
-    where: str, point: KeyPointPart, documents: tuple[TopicDocument, ...], problems: Problems
-) -> tuple[SpanText, ...]:
-    return tuple(
-        _span(f"{where}.spans[{position}]", part, documents, problems) for position, part in enumerate(point.spans)
     )
 
 

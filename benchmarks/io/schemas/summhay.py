@@ -28,7 +28,7 @@ from benchmarks.io.schemas.summhay_parts import (
     read_subtopic,
     scores_by_number,
 )
-from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicSubtopic, TopicSummary
+from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicSubtopic
 from benchmarks.system_names import TopicSystem
 
 LISTS = frozenset({"subtopics", "documents"})
@@ -205,14 +205,11 @@ def _subtopic_json(subtopic: TopicSubtopic, keys: Mapping[int, str]) -> dict[str
         },
         "summaries": {systems.PREFIX + summary.system_key: list(summary.lines) for summary in subtopic.summaries},
         "eval_summaries": {
-            systems.PREFIX + summary.system_key: _verdicts_json(summary)
+            systems.PREFIX + summary.system_key: [
+                as_published(verdict, "bullet_id", words=PUBLISHED, none="NA", likely=True)
+                for verdict in summary.verdicts
+            ]
             for summary in subtopic.summaries
             if summary.verdicts
         },
     }
-
-
-def _verdicts_json(summary: TopicSummary) -> list[dict[str, Any]]:
-    return [
-        as_published(verdict, "bullet_id", words=PUBLISHED, none="NA", likely=True) for verdict in summary.verdicts
-    ]

@@ -9,6 +9,7 @@ from statistics import fmean
 from benchmarks.scoring.position.curves import (
     Comparison,
     Curve,
+    Distance,
     kolmogorov_smirnov,
     pair_curve,
     pooled_cells,
@@ -56,8 +57,8 @@ class Positions:
     n_texts: int
     pairs: Curve
     reference_pairs: Curve
-    ks: Comparison
-    ks_people: Comparison | None
+    ks: Distance
+    ks_people: Distance | None
     sentences: Curve
     reference_sentences: Curve
     mean_word: float | None
@@ -106,7 +107,7 @@ def positions(
     )
 
 
-def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Comparison | None:
+def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Distance | None:
     common = {one.subtopic for one in texts} & {one.subtopic for one in people}
     if not common:
         return None

@@ -141,6 +141,33 @@ def test_key_points_come_back_with_both_judgments(tmp_path: Path) -> None:
     assert all(same(figures(back.name, task), before[task]) for task in tasks)
 
 
+def figures_in(path: Path) -> dict[str, Any]:
+    """The figures that an archive holds, by task."""
+    with zipfile.ZipFile(path) as zipped:
+        [name] = [name for name in zipped.namelist() if name.endswith("/figures.json")]
+        tasks: dict[str, Any] = json.loads(zipped.read(name))["tasks"]
+    return tasks
+
+
+def test_an_archive_holds_figures_and_those_of_its_study_are_the_same_once_it_is_back(tmp_path: Path) -> None:
+    make_questions(8, n_points=5)
+    study = simulated("verification", "--dataset", "harbours", "--control-share", "1")
+    before = figures_in(path := archived(study, tmp_path))
+    fresh()
+    imported(path)
+    after = figures_in(archived(Study.objects.get(), tmp_path))
+    assert set(before) == set(after) == {"grounded", "key_point", "keep"}
+    for task, own in before.items():
+        back = after[task]
+        assert [back[name] for name in POINTS] == [own[name] for name in POINTS]
+        ends = [[found["intervals"].get(name) for name in POINTS[:-1]] for found in (own, back)]
+        assert ends[0] == ends[1], "of whatever all people say, clusters are drawn in the same order"
+        shown = [[(pair["a"], pair["b"], pair["percent"]) for pair in found["pairs"]] for found in (own, back)]
+        assert shown[0] == shown[1]
+        people = [(row["annotator"], row["n"]) for row in own["per_annotator"]]
+        assert [(row["annotator"], row["n"]) for row in back["per_annotator"]] == people
+
+
 def test_validation_comes_back_with_its_three_answers_in_order(tmp_path: Path) -> None:
     make_judged(n=5)
     study = simulated("validation", "--judge", "strict", "--people-per-item", "3")

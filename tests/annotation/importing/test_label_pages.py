@@ -53,7 +53,7 @@ def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, lo
     page = confirmed(client, job)
     study = Study.objects.get()
     assert (study.created_by, list(study.researchers.all()), study.categories) == (ada, [ada], ["bad", "good"])
-    assert reverse("annotation:study-agreement", args=[study.uid]) in page
+    assert reverse("annotation:study-figures", args=[study.uid]) in page
     assert AuditEvent.objects.get(action="labels.imported").actor == ada
     again = send(client, ROWS, study="Elsewhere", categories="bad,good")
     assert "nothing is new" in shown(client, again)

@@ -72,6 +72,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert (code, found["created"], sum(rows())) == (0, {"labels": 3}, 0)
 
 
+@pytest.mark.every_database
 def test_categories_of_the_file_are_used_with_a_warning(tmp_path: Path) -> None:
     found = run(write(tmp_path, "annotator,item,label\na,1,10\nb,1,9\n"), "--study", "Numbers")[1]
     assert [warning["kind"] for warning in found["warnings"]] == ["categories_from_file"]
@@ -117,11 +118,11 @@ def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, ada: Any,
     with pytest.raises(CommandError, match="Name a task with --task: coherence, overall"):
         report("agreement", "--study", "Rated")
     client = login(ada)
-    address = f"/studies/{Study.objects.get(name='Rated').uid}/agreement/"
+    address = f"/studies/{Study.objects.get(name='Rated').uid}/figures/"
     first = client.get(address).context
     assert [name for name, _text in first["form"].fields["task"].choices] == ["coherence", "overall"]
     for query, share in (("", 0.0), ("?task=overall", 2 / 3), ("?task=other", 0.0)):
-        people = client.get(f"{address}{query}").context["figures"].people
+        people = client.get(f"{address}{query}").context["shown"].figures.people
         assert people.cards["percent"].value == pytest.approx(share)
 
 
@@ -180,6 +181,7 @@ def test_a_file_with_some_known_items_keeps_all_under_their_own_names(tmp_path: 
     assert [(one["kind"], one["count"]) for one in found["warnings"]] == [("unknown_items", 1)]
 
 
+@pytest.mark.every_database
 def test_ids_that_look_like_items_of_this_site_and_match_none_are_reported(tmp_path: Path) -> None:
     make_summaries(n=2)
     text = "annotator,item,label\na,subtopic9/gpt-4o/insight1,none\na,subtopic9/gpt-4o/insight2,full\n"

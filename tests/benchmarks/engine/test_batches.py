@@ -206,6 +206,7 @@ def test_what_is_given_up_is_lost_and_written_again_and_a_late_reply_still_count
     assert JudgeCall.objects.filter(state="answered").count() == 3
 
 
+@pytest.mark.every_database
 def test_files_have_at_most_so_many_requests_and_bytes(run: JudgeRun, tmp_path: Path) -> None:
     assert write(run, tmp_path / "few", most_requests=4).n_files == 2
     assert [len(path.read_bytes().splitlines()) for path in sorted((tmp_path / "few").glob("req*"))] == [4, 2]
@@ -238,6 +239,7 @@ def test_replies_cost_their_share_and_what_is_out_is_reserved_in_the_budget(
     assert costs.cost_of_call(one, costs.Prices()) == HALF * Decimal("0.0028")
 
 
+@pytest.mark.every_database
 def test_a_budget_that_holds_one_request_gets_one_into_the_files(
     server: FakeServer, subtopic: Subtopic, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.fake_openai import MODEL, serving
 
-pytestmark = pytest.mark.own_database
+pytestmark = [pytest.mark.own_database, pytest.mark.nightly]  # by day `test_worker_crew` kills one, on PostgreSQL
 ROOT = Path(__file__).resolve().parents[3]
 AT_A_TIME = 8
 PER_CALL = (100 * 2 + 10 * 9) / 1_000_000

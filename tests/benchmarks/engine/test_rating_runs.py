@@ -165,7 +165,7 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
     judging.run_pending(run=made, clock=timezone.now)
     answers = client.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
     assert "attributability: How far do the documents support what it says?" in answers
-    results = client.get(reverse("annotation:rating-results", args=[study.uid])).content.decode()
+    results = client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert "No summary is rated in full yet." in results
     assert Study.objects.get() == study
 

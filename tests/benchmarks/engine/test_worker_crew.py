@@ -25,6 +25,7 @@ from tests.fake_openai import Answer, serving
 from tests.makers import make_haystack
 from tests.makers_recall import make_response
 
+pytestmark = pytest.mark.contended
 ROOT = Path(__file__).resolve().parents[3]
 WORKER = """
 from django.utils import timezone

@@ -59,7 +59,7 @@ TOY = Format(
     example="one\ntwo\n",
     parse=parse,
     plan=SystemPlan,
-    kinds={"systems": "systems"},
+    kinds=("systems",),
     address=lambda name: f"/systems/{name}/",
     options=(Option("team", "Team", "Whose systems they are.", is_required=True),),
 )

@@ -250,7 +250,7 @@ def test_work_that_breaks_off_says_so_and_nothing_is_imported(
     def fail(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("benchmarks.io.haystack_plan.HaystackPlan.write", fail)
+    monkeypatch.setattr("benchmarks.io.haystacks.HaystackPlan.write", fail)
     run_import(str(job.uid))
     page = login(ada).get(step("job", job)).content.decode()
     assert "Processing this file failed" in page

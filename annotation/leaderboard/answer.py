@@ -1,0 +1,254 @@
+"""The answer of a leaderboard in a sentence and a few figures, and how to read the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.kinds import kind_named
+from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
+from annotation.models import Study
+from benchmarks.judges.registry import description_of
+from benchmarks.results.sheet import Card, Cell, Note, Unit
+from benchmarks.scoring.minutes import Minutes
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import Score
+
+ROWS, ONE_EACH, AS_PAPER = "rows", "rows-one", "paper"
+"""The key of the table, and what the address has for one row a system and for the matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A board with what its words are made of.
+
+    `names` are those of retrievers, `query` the address of the page, kept in links, `studies` those that a reader
+    may see. For files `is_whole` has both
+    views of the page.
+    """
+
+    board: Board
+    view: View
+    names: Mapping[str, str]
+    query: QueryDict = field(default_factory=QueryDict)
+    studies: tuple[Study, ...] = ()
+    is_whole: bool = False
+
+    def name(self, line: Line) -> str:
+        """A row in words."""
+        system = _("people") if line.is_people else line.entry.system
+        return f"{system} · {self.names[line.entry.retriever]}"
+
+    def rows_url(self, line: Line, other: Line | None = None) -> str:
+        """Where a row stands insight by insight, beside another one if given."""
+        kept = self.query.copy()
+        for name in [name for name in kept if name in {"a", "b", AS_PAPER} or name.startswith(f"{ROWS}-")]:
+            del kept[name]
+        pair = f"a={quote(line.key)}" + (f"&b={quote(other.key)}" if other else "")
+        address = f"{reverse('annotation:leaderboard-compared')}?{pair}"
+        return f"{address}&{kept.urlencode()}" if kept else address
+
+
+def answer(layout: Layout) -> str:
+    """Who leads, by how much, and whether that is more than chance."""
+    block = layout.board.blocks[0]
+    n_others = len(block.level) - 1
+    level = ngettext(
+        "%(n)d other row is level with the best system.",
+        "%(n)d other rows are level with the best system.",
+        n_others,
+    )
+    return _leads(layout, block) + (f" {level % {'n': n_others}}" if n_others > 0 else "")
+
+
+def _leads(layout: Layout, block: Block) -> str:
+    best, people = next(iter(block.systems), None), layout.board.people
+    if best is None:
+        return _("People lead: no system has summaries of these subtopics.")
+    n = ngettext("%(n)d subtopic", "%(n)d subtopics", block.n_subtopics) % {"n": block.n_subtopics}
+    if people is None:
+        return _("%(best)s leads with a joint score of %(joint)s on %(n)s.") % {
+            "best": layout.name(best), "joint": _points(best.row.stats["joint"]), "n": n,
+        }  # fmt: skip
+    difference = best.joint_to_people
+    if difference is None or difference.value is None:
+        return _("%(best)s leads the systems; it shares no subtopic with people.") % {"best": layout.name(best)}
+    on = len(best.row.subtopics & people.row.subtopics)
+    words = {
+        "best": layout.name(best),
+        "people": layout.name(people),
+        "gap": f"{abs(100 * difference.value):.1f}",
+        "on": ngettext("the subtopic", "the %(n)d subtopics", on) % {"n": on},
+    }
+    if difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high:
+        if difference.value > 0:
+            return _("On %(on)s that both have, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
+                     "not separate them.") % words  # fmt: skip
+        return _("On %(on)s that both have, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
+                 "interval does not separate them.") % words  # fmt: skip
+    if difference.value > 0:
+        return _("On %(on)s that both have, %(best)s beats %(people)s by %(gap)s points.") % words
+    return _("On %(on)s that both have, %(people)s beat the best system, %(best)s, by %(gap)s points.") % words
+
+
+def cards(layout: Layout) -> Iterator[Card]:
+    """The headline figures: people, the best system, how long people need for its score, and of how much."""
+    board, points = layout.board, Unit.POINTS
+    block = board.blocks[0]
+    people, best = board.people, next(iter(block.systems), None)
+    if people is not None:
+        yield Card(
+            "people", _("People, joint"), people.row.stats["joint"].scaled(100), points, _who(people, layout)
+        )
+    if best is not None:
+        title = _("Best system, joint")
+        yield Card("best", title, best.row.stats["joint"].scaled(100), points, layout.name(best))
+    if best is not None and best.minutes is not None:
+        found = minutes_cell(best.minutes)
+        between = f" ({found.aside})" if found.aside else ""
+        about = _("of people's active time reach the best system%(between)s") % {"between": between}
+        yield Card("minutes", _("Human minutes"), best.minutes.value, Unit.MINUTES, about, text=found.text)
+    elif people is None:
+        yield Card("rows", _("Rows"), len(board.lines), Unit.COUNT, _("systems with their documents"))
+    n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)
+    about = ngettext("%(n)d insight", "%(n)d insights", n_insights) % {"n": n_insights}
+    if people is not None and people.writers is not None:
+        n = people.writers.n_writers
+        about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
+    yield Card("subtopics", _("Subtopics"), block.n_subtopics, Unit.COUNT, about)
+
+
+def _who(line: Line, layout: Layout) -> str:
+    """Of whom a row of people is, with their documents."""
+    if line.writers is None:
+        return ""
+    sessions = ngettext("%(n)d session", "%(n)d sessions", line.writers.n_sessions)
+    writers = ngettext("%(n)d writer", "%(n)d writers", line.writers.n_writers)
+    n_sessions, n_writers = line.writers.n_sessions, line.writers.n_writers
+    return f"{sessions % {'n': n_sessions}}, {writers % {'n': n_writers}} · {layout.names[line.entry.retriever]}"
+
+
+def _points(stat: Stat) -> str:
+    """A score from 0 to 100 with its interval, in a sentence."""
+    if stat.value is None:
+        return "–"
+    between = "" if stat.low is None else f" ({100 * stat.low:.1f}–{100 * (stat.high or 0):.1f})"
+    return f"{100 * stat.value:.1f}{between}"
+
+
+def minutes_cell(found: Minutes) -> Cell:
+    """Minutes of people with their interval; what is never reached is said so."""
+    if found.low is None or found.high is None:
+        return Cell(found.value, aside=_("too few"), text=_minutes(found.value))
+    return Cell(found.value, aside=f"{_minutes(found.low)} – {_minutes(found.high)}", text=_minutes(found.value))
+
+
+def _minutes(value: float) -> str:
+    return f"{value:.0f}" if math.isfinite(value) else _("not reached")
+
+
+def reading(layout: Layout) -> Iterator[Note]:
+    """What the figures are of, and how to read them."""
+    board, view = layout.board, layout.view
+    scores = _(
+        "Scores from 0 to 100 by judge %(judge)s; 95 %% intervals are over subtopics, of people over writers too."
+    ) % {"judge": view.judge}
+    if view.score is Score.EXPECTED:
+        scores += " " + _(
+            "Coverage is the judge's expected value where available; citation and joint scores use its labels."
+        )
+    yield Note(scores)
+    if note := description_of(view.judge.kind):
+        yield Note(note)
+    if len(board.blocks) > 1:
+        yield Note(_ranked_apart(board.blocks[0], board))
+    for block in board.blocks:
+        if block.detectable is not None:
+            yield Note(_ranks(block))
+    if board.people is None:
+        yield Note(_("No session on these subtopics has been scored by this judge."))
+        return
+    for line in board.of_people:
+        yield Note(_people(line, layout))
+    if len(board.of_people) > 1:
+        documents = layout.names[board.people.entry.retriever]
+        yield Note(_("Systems are compared with people (%(documents)s).") % {"documents": documents})
+    yield Note(
+        _("“− people”: joint minus people's, paired over the subtopics that both rows have, each of which counts "
+          "once: it may differ from the difference of two scores of the table. Human minutes: the active time "
+          "after which people's mean joint score first reaches the system's; “too few”: not enough sessions for "
+          "an interval.")
+    )  # fmt: skip
+    yield from _definitions(layout, board.people)
+
+
+def _ranks(block: Block) -> str:
+    """How ranks are read, and which gaps of a block would show."""
+    words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
+    said = _(
+        "Ranks compare %(rows)d systems at once on %(n)d subtopics; small figures are the ranks that a row may "
+        "have. Bold: level with the best. A gap under about %(gap)s points would often not show."
+    )
+    return said % words
+
+
+def _ranked_apart(block: Block, board: Board) -> str:
+    words = {"n": block.n_subtopics, "all": board.n_subtopics}
+    if block.n_subtopics == board.n_subtopics:
+        return (
+            _("Rows that have all %(all)d subtopics come first; others are ranked among those that have the same.")
+            % words
+        )
+    return _("No row has all %(all)d subtopics: each is ranked among those that have the same.") % words
+
+
+def _people(line: Line, layout: Layout) -> str:
+    """Who a row of people is of, and the most that they could reach."""
+    people = line.writers
+    if people is None:
+        return ""
+    numbers = {"n": people.n_sessions, "writers": people.n_writers, "subtopics": people.n_subtopics}
+    if line.entry == PEOPLE:
+        said = (
+            ngettext(
+                "People: %(n)d session (writers: %(writers)d, subtopics: %(subtopics)d).",
+                "People: %(n)d sessions (writers: %(writers)d, subtopics: %(subtopics)d).",
+                people.n_sessions,
+            )
+            % numbers
+        )
+    else:
+        said = ngettext(
+            "People (%(documents)s): %(n)d session (writers: %(writers)d, subtopics: %(subtopics)d).",
+            "People (%(documents)s): %(n)d sessions (writers: %(writers)d, subtopics: %(subtopics)d).",
+            people.n_sessions,
+        ) % (numbers | {"documents": layout.names[line.entry.retriever]})
+    if people.citation_ceiling is not None:
+        most = f"{100 * people.citation_ceiling:.1f}"
+        said += " " + _("With the documents shown to them, %(most)s is the highest possible citation score.") % {
+            "most": most
+        }
+    return said
+
+
+def _definitions(layout: Layout, people: Line) -> Iterator[Note]:
+    """Where the same people have other figures, and why."""
+    if people.writers is None:
+        return
+    page = next(tab.page for tab in kind_named(Study.Kind.WRITING).tabs if tab.here == "results")
+    for study in layout.studies:
+        if study.pk not in people.writers.studies:
+            continue
+        said = _("Results of “%(study)s” are means over sessions; here the insights of all sessions are pooled. "
+                 "So the same people have other figures there.")  # fmt: skip
+        if layout.view.average == "summary":
+            said = _("Results of “%(study)s” have all its sessions and draw these, not subtopics. So the same "
+                     "people may have other figures there.")  # fmt: skip
+        yield Note(said % {"study": study.name}, url=reverse(page, args=[study.uid]))

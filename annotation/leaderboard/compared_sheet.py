@@ -1,0 +1,139 @@
+"""One row of the leaderboard, or two beside each other: totals with intervals, then insight by insight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.leaderboard.board import Board, View
+from annotation.leaderboard.compared import Compared, InsightRow
+from annotation.leaderboard.forms import TITLES
+from benchmarks.models import Insight
+from benchmarks.results.sheet import Measure, Name, Note, Row, Section, Sheet, Table, Unit
+from benchmarks.scoring.stat import stat_json
+
+SCORES = ("coverage", "citation", "joint")
+Rows = Sequence[tuple[Insight, InsightRow]]
+
+
+def names_of_rows(board: Board, documents: Mapping[str, str]) -> dict[str, str]:
+    """What rows are called by their key, with their documents in words."""
+    return {line.key: f"{line.entry.system} · {documents[line.entry.retriever]}" for line in board.lines}
+
+
+def with_insights(figures: Compared) -> list[tuple[Insight, InsightRow]]:
+    """The rows with their insights; those that are gone are left out. One query."""
+    insights = Insight.objects.select_related("subtopic__haystack").in_bulk([row.insight for row in figures.rows])
+    return [(insights[row.insight], row) for row in figures.rows if row.insight in insights]
+
+
+def as_on_board(figures: Compared, board: Board, asked: tuple[str, str]) -> Compared:
+    """The comparison with the differences to people of the leaderboard, over writers too."""
+    first, second = ({line.key: line for line in board.lines}[key] if key else None for key in asked)
+    if board.people is None or first is None or second is None:
+        return figures
+    if second.key == board.people.key and first.to_people:
+        return replace(figures, difference=first.to_people)
+    if first.key == board.people.key and second.to_people:
+        return replace(figures, difference={name: stat.scaled(-1) for name, stat in second.to_people.items()})
+    return figures
+
+
+def sheet(figures: Compared, rows: Rows, names: Mapping[str, str], asked: tuple[str, str], view: View) -> Sheet:
+    """Totals, then a row for each insight."""
+    n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {"n": figures.n_subtopics}
+    about = _("Mean scores from 0 to 100 by judge %(judge)s.") % {"judge": view.judge}
+    if not asked[1]:
+        said = _("%(name)s on %(n)s; the lowest joint score first.") % {"name": names[asked[0]], "n": n_subtopics}
+        if not rows:
+            return Sheet((Note(about), Note(_("It has no scored insight."), is_empty=True)))
+        return Sheet((Note(f"{about} {said}"), _totals(figures, names, asked), _insights(rows, names, asked)))
+    if not rows:
+        return Sheet((Note(about), Note(_("They share no subtopic."), is_empty=True)))
+    said = _(
+        "Both have %(n)s; each counts as one summary on either side. Intervals are over subtopics, of a "
+        "difference to people over writers too."
+    ) % {"n": n_subtopics}
+    return Sheet(
+        (
+            Note(f"{about} {said}"),
+            Section("total", _("In total"), (_totals(figures, names, asked),)),
+            Section("insights", _("Insight by insight"), (_insights(rows, names, asked),)),
+        )
+    )
+
+
+def _totals(figures: Compared, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
+    measures = [Measure("first", names[asked[0]], Unit.POINTS)]
+    if asked[1]:
+        measures.append(Measure("second", names[asked[1]], Unit.POINTS))
+        measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
+    rows = []
+    for name, stat in figures.first.items():
+        stats = {"first": stat}
+        if asked[1]:
+            stats |= {"second": figures.second[name], "difference": figures.difference[name]}
+        rows.append(Row((str(TITLES[name]),), {key: one.scaled(100) for key, one in stats.items()}))
+    return Table("totals", _("In total"), (Name("figure", _("Score")),), tuple(measures), tuple(rows))
+
+
+def _insights(rows: Rows, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
+    measures = []
+    for name in SCORES:
+        measures.append(Measure(f"{name}_first", f"{TITLES[name]}: {names[asked[0]]}", Unit.POINTS))
+        if asked[1]:
+            measures.append(Measure(f"{name}_second", names[asked[1]], Unit.POINTS))
+    if asked[1]:
+        measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
+    return Table(
+        "insights",
+        _("Insight by insight"),
+        (Name("insight", _("Insight")), Name("subtopic", _("Subtopic"), is_filter=True)),
+        tuple(measures),
+        tuple(_row(insight, row) for insight, row in rows),
+        find="insight",
+        is_listing=True,
+    )
+
+
+def _row(insight: Insight, row: InsightRow) -> Row:
+    values = {
+        f"{name}_{side}": _scaled(getattr(row, side)[name]) for name in SCORES for side in ("first", "second")
+    }
+    return Row(
+        (insight.text, insight.subtopic.name),
+        values | {"difference": _scaled(row.difference)},
+        url=reverse("benchmarks:insight-detail", args=[insight.uid]),
+    )
+
+
+def _scaled(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def as_json(figures: Compared, rows: Rows) -> dict[str, Any]:
+    """Totals with intervals and a row for each insight, scores from 0 to 100."""
+    parts = {"first": figures.first, "second": figures.second, "difference": figures.difference}
+    return {
+        "n_subtopics": figures.n_subtopics,
+        **{
+            part: stat_json({name: stat.scaled(100) for name, stat in stats.items()})
+            for part, stats in parts.items()
+            if stats
+        },
+        "insights": [
+            {
+                "insight": insight.text,
+                "subtopic": insight.subtopic.name,
+                "first": {name: _scaled(value) for name, value in row.first.items()},
+                "second": {name: _scaled(value) for name, value in row.second.items()},
+                "difference": _scaled(row.difference),
+            }
+            for insight, row in rows
+        ],
+    }

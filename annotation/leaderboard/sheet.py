@@ -1,0 +1,271 @@
+"""The leaderboard laid out: the answer, a chart, one table of all rows, the matrix of the papers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.leaderboard.answer import AS_PAPER, ONE_EACH, ROWS, Layout, answer, cards, minutes_cell, reading
+from annotation.leaderboard.board import PEOPLE, Board, Line
+from annotation.leaderboard.charts import board_chart
+from annotation.leaderboard.forms import TITLES
+from benchmarks.models import Subtopic
+from benchmarks.results.sheet import (
+    Cards,
+    Cell,
+    Drawing,
+    Fragment,
+    Mark,
+    Measure,
+    Name,
+    Note,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Switch,
+    Table,
+    Text,
+    Unit,
+    Value,
+)
+from benchmarks.scoring.leaderboard import WORDS
+from benchmarks.scoring.stat import Stat
+
+METHOD = "all systems compared at once, signs of subtopics turned"
+BLOCKS = ("coverage", "citation", "joint")
+
+
+def sheet(layout: Layout) -> Sheet:
+    """All that a page, a file or the console shows of a leaderboard."""
+    board = layout.board
+    if not board.lines:
+        return Sheet(
+            (Note(_("This judge has not been run on any system summary in this selection."), is_empty=True),)
+        )
+    chart = board_chart(board, layout.names, str(layout.view.judge), url_of=layout.rows_url)
+    return Sheet(
+        (
+            Note(answer(layout), is_answer=True),
+            Cards("answer", tuple(cards(layout))),
+            *([Drawing(chart, has_table=False)] if chart else []),
+            Section("all-rows", _("All rows"), tuple(_rows_or_matrix(layout))),
+            Section("reading", _("How to read these figures"), tuple(reading(layout))),
+        )
+    )
+
+
+def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
+    shows_matrix = bool(layout.query.get(AS_PAPER))
+    if not layout.is_whole:
+        yield Fragment("annotation/_leaderboard_views.html", {"shows_matrix": shows_matrix, "as_paper": AS_PAPER})
+    if layout.is_whole or not shows_matrix:
+        yield rows_table(layout)
+    if layout.is_whole or shows_matrix:
+        yield from (matrix(layout, name) for name in BLOCKS)
+
+
+# The table
+
+
+def rows_table(layout: Layout) -> Table:
+    """A row for each system with its documents, and for people; columns without any figure are left out."""
+    board = layout.board
+    lines: Sequence[Line] = board.lines
+    if layout.query.get(ONE_EACH):
+        lines = _one_each(lines)
+    titles = block_titles(board)
+    block_of = {line.key: at for at, block in enumerate(board.blocks) for line in block.lines}
+    rows = tuple(_row(layout, line, block_of[line.key], titles) for line in lines)
+    measures = [one for one in _measures(layout) if any(row.number(one.key) is not None for row in rows)]
+    return Table(
+        ROWS,
+        _("All rows"),
+        (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
+        tuple(measures),
+        rows,
+        default="joint",
+        find="system",
+        is_never_cut=True,
+        switches=(Switch(ONE_EACH, _("one row per system")),),
+    )
+
+
+def _one_each(lines: Sequence[Line]) -> list[Line]:
+    """The best row of each system, and of people."""
+    found: dict[str, Line] = {}
+    for line in sorted(lines, key=lambda line: -(line.row.stats["joint"].value or 0.0)):
+        found.setdefault(line.entry.system, line)
+    return [line for line in lines if found[line.entry.system] is line]
+
+
+def _measures(layout: Layout) -> Iterator[Measure]:
+    """The columns. Few insights are not marked: their number stands in a column, and most rows have the same."""
+    has_blocks = len(layout.board.blocks) > 1
+    how = _("of systems by joint score, on the same subtopics")
+    yield Measure("rank", _("Rank"), Unit.COUNT, how, is_leading=True, has_badge=False)
+    for name in ("joint", "coverage", "citation"):
+        yield _score(name, TITLES[name])
+    yield Measure(WORDS, _("Words"), Unit.POINTS, TITLES[WORDS])
+    yield _score("joint_to_people", _("− people"), _("joint minus people's, paired"), is_signed=True)
+    yield Measure("minutes", _("Human minutes"), Unit.MINUTES)
+    yield Measure("n_insights", "n", Unit.COUNT, _("insights"))
+    yield Measure("n_subtopics", _("Subtopics"), Unit.COUNT, is_extra=not has_blocks)
+    yield Measure("minutes_low", _("Minutes, from"), Unit.MINUTES, is_extra=True)
+    yield Measure("minutes_high", _("Minutes, to"), Unit.MINUTES, is_extra=True)
+    yield Measure("minutes_n", _("Minutes, sessions"), Unit.COUNT, is_extra=True)
+    if layout.is_whole or layout.query.get(f"{ROWS}-sort", "joint") == "joint":
+        yield _score("joint_to_above", _("Joint − row above"), is_signed=True, is_extra=True)
+    for name in ("precision", "recall"):
+        yield _score(name, TITLES[name], is_extra=True)
+    yield Measure("level_with_best", _("Level with the best"), Unit.TEXT, is_extra=True)
+    yield Measure("n_summaries", _("Summaries"), Unit.COUNT, is_extra=True)
+    if any(line.row.n_missing for line in layout.board.lines):
+        yield Measure(
+            "n_missing", _("Unusable"), Unit.COUNT, _("insights without a usable verdict"), is_extra=True
+        )
+    if has_blocks:
+        yield Measure("block", _("Block"), Unit.COUNT, _("rows of the same subtopics"), is_extra=True)
+    if layout.board.people is not None:
+        yield Measure("n_sessions", _("Sessions"), Unit.COUNT, is_extra=True)
+        yield Measure("n_writers", _("Writers"), Unit.COUNT, is_extra=True)
+        yield Measure("citation_ceiling", _("Highest possible citation"), Unit.POINTS, is_extra=True)
+
+
+def _score(key: str, title: Text, how: str = "", *, is_signed: bool = False, is_extra: bool = False) -> Measure:
+    return Measure(key, title, Unit.POINTS, how, is_signed=is_signed, is_extra=is_extra, has_badge=False)
+
+
+def _row(layout: Layout, line: Line, block: int, titles: Sequence[str]) -> Row:
+    people = layout.board.people
+    stats = {name: stat if name == WORDS else stat.scaled(100) for name, stat in line.row.stats.items()}
+    words = stats[WORDS].value
+    values: dict[str, Value | Cell] = {
+        **stats,
+        "rank": _rank(line),
+        "joint": Cell(stats["joint"], is_strong=_is_level(line)),
+        WORDS: Cell(stats[WORDS], text="" if words is None else f"{words:.1f}"),
+        **{name: getattr(line.row, name) for name in ("n_summaries", "n_insights", "n_missing")},
+        "n_subtopics": len(line.row.subtopics),
+        "block": block + 1,
+        "level_with_best": None if line.standing is None else _LEVEL[line.standing.is_level],
+    }
+    if line.joint_to_people is not None and people is not None:
+        values["joint_to_people"] = Cell(line.joint_to_people.scaled(100), url=layout.rows_url(line, people))
+    if line.joint_to_above is not None and line is not layout.board.blocks[block].lines[0]:
+        values["joint_to_above"] = line.joint_to_above.scaled(100)
+    if line.minutes is not None:
+        found = line.minutes
+        values |= {"minutes": minutes_cell(found), "minutes_n": found.n_sessions}
+        values |= {"minutes_low": _finite(found.low), "minutes_high": _finite(found.high)}
+    if line.writers is not None:
+        ceiling = line.writers.citation_ceiling
+        values |= {"n_sessions": line.writers.n_sessions, "n_writers": line.writers.n_writers}
+        values["citation_ceiling"] = None if ceiling is None else 100 * ceiling
+    return Row(
+        (_("people") if line.is_people else line.entry.system, layout.names[line.entry.retriever]),
+        values,
+        url=layout.rows_url(line),
+        marks=_marks(line),
+        is_people=line.is_people,
+        group=titles[block],
+    )
+
+
+_LEVEL = {True: "yes", False: "no", None: None}
+
+
+def _rank(line: Line) -> Stat | None:
+    """The rank of a system with those that it may have; people have none."""
+    one = line.standing
+    if one is None:
+        return None
+    n, reason = line.row.n_insights, "" if one.low is not None else _("too few to compare")
+    return Stat(one.rank, n, low=one.low, high=one.high, method=METHOD, interval_reason=reason)
+
+
+def _is_level(line: Line) -> bool:
+    return line.standing is not None and bool(line.standing.is_level)
+
+
+def _marks(line: Line) -> tuple[Mark, ...]:
+    found = []
+    if line.writers is not None:
+        n = line.writers.n_sessions
+        found.append(Mark(ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}))
+    if line.row.n_missing:
+        title = _("insights without a usable verdict, which are in no figure")
+        found.append(Mark(_("%(n)d unusable") % {"n": line.row.n_missing}, title, warns=True))
+    return tuple(found)
+
+
+def _finite(value: float | None) -> Cell:
+    return Cell(value, text="" if value is None or math.isfinite(value) else _("not reached"))
+
+
+def block_titles(board: Board) -> list[str]:
+    """What to call each block: how many subtopics of which haystacks; a single one needs no title."""
+    if len(board.blocks) == 1:
+        return [""]
+    of = dict(
+        Subtopic.objects.filter(pk__in={pk for line in board.lines for pk in line.row.subtopics}).values_list(
+            "pk", "haystack__title"
+        )
+    )
+    titles: list[str] = []
+    for block in board.blocks:
+        haystacks = sorted({of[pk] for pk in block.lines[0].row.subtopics if pk in of})
+        words = {"n": block.n_subtopics, "all": board.n_subtopics, "haystacks": ", ".join(haystacks)}
+        if block.n_subtopics == board.n_subtopics:
+            title = _("All %(n)d subtopics: %(haystacks)s") % words
+        else:
+            title = _("%(n)d of %(all)d subtopics: %(haystacks)s. Ranked by themselves.") % words
+        titles.append(title)
+    seen: Counter[str] = Counter()
+    numbered = []
+    for title in titles:
+        seen[title] += 1
+        numbered.append(f"{title} ({seen[title]})" if seen[title] > 1 else title)
+    return numbered
+
+
+# The matrix of the papers
+
+
+def matrix(layout: Layout, name: str) -> Table:
+    """A figure of each system by its documents, sorted by joint with the oracle's; people last."""
+    board = layout.board
+    systems = list(dict.fromkeys(line.entry.system for line in board.lines if not line.is_people))
+    by_oracle = sorted(systems, key=lambda system: -_value(board.line(system, "oracle"), "joint"))
+    best = max((_value(line, name) for line in board.lines if not line.is_people), default=-1.0)
+    rows = [_matrix_row(layout, system, name, best) for system in by_oracle]
+    if board.people is not None:
+        rows.append(_matrix_row(layout, PEOPLE.system, name, best))
+    measures = tuple(_score(setting, layout.names[setting]) for setting in board.settings)
+    about = ""
+    if len(board.blocks) > 1:
+        about = _("These rows have different subtopics: compare them in the table.")
+    return Table(
+        f"matrix-{name}", TITLES[name], (Name("system", _("System")),), measures, tuple(rows), about=about
+    )
+
+
+def _matrix_row(layout: Layout, system: str, name: str, best: float) -> Row:
+    is_people = system == PEOPLE.system
+    cells: dict[str, Value | Cell] = {}
+    for setting in layout.board.settings:
+        line = layout.board.line(system, setting)
+        if line is not None:
+            is_best = not is_people and _value(line, name) == best
+            stat = line.row.stats[name].scaled(100)
+            cells[setting] = Cell(stat, url=layout.rows_url(line), place=1 if is_best else 0)
+    return Row((_("people") if is_people else system,), cells, is_people=is_people)
+
+
+def _value(line: Line | None, name: str) -> float:
+    value = None if line is None else line.row.stats[name].value
+    return -1.0 if value is None else value

@@ -1,0 +1,199 @@
+"""The figures of a rating study laid out: people among themselves, judges beside them, systems, disagreements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.figures.charts import small_dots
+from annotation.kinds import Headline
+from annotation.models import Study
+from annotation.rating.aspects import name_of
+from annotation.rating.results import RATING, Differing, Results, as_json
+from annotation.results.study import OfStudy
+from annotation.results.study_results import StudyResults
+from benchmarks.results.sheet import (
+    Measure,
+    Name,
+    Note,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    stat_row,
+)
+from benchmarks.scoring.likert import ALPHA, DIFFERENCE, MEAN, MEASURES, PEOPLE, MeasureRows, SystemRows
+from benchmarks.scoring.stat import Stat
+from benchmarks.web.charts import Chart
+
+BY_ASPECT = "ratings have a share of equal ones for each aspect; see the results"
+
+
+class RatingResults(StudyResults[OfStudy, Results]):
+    """Ratings of people and judges."""
+
+    computation = RATING
+    form_template = "annotation/_rating_run.html"
+
+    def sheet(self, study: Study, figures: Results, query: QueryDict) -> Sheet:
+        return sheet(figures)
+
+    def as_json(self, figures: Results) -> object:
+        return as_json(figures)
+
+    def headline(self, figures: Results) -> Headline:
+        """How many summaries were rated, and how far people agree on the mean over aspects."""
+        return Headline(
+            n_items=figures.report.n_rated,
+            n_people=len(figures.people),
+            n_judges=len(figures.judges),
+            percent=Stat.undefined(BY_ASPECT),
+            corrected=_mean(figures).people.stats[ALPHA],
+            coefficient=_("Krippendorff α of the mean rating"),
+        )
+
+    def card(self, figures: Results) -> Chart | None:
+        """How the mean ratings of people and of judges correlate with those of people."""
+        mean = _mean(figures)
+        return small_dots(
+            _("Correlation of mean ratings with people"),
+            [
+                (_("people"), mean.people.stats["pearson"]),
+                *((row.name, row.stats["pearson"]) for row in mean.judges),
+            ],
+            x_label=_("Pearson"),
+            caption=_("%(n)d summaries, 95 %% intervals") % {"n": figures.report.n_rated},
+            n_human=1,
+        )
+
+
+RESULTS = RatingResults()
+
+
+def _mean(results: Results) -> MeasureRows:
+    return next(one for one in results.report.measures if one.measure == MEAN)
+
+
+def sheet(results: Results) -> Sheet:
+    """All that a page, a file or the console shows of ratings."""
+    notes = tuple(_notes(results))
+    if not results.report.n_rated:
+        waiting = Note(_("No summary is rated in full yet. Figures appear with the first one."), is_empty=True)
+        return Sheet((*notes, waiting))
+    measures = (
+        Section(one.measure, capfirst(name_of(one.measure)), (_raters(one),)) for one in results.report.measures
+    )
+    systems = Section(
+        "systems",
+        _("Mean ratings by system"),
+        tuple(_systems(results.report.systems)),
+        about=_(
+            "Of the summaries that people rated in full. A summary that several people rated counts once, by "
+            "their mean."
+        ),
+    )
+    return Sheet((*notes, *measures, systems, Section("rows", _("Where people differ"), _differing(results))))
+
+
+def _notes(results: Results) -> Iterable[Note]:
+    n, every = results.report.n_rated, len(results.items)
+    rated = ngettext(
+        "%(n)d of %(all)d summaries rated in full; people: %(people)d, judges: %(judges)d.",
+        "%(n)d of %(all)d summaries rated in full; people: %(people)d, judges: %(judges)d.",
+        n,
+    ) % {"n": n, "all": every, "people": len(results.people), "judges": len(results.judges)}
+    how = _("Each figure of two raters is averaged over people. Intervals (95 %) resample subtopics.")
+    yield Note(f"{rated} {how}")
+    for name, n_invalid in results.n_invalid.items():
+        if n_invalid:
+            yield Note(
+                ngettext(
+                    "%(n)d rating of %(judge)s could not be used.",
+                    "%(n)d ratings of %(judge)s could not be used.",
+                    n_invalid,
+                )
+                % {"n": n_invalid, "judge": name}
+            )
+    if results.report.n_rated and not results.judges:
+        yield Note(_("No judge has rated these summaries yet."))
+
+
+def _raters(one: MeasureRows) -> Table:
+    of_aspects = (Measure("quadratic_kappa", _("Quadratic κ")), Measure("exact_agreement", _("Equal"), Unit.SHARE))
+    measures = (
+        Measure("n", _("Summaries"), Unit.COUNT),
+        Measure(ALPHA, _("Krippendorff α"), how=_("of all people at once")),
+        Measure("pearson", "Pearson"),
+        Measure("spearman", "Spearman"),
+        Measure("tau_b", "Kendall τ-b"),
+        *(() if one.measure == MEAN else (*of_aspects, Measure("alpha_ordinal", _("α of two, ordinal")))),
+        Measure(DIFFERENCE, _("Judge − people"), is_signed=True),
+    )
+    among = stat_row(
+        _("people among themselves"), stats=one.people.stats, n=one.people.n_items, is_people=True, is_pinned=True
+    )
+    judges = (stat_row(row.name, stats=row.stats, n=row.n_items) for row in one.judges)
+    title = capfirst(name_of(one.measure))
+    return Table(f"raters-{one.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
+
+
+def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
+    means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
+    measures = (Measure("n", _("Summaries"), Unit.COUNT), *means)
+    rankings = []
+    for place, side in enumerate(sides):
+        yield Table(
+            f"systems-{place}" if place else "systems-people",
+            _("people") if side.rater == PEOPLE else side.rater,
+            (Name("system", _("System")),),
+            measures,
+            tuple(
+                stat_row(row.system, stats=row.stats, n=row.n, is_people=row.system == PEOPLE) for row in side.rows
+            ),
+        )
+        if side.ranking is not None:
+            found = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
+            rankings.append(stat_row(side.rater, stats=found))
+    if rankings:
+        yield Table(
+            "ranking",
+            _("Order of systems like people's"),
+            (Name("judge", _("Judge")),),
+            (Measure("kendall", "Kendall τ-b"), Measure("spearman", "Spearman")),
+            tuple(rankings),
+        )
+
+
+def _differing(results: Results) -> tuple[Table | Note]:
+    found = results.differing
+    if not found:
+        return (Note(_("No disagreements of two points or more so far.")),)
+    names = (
+        Name("summary", _("Summary")),
+        Name("system", _("System"), is_filter=True),
+        Name("aspect", _("Aspect"), is_filter=True),
+    )
+    measures = (
+        Measure("spread", _("Points apart"), Unit.COUNT),
+        Measure("people", _("People"), Unit.TEXT),
+        Measure("judges", _("Judges"), Unit.TEXT),
+    )
+    title = _("Disagreements of two points or more: %(n)d") % {"n": len(found)}
+    rows = tuple(_differing_row(one) for one in found)
+    return (Table("differing", title, names, measures, rows, find="summary", is_listing=True),)
+
+
+def _differing_row(one: Differing) -> Row:
+    item = one.item
+    people, judges = ("; ".join(f"{name}: {value}" for name, value in given) for given in (one.people, one.judges))
+    return Row(
+        (item.subtopic, item.system, name_of(one.aspect)),
+        {"spread": one.spread, "people": people, "judges": judges},
+        url=reverse("benchmarks:summary-detail", args=[item.uid]) if item.has_page else "",
+    )

@@ -1,0 +1,414 @@
+"""Results of any kind of study with labels: people among themselves, judges beside them, how each person worked.
+
+A kind says what is asked; page, files, card, headline and console follow from the sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Max, Q, Sum
+from django.http import QueryDict
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.figures import judges as judging
+from annotation.figures import people as among
+from annotation.figures.charts import forest, of_pairs, small_dots
+from annotation.figures.judges import JudgeReport, judge_report
+from annotation.figures.people import Agreement, agreement
+from annotation.figures.sections import judge_parts, people_parts
+from annotation.figures.table import LabelTable
+from annotation.kinds import Headline, Text, kind_named
+from annotation.models import LabelTask, Study
+from annotation.results.frames import CLUSTER, ITEM, Categories, Verdicts, frame_of
+from annotation.results.study import OfStudy, study_or_gone, totals
+from annotation.results.study_results import StudyResults
+from annotation.studies.members import names_of
+from annotation.studies.overview import Speed, people_of
+from benchmarks.models import Judge, ModelPrice
+from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.sheet import (
+    Cell,
+    Drawing,
+    Measure,
+    Name,
+    Note,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    Value,
+)
+from benchmarks.scoring.draws import shared_draws
+from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web.charts import Chart
+
+MAX_CARD = 5
+"""At most this many judges, the best, are in a card."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: the field of an answer with the label, and the rest as `frame_of` takes it.
+
+    `model` is that of the answers of the kind, if no other is named.
+    """
+
+    value: str
+    categories: Categories
+    model: Any = None
+    item: Sequence[str] = ()
+    cluster: Sequence[str] = CLUSTER
+    unit: str = "blocks"
+    verdicts: Callable[[], Verdicts] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The figures of one question; `people` is None before the first label. `given` counts labels by person."""
+
+    key: str
+    people: Agreement | None
+    judges: JudgeReport | None
+    given: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One person: how many tasks are done, and how fast items were, if any took time."""
+
+    name: str
+    n_done: int
+    speed: Speed | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigures:
+    """All figures of the labels of a study, by question, and how its people worked."""
+
+    questions: tuple[Asked, ...]
+    workers: tuple[Worker, ...]
+
+
+class LabelResults(StudyResults[OfStudy, LabelFigures]):
+    """The results of a kind whose answers are labels.
+
+    Either `labels` gives a table for each question, by name, and `facts` all that these depend on; or `questions`
+    say in which fields the labels are, by name. `titles` are the names of questions on pages.
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Callable[[Study], Mapping[str, LabelTable]] | None = None,
+        facts: Callable[[Study], object] | None = None,
+        questions: Mapping[str, Question] | None = None,
+        titles: Mapping[str, Text] | None = None,
+    ) -> None:
+        if (labels is None) == (questions is None) or (labels is None) != (facts is None):
+            raise TypeError("Results of labels take labels with facts, or questions.")
+        self._labels, self._facts = labels, facts
+        self.questions, self.titles = questions or {}, titles or {}
+
+    @property
+    def computation(self) -> Computation[OfStudy, LabelFigures]:  # type: ignore[override]
+        """One for all kinds, which asks the kind of the study."""
+        return LABELS
+
+    def labels(self, study: Study) -> Mapping[str, LabelTable]:
+        """The labels of each question."""
+        if self._labels is not None:
+            return self._labels(study)
+        return {
+            key: frame_of(
+                study,
+                model=_model(study, one),
+                value=one.value,
+                categories=one.categories,
+                item=one.item or _item(study),
+                cluster=one.cluster,
+                unit=one.unit,
+                verdicts=one.verdicts() if one.verdicts else None,
+            )
+            for key, one in self.questions.items()
+        }
+
+    def facts_of(self, study: Study) -> object:
+        """All that the labels depend on."""
+        if self._facts is not None:
+            return self._facts(study)
+        of_people = [
+            totals(_model(study, one).objects.filter(study=study).for_figures()) for one in self._apart(study)
+        ]
+        judged = [totals(one.verdicts().counted) for one in self.questions.values() if one.verdicts]
+        return of_people, judged, _judge_facts() if judged else ()
+
+    def _apart(self, study: Study) -> list[Question]:
+        """A question for each model of answers."""
+        return list({_model(study, one): one for one in self.questions.values()}.values())
+
+    def sheet(self, study: Study, figures: LabelFigures, query: QueryDict) -> Sheet:
+        return sheet(figures, self.titles)
+
+    def as_json(self, figures: LabelFigures) -> Any:
+        return as_json(figures)
+
+    def headline(self, figures: LabelFigures) -> Headline:
+        """The figures of the first question that has labels."""
+        found = _first(figures)
+        if found is None or found.people is None:
+            return Headline(0, 0, None)
+        people, n_judges = found.people, len(found.judges.rows) if found.judges else 0
+        return Headline(
+            people.n_items, len(people.people), n_judges, people.cards["percent"], people.cards["randolph"]
+        )
+
+    def card(self, figures: LabelFigures) -> Chart | None:
+        """Judges beside people by correlation; without judges how far people agree."""
+        found = _first(figures)
+        if found is None or found.people is None:
+            return None
+        caption = _("%(n)d items, 95 %% intervals") % {"n": found.people.n_items}
+        if found.judges is not None and found.judges.rows:
+            ranked = sorted(found.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
+            ceiling = found.judges.ceiling
+            people = [] if ceiling is None else [(_("people"), ceiling.stats["pearson"])]
+            rows = [*people, *((row.name, row.stats["pearson"]) for row in ranked[:MAX_CARD])]
+            return small_dots(
+                _("Correlation with people"), rows, x_label=_("Pearson"), caption=caption, n_human=len(people)
+            )
+        rows = [
+            (_("agreement"), found.people.cards["percent"]),
+            (_("Randolph's κ"), found.people.cards["randolph"]),
+            (_("α, ordinal"), found.people.cards["alpha_ordinal"]),
+        ]
+        return small_dots(_("Agreement of annotators"), rows, x_label="", caption=caption, n_human=len(rows))
+
+
+def _first(figures: LabelFigures) -> Asked | None:
+    return next((one for one in figures.questions if one.people is not None), None)
+
+
+def _model(study: Study, question: Question) -> Any:
+    kind: Any = kind_named(study.kind)
+    return question.model or kind.answers.model
+
+
+def _item(study: Study) -> Sequence[str]:
+    """The fields that tell what was labelled, where the answers of a kind are about questions of an item, too."""
+    kind: Any = kind_named(study.kind)
+    return (*ITEM, "insight") if kind.answers.by_insight else ITEM
+
+
+def _judge_facts() -> object:
+    """What judges are called and cost, up to their last finished run. Two queries."""
+    known = Judge.objects.counted().order_by("pk").annotate(Max("runs__finished_at"))
+    prices = tuple(ModelPrice.objects.order_by("pk").values_list())
+    return tuple(known.values_list("pk", "name", "version", "published_cost", "runs__finished_at__max")), prices
+
+
+# Computed by workers
+
+
+def _results(study: Study) -> LabelResults:
+    found = getattr(kind_named(study.kind), "results", None)
+    if not isinstance(found, LabelResults):
+        raise CannotCompute(_("Studies of this kind have other results."))
+    return found
+
+
+def _compute(options: OfStudy) -> LabelFigures:
+    study = study_or_gone(options.study)
+    names = names_of(study, public=options.is_public)
+    questions = []
+    with shared_draws():
+        for key, table in _results(study).labels(study).items():
+            questions.append(_asked(key, table.anonymous() if options.is_public else table))
+    workers = (
+        Worker(names[row["member"].annotator_id], row["tasks"].get(LabelTask.State.DONE, 0), row["speed"])
+        for row in people_of(study)
+    )
+    return LabelFigures(tuple(questions), tuple(one for one in workers if one.n_done))
+
+
+def _asked(key: str, table: LabelTable) -> Asked:
+    if not len(table.codes):
+        return Asked(key, None, None, {})
+    given = {
+        person.name: {
+            label: int(np.count_nonzero(table.codes[:, column] == code))
+            for code, label in enumerate(table.categories)
+        }
+        for column, person in enumerate(table.people)
+        if (table.codes[:, column] != MISSING).any()
+    }
+    return Asked(key, agreement(table), judge_report(table) if table.judges else None, given)
+
+
+def _all_facts(options: OfStudy) -> object:
+    """Labels, names, and how far and how fast people are."""
+    study = study_or_gone(options.study)
+    done = Count("pk", filter=Q(state=LabelTask.State.DONE))
+    work = study.label_tasks.order_by().aggregate(n_done=done, active_ms=Sum("active_ms"))
+    return _results(study).facts_of(study), names_of(study, public=False), sorted(work.items())
+
+
+LABELS = register(Computation("labels", options=OfStudy, figures=LabelFigures, compute=_compute, facts=_all_facts))
+
+
+# Laid out
+
+
+def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
+    """All that a page, a file or the console shows of labels."""
+    asked = [one for one in figures.questions if one.people is not None]
+    if not asked:
+        waiting = Note(_("There are no answers yet. Figures appear with the first one."), is_empty=True)
+        return Sheet((waiting, *_people(figures, titles)))
+    parts: list[Part] = []
+    for one in asked:
+        prefix = f"{one.key}-" if len(figures.questions) > 1 else ""
+        parts += _question(one, prefix, _title(one, titles) if prefix else "")
+    return Sheet((*parts, *_people(figures, titles)))
+
+
+def _title(one: Asked, titles: Mapping[str, Text]) -> str:
+    return str(titles.get(one.key) or capfirst(one.key.replace("_", " ")))
+
+
+def _question(one: Asked, prefix: str, title: str) -> Iterable[Part]:
+    people, report = one.people, one.judges
+    if people is None:
+        return
+    n = len(people.people)
+    note = ngettext(
+        "%(items)d items labelled by %(n)d person, %(shared)d of them by two or more. Intervals (95 %%) resample "
+        "%(unit)s.",
+        "%(items)d items labelled by %(n)d people, %(shared)d of them by two or more. Intervals (95 %%) resample "
+        "%(unit)s.",
+        n,
+    ) % {"items": people.n_items, "n": n, "shared": people.n_pairable, "unit": people.cluster_unit}
+    chart = of_pairs(people)
+    yield Section(
+        f"{prefix}people",
+        _headed(title, _("People among themselves")),
+        (Note(note), *people_parts(people, prefix=prefix), *_drawn(chart, prefix)),
+    )
+    if report is not None:
+        drawn = _drawn(forest(report, "pearson"), prefix)
+        parts = (*drawn, *judge_parts(report, prefix=prefix, only=_of_labels(report)))
+        yield Section(f"{prefix}beside", _headed(title, _("Judges beside people")), parts)
+
+
+def _of_labels(report: JudgeReport) -> list[str]:
+    """The figures of judges, without those of links where nothing was linked."""
+    stats = [(name, stat) for row in report.rows for name, stat in row.stats.items()]
+    return list(dict.fromkeys(name for name, stat in stats if stat.is_defined or not name.startswith("linking")))
+
+
+def _headed(title: str, heading: str) -> str:
+    return f"{title}: {heading[:1].lower()}{heading[1:]}" if title else heading
+
+
+def _drawn(chart: Chart | None, prefix: str) -> Iterable[Drawing]:
+    return () if chart is None else (Drawing(replace(chart, name=f"{prefix}{chart.name}")),)
+
+
+def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Section]:
+    is_one = len(figures.questions) == 1
+    given = tuple(
+        _given(
+            one, "given" if is_one else f"{one.key}-given", _("Labels given") if is_one else _title(one, titles)
+        )
+        for one in figures.questions
+        if one.given
+    )
+    workers = (_workers(figures),) if figures.workers else ()
+    if given or workers:
+        yield Section("each", _("Each person"), (*workers, *given))
+
+
+def _workers(figures: LabelFigures) -> Table:
+    def row(one: Worker) -> Row:
+        if one.speed is None:
+            return Row((one.name,), {"done": one.n_done})
+        speed: dict[str, Value] = {
+            "median": one.speed.median_seconds,
+            "per_hour": one.speed.per_hour,
+            "fast": one.speed.fast,
+        }
+        return Row((one.name,), {"done": one.n_done, **speed})
+
+    return Table(
+        "speed",
+        _("Speed"),
+        (Name("annotator", _("Annotator")),),
+        (
+            Measure("done", _("Tasks done"), Unit.COUNT),
+            Measure("median", _("Median, s"), Unit.SECONDS, _("active time of a task; half of them took less")),
+            Measure("per_hour", _("Tasks an hour"), Unit.COUNT, _("of active time")),
+            Measure("fast", _("Under 5 s"), Unit.SHARE, _("share of tasks that took less active time")),
+        ),
+        tuple(row(one) for one in figures.workers),
+        about=_("Active time, without training and hidden questions."),
+    )
+
+
+def _given(one: Asked, key: str, title: str) -> Table:
+    labels = list(next(iter(one.given.values())))
+
+    def row(name: str, counts: Mapping[str, int]) -> Row:
+        n = sum(counts.values())
+        shares = {label: Cell(count, aside=f"{100 * count / n:.0f} %") for label, count in counts.items()}
+        return Row((name,), {"n": n, **shares})
+
+    return Table(
+        key,
+        title,
+        (Name("annotator", _("Annotator")),),
+        (Measure("n", _("Labels"), Unit.COUNT), *(Measure(label, label, Unit.COUNT) for label in labels)),
+        tuple(row(name, counts) for name, counts in one.given.items()),
+        about=_("How often each person gave each label."),
+    )
+
+
+# Plain values
+
+
+def as_json(figures: LabelFigures) -> dict[str, Any]:
+    """Plain values by question, and how each person worked."""
+    return {
+        "questions": {
+            one.key: {
+                "people": one.people and among.as_json(one.people),
+                "judges": [] if one.judges is None else judging.as_json(one.judges),
+                "given": {name: dict(counts) for name, counts in one.given.items()},
+            }
+            for one in figures.questions
+        },
+        "annotators": [
+            {"annotator": one.name, "n_done": one.n_done, **_speed_json(one.speed)} for one in figures.workers
+        ],
+    }
+
+
+def _speed_json(speed: Speed | None) -> dict[str, Any]:
+    if speed is None:
+        return {
+            "median_seconds": None,
+            "per_hour": None,
+            **stat_json({"fast": Stat.undefined("no time is known")}),
+        }
+    return {
+        "median_seconds": speed.median_seconds,
+        "per_hour": speed.per_hour,
+        **stat_json({"fast": speed.fast}),
+    }

@@ -1,0 +1,91 @@
+"""The page of results of a study of any kind, and its files."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from annotation.figures.page import readable
+from annotation.kinds import kind_named
+from annotation.models import Study
+from annotation.results.study import waiting_for_study
+from annotation.results.study_results import StudyResults
+from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.views import waiting_file
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+
+HEAD = "annotation/_study_head.html"
+
+
+def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, StudyResults[Any, Any]]:
+    """A study that this researcher may read, and how its kind shows its results; 404 where it has none."""
+    study = get_object_or_404(readable(request.user).select_related("created_by"), uid=uid)
+    results = kind_named(study.kind).results_of(study, part)
+    if results is None:
+        raise Http404
+    return study, results
+
+
+@requires("annotation.view_session")
+@require_safe
+def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> HttpResponse:
+    """The figures of a study, or of a part of its results, as they are stored, laid out as its kind says."""
+    study, results = _study(request, uid, part)
+    options = results.options(study, request.GET)
+    shown = look_up(results.computation, options, now=timezone.now())
+    if shown.figures is None:
+        return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
+    results.was_read(request, study, shown.figures)
+    sheet = results.sheet(study, shown.figures, request.GET)
+    name = f"{request.resolver_match.view_name}-file" if request.resolver_match else ""
+    files_url = reverse(name, args=[study.uid, "x"]).removesuffix("x")
+    context = {
+        "study": study,
+        "here": results.here,
+        "head": HEAD,
+        "heading": results.heading,
+        "options": options,
+        "shown": shown,
+        "sheet": sheet,
+        "files_url": "" if sheet.is_empty else files_url,
+        "form_template": results.form_template,
+        "downloads_template": results.downloads_template,
+        **results.beside(request, study, options, shown.figures),
+    }
+    return page(request, "results/sheet.html", context, part="figures")
+
+
+@requires("annotation.view_session")
+@require_safe
+def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: str = "") -> HttpResponseBase:
+    """All figures, or a table or a chart of them, as a file; people under their pseudonyms."""
+    study, results = _study(request, uid, part)
+    options = results.public(results.options(study, request.GET))
+    shown = look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
+    if shown.figures is None:
+        return waiting_file(request, shown, name=name)
+    results.was_read(request, study, shown.figures)
+    sheet = results.sheet(study, shown.figures, request.GET)
+    as_json = results.as_json(shown.figures)
+    if isinstance(as_json, dict):
+        as_json = {"data_version": shown.version, **as_json}
+    prefix = f"{results.called(shown.figures)}-{shown.version}-"
+    return sheet_file(request, sheet, name, as_json=as_json, prefix=prefix, about=study)
+
+
+@requires("annotation.view_session")
+@require_safe
+def moved(request: HttpRequest, uid: uuid.UUID, to: str = "study-figures", name: str = "") -> HttpResponse:
+    """Send who follows an old address of results to the page, or the file called `name`, where they are now."""
+    get_object_or_404(readable(request.user), uid=uid)
+    place = reverse(f"annotation:{to}-file", args=[uid, name]) if name else reverse(f"annotation:{to}", args=[uid])
+    query = request.GET.urlencode()
+    return redirect(f"{place}?{query}" if query else place, permanent=True)

@@ -1,0 +1,89 @@
+"""The results of a study of any kind: which figures are stored, how they are laid out, and what a page has beside.
+
+A kind with labels has one `StudyResults`; page, files, headline and card are made from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext_lazy
+
+from annotation.kinds import Headline, Text
+from annotation.models import Study
+from annotation.results.study import OfStudy
+from benchmarks.results.computation import Computation
+from benchmarks.results.sheet import Sheet
+from benchmarks.web.charts import Chart
+
+O = TypeVar("O")  # noqa: E741 - options
+F = TypeVar("F")
+
+
+class StudyResults(ABC, Generic[O, F]):
+    """Figures of the studies of a kind, and their layout.
+
+    `form_template` stands above the figures and is given the `options`, the figures as `shown.figures` and what
+    `beside` returns; `downloads_template` stands with the files.
+    """
+
+    computation: Computation[O, F]
+    heading: Text = gettext_lazy("Results")
+    here: ClassVar[str] = "results"
+    form_template = ""
+    downloads_template = "annotation/_results_labels.html"
+
+    def options(self, study: Study, query: QueryDict) -> O:
+        """Which figures an address asks for; nothing that is written in it can make an error."""
+        return OfStudy(study.pk)  # type: ignore[return-value]
+
+    @abstractmethod
+    def sheet(self, study: Study, figures: F, query: QueryDict) -> Sheet:
+        """The figures laid out; `query` is the address, for links that keep what was chosen."""
+
+    @abstractmethod
+    def as_json(self, figures: F) -> Any:
+        """The figures as `figures.json` and `manage.py report --json` give them."""
+
+    def headline(self, figures: F) -> Headline:
+        """How many labels there are and how far people agree, in a line."""
+        return Headline(0, 0, None)
+
+    def card(self, figures: F) -> Chart | None:
+        """The figures as a small chart; None before there are any."""
+        return None
+
+    def beside(self, request: HttpRequest, study: Study, options: O, figures: F) -> dict[str, Any]:
+        """What the page needs beside the figures, as a form."""
+        return {}
+
+    def was_read(self, request: HttpRequest, study: Study, figures: F) -> None:
+        """Called when somebody reads page or file, who may see there what an annotator must not know."""
+
+    def public(self, options: O) -> O:
+        """The same figures with people under their pseudonyms."""
+        return replace(options, is_public=True)  # type: ignore[type-var]
+
+    def archived(self, options: O) -> O:
+        """The same figures as an archive holds them, which names nobody."""
+        return self.public(options)
+
+    def called(self, figures: F) -> str:
+        """What names of files begin with."""
+        return self.computation.name
+
+    def first(self, study: Study) -> O:
+        """The options of the page as one first opens it."""
+        return self.options(study, QueryDict())
+
+    def at_first(self, study: Study) -> F:
+        """The figures of that page, computed now."""
+        return self.computation.compute(self.first(study))
+
+    def facts(self, study: Study) -> object:
+        """All that these figures depend on."""
+        options = self.first(study)
+        return options, self.computation.facts(options)

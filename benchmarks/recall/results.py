@@ -1,0 +1,288 @@
+"""Stored figures of key point recall, of every judge: what they depend on, and the same as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from django.db.models import Count, Max
+
+from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
+from benchmarks.recall.conditions import ConditionTable, condition_table
+from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
+from benchmarks.recall.systems import PARTS, JudgePair, Systems, systems_of
+from benchmarks.results.computation import Computation, register
+from benchmarks.scoring.draws import shared_draws
+from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
+from benchmarks.scoring.stat import Stat, stat_json
+
+FIGURES = ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points")
+SEVERAL = "several judges have verdicts here; name one, or read by.judge"
+NONE = "no judge has verdicts here"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallLook:
+    """Options of the stored figures: which responses, and on which questions systems are compared.
+
+    `key_points` and `questions` are primary keys in order, None for all.
+    """
+
+    dataset: str = ""
+    category: str = ""
+    domain: str = ""
+    systems: tuple[str, ...] = ()
+    key_points: tuple[int, ...] | None = None
+    questions: tuple[int, ...] | None = None
+    only_common: bool = True
+
+    def table(self) -> Table:
+        """The counts of the responses, of every judge."""
+        return table(
+            ResponseFilter(
+                dataset=self.dataset,
+                category=self.category,
+                domain=self.domain,
+                systems=self.systems,
+                key_points=None if self.key_points is None else frozenset(self.key_points),
+                questions=None if self.questions is None else frozenset(self.questions),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFigures:
+    """The figures of every judge; `n_judged` counts the responses with its verdicts.
+
+    `by` divides all responses by each of `DIMENSIONS`. Systems and conditions are None unless wanted.
+    """
+
+    judges: tuple[str, ...]
+    n_responses: int
+    n_questions: int
+    n_judged: Mapping[str, int]
+    by: Mapping[str, tuple[Group, ...]]
+    systems: Systems | None = None
+    conditions: tuple[ConditionTable, ...] | None = None
+
+    @property
+    def n_not_judged(self) -> int:
+        """Pairs of a judge and a response without any verdict."""
+        return sum(self.n_responses - n for n in self.n_judged.values())
+
+    def most(self, name: str = "") -> str:
+        """The judge named, else the one that judged most responses, the first of equals; empty without any."""
+        if name in self.judges:
+            return name
+        return min(self.judges, key=lambda judge: (-self.n_judged[judge], judge), default="")
+
+    def of(self, judge: str) -> RecallFigures:
+        """What one judge says."""
+        n_judged = self.n_judged.get(judge, 0)
+        by = {name: tuple(group for group in groups if group.judge == judge) for name, groups in self.by.items()}
+        return replace(
+            self,
+            judges=(judge,) if n_judged else (),
+            n_questions=sum(group.scores.n_questions for group in by["judge"]),
+            n_judged={judge: n_judged},
+            by=by,
+            systems=self.systems and self.systems.of(judge),
+            conditions=self.conditions and tuple(one for one in self.conditions if one.judge == judge),
+        )
+
+
+def figures_of(
+    table: Table, *, only_common: bool, has_systems: bool = True, has_conditions: bool = True
+) -> RecallFigures:
+    """The figures of a table of counts, systems on the questions that all of them answered or on all."""
+    with shared_draws():
+        found = RecallFigures(
+            judges=table.judges,
+            n_responses=table.n_responses,
+            n_questions=len({row.answer.question for row in table.rows}),
+            n_judged={judge: sum(row.judge == judge for row in table.rows) for judge in table.judges},
+            by={name: by_dimension(table.rows, name) for name in DIMENSIONS},
+        )
+        if has_systems:
+            found = replace(found, systems=systems_of(table, only_common=only_common))
+        if has_conditions:
+            each = (condition_table(table.of_judge(judge), only_common=only_common) for judge in table.judges)
+            found = replace(found, conditions=tuple(one for one in each if one is not None))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseCounts:
+    """The counts behind the figures, a row of `RESPONSE_COLUMNS` for each response and judge."""
+
+    rows: list[list[Any]]
+
+
+RESPONSE_COLUMNS = (
+    "judge", "system", "question", "category", "domain", "document_words", "response_words", "n_key_points",
+    "n_entailed", "n_unjudged", "n_points", "n_supported_by_documents", "n_supported_by_key_points",
+)  # fmt: skip
+
+
+def _counts(look: RecallLook) -> ResponseCounts:
+    keys = dict(Question.objects.values_list("pk", "key"))
+    rows: list[list[Any]] = []
+    for row in look.table().rows:
+        answer = row.answer
+        supported = answer.supported or {}
+        rows.append([
+            row.judge, row.system, keys[answer.question], row.category, row.domain, row.document_words,  # type: ignore[index]
+            row.response_words, answer.n_key_points, answer.n_entailed, answer.n_unjudged, answer.n_points,
+            *(supported.get(by) for by in SupportedBy),
+        ])  # fmt: skip
+    return ResponseCounts(rows)
+
+
+def _facts(look: RecallLook) -> object:
+    """Questions, responses, and what judges said of them: count and newest of each, and the judges that count."""
+    models: tuple[Any, ...] = (Question, KeyPoint, Response, PointVerdict, Extraction, ResponsePoint)
+    rows = [model.objects.aggregate(n=Count("pk"), last=Max("pk")) for model in models]
+    archived = Question.objects.exclude(archived_at=None).count()
+    systems = System.objects.filter(responses__isnull=False).distinct().order_by("pk")
+    judges = Judge.objects.counted().order_by("pk")
+    names = list(systems.values_list("pk", "key")), list(judges.values_list("pk", "name", "version"))
+    return rows, archived, names
+
+
+RECALL = register(
+    Computation(
+        "recall",
+        options=RecallLook,
+        figures=RecallFigures,
+        compute=lambda look: figures_of(look.table(), only_common=look.only_common),
+        facts=_facts,
+        revision=3,
+    )
+)
+RESPONSES = register(
+    Computation("recall-responses", options=RecallLook, figures=ResponseCounts, compute=_counts, facts=_facts)
+)
+
+
+# As plain values
+
+
+def stats(found: KeyPointScores) -> dict[str, Stat]:
+    """Named figures; `kpp` and `kpf` are the paper's, of points supported by the documents."""
+    documents, key_points = SupportedBy.DOCUMENTS, SupportedBy.KEY_POINTS
+    return {
+        "kpr_macro": found.kpr_macro,
+        "kpr_micro": found.kpr_micro,
+        "kpp": found.kpp[documents],
+        "kpf": found.kpf[documents],
+        "kpp_key_points": found.kpp[key_points],
+        "kpf_key_points": found.kpf[key_points],
+    }
+
+
+def as_json(found: RecallFigures) -> dict[str, Any]:
+    """{overall, by: {dimension: rows}, …}; figures of judges are never mixed, every row names its judge."""
+    plain: dict[str, Any] = {
+        "overall": _overall(found),
+        "by": {
+            name: [_row(group.scores, name=group.name, judge=group.judge) for group in found.by[name]]
+            for name in DIMENSIONS
+        },
+        "judges": list(found.judges),
+        "n_responses": found.n_responses,
+        "n_not_judged": found.n_not_judged,
+        "supported_by": {"kpp": "documents", "kpf": "documents"},
+    }
+    if found.systems is not None:
+        plain["systems"] = _systems(found.systems)
+    if found.conditions is not None:
+        plain["conditions"] = [row for one in found.conditions for row in _conditions(one)]
+    return plain
+
+
+def _overall(found: RecallFigures) -> dict[str, Any]:
+    if len(found.judges) == 1 and found.by["judge"]:
+        (group,) = found.by["judge"]
+        return _row(group.scores, judge=group.judge)
+    return {
+        "judge": None,
+        "n_questions": found.n_questions,
+        "n_key_points": None,
+        "n_responses": found.n_responses,
+        **dict.fromkeys(FIGURES),
+        "intervals": {},
+        "reasons": dict.fromkeys(FIGURES, SEVERAL if found.judges else NONE),
+    }
+
+
+def _row(
+    found: KeyPointScores, *, more: Mapping[str, Stat] = MappingProxyType({}), **named: Any
+) -> dict[str, Any]:
+    """One row: figures, `more` of them too, as numbers or null, their intervals and reasons, and all counts."""
+    return {
+        **named,
+        "n_questions": found.n_questions,
+        "n_key_points": found.n_key_points,
+        "n_responses": found.n_answers,
+        **stat_json({**stats(found), **more}),
+        "n_unjudged": found.n_unjudged,
+        "n_without_key_points": found.n_without_key_points,
+        "n_not_extracted": found.n_not_extracted,
+        "n_without_points": found.n_without_points,
+        "n_points_unjudged": {by.value: found.n_points_unjudged[by] for by in SupportedBy},
+    }
+
+
+def _systems(found: Systems) -> dict[str, Any]:
+    """Rows for each system and judge in every part, and how alike judges rank the systems.
+
+    `n_questions` and `n_judged_questions` are by judge: how many count, of those that any system answered.
+    """
+    groups = {"all": found.whole, **{part: found.parts[part] for part in PARTS}, "judge": found.shared}
+    return {
+        "only_common": found.shared_counted.only_common,
+        "n_questions": {judge: counted.n_questions for judge, counted in found.counted.items()},
+        "n_judged_questions": {judge: counted.n_judged for judge, counted in found.counted.items()},
+        **{
+            part: [_row(one.scores, system=one.system, name=one.name, judge=one.judge) for one in rows]
+            for part, rows in groups.items()
+        },
+        "ranking": [_pair(pair) for pair in found.ranking],
+    }
+
+
+def _pair(pair: JudgePair) -> dict[str, Any]:
+    """Two judges: correlations, the systems' means by each, and pairs of systems they swap."""
+    found = pair.found
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "n_systems": len(found.means),
+        "n_questions": pair.n_questions,
+        **stat_json({"kendall": found.kendall, "spearman": found.spearman}),
+        "means": {
+            system: {pair.first: one, pair.second: other, "n": n}
+            for system, (one, other, n) in found.means.items()
+        },
+        "swapped": [list(systems) for systems in found.swapped],
+    }
+
+
+def _conditions(found: ConditionTable) -> list[dict[str, Any]]:
+    """A row for each model and condition."""
+    return [
+        _row(
+            cell.scores,
+            more={"difference": cell.difference},
+            name=name,
+            model=model,
+            judge=found.judge,
+            response_words=cell.response_words,
+            shown_words=cell.shown_words,
+        )
+        for model, cells in found.rows
+        for name, cell in zip(found.columns, cells, strict=True)
+        if cell is not None
+    ]

@@ -1,0 +1,389 @@
+"""Figures laid out once, for every way of showing them: page, CSV, Parquet, LaTeX and console.
+
+Whoever computes figures says here which stand together, what they are called and in what unit they are. Keys are
+what files and addresses call things and never change with the language; titles are words of the page. Nothing here
+knows what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.utils.functional import Promise
+
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web.charts import Chart
+
+Text = str | Promise
+Value = Stat | float | int | str | None
+
+
+class Unit(StrEnum):
+    """How a value is written. A share is from 0 to 1 and written in percent, points are on a scale up to 100,
+    ratings on that of whoever gave them."""
+
+    FIGURE = "figure"
+    SHARE = "share"
+    POINTS = "points"
+    COUNT = "count"
+    SECONDS = "seconds"
+    MINUTES = "minutes"
+    RATING = "rating"
+    MONEY = "money"
+    TEXT = "text"
+
+
+DECIMALS = {
+    Unit.FIGURE: 3,
+    Unit.SHARE: 1,
+    Unit.POINTS: 1,
+    Unit.COUNT: 0,
+    Unit.SECONDS: 1,
+    Unit.MINUTES: 0,
+    Unit.RATING: 2,
+    Unit.MONEY: 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column of figures; `how` says how they are computed. `is_signed` writes a plus before what is positive.
+
+    A page shows one before the names if `is_leading`, and an extra one only on request. A console has no extra
+    ones, files have all. Without `has_badge` figures of few items are not marked, where a column beside says how
+    many there are.
+    """
+
+    key: str
+    title: Text
+    unit: Unit = Unit.FIGURE
+    how: Text = ""
+    is_signed: bool = False
+    is_leading: bool = False
+    is_extra: bool = False
+    has_badge: bool = True
+
+    @property
+    def with_unit(self) -> str:
+        """The title as it stands above figures."""
+        return f"{self.title} %" if self.unit is Unit.SHARE else str(self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A short note beside a name or a figure; `title` explains it, `warns` makes it stand out."""
+
+    text: Text
+    title: Text = ""
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value with what only a page shows beside it: small print, an address that it leads to, emphasis.
+
+    `place` is 1 for the best of what it is compared with and 2 for the second; equals share a place.
+    `text` is how a page and a console write it, if not as a number.
+    """
+
+    value: Value
+    aside: Text = ""
+    url: str = ""
+    is_strong: bool = False
+    place: int = 0
+    text: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: its names, its values by the key of their measure.
+
+    `url` is where the first name leads. Rows of people are set apart; pinned ones stay on top in every order.
+    Rows of a group stay together under its title.
+    """
+
+    names: tuple[str, ...]
+    values: Mapping[str, Value | Cell]
+    url: str = ""
+    marks: tuple[Mark, ...] = ()
+    is_people: bool = False
+    is_pinned: bool = False
+    group: Text = ""
+
+    def cell(self, key: str) -> Cell:
+        """The value of a measure as a cell; an empty one where the row has none."""
+        value = self.values.get(key)
+        return value if isinstance(value, Cell) else Cell(value)
+
+    def value(self, key: str) -> Value:
+        """The bare value of a measure."""
+        return self.cell(key).value
+
+    def number(self, key: str) -> float | str | None:
+        """What rows are sorted by: the value of a figure, None where it is undefined."""
+        value = self.value(key)
+        return value.value if isinstance(value, Stat) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column of names; with `is_filter` rows can be chosen by it."""
+
+    key: str
+    title: Text
+    is_filter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A link above a table that shows it another way; `parameter` is in the address while it is on."""
+
+    parameter: str
+    title: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of figures under a key that is unique in its sheet.
+
+    `about` stands above it. `default` is the key of the name or measure it is sorted by, with a minus to turn the
+    order round; empty leaves rows as they come. `find` is the key of a name that one can search in. A folded table
+    is opened by a click; `is_square` marks the cells whose row and column have the same name. A listing has
+    items as rows, in their texts, and is not for a console. What `switches` do is up to whoever lays it out.
+    A long one shows its first rows until one asks for all, unless `is_never_cut`.
+    """
+
+    key: str
+    title: Text
+    names: tuple[Name, ...]
+    measures: tuple[Measure, ...]
+    rows: tuple[Row, ...]
+    about: Text = ""
+    default: str = ""
+    find: str = ""
+    is_folded: bool = False
+    is_square: bool = False
+    is_listing: bool = False
+    switches: tuple[Switch, ...] = ()
+    is_never_cut: bool = False
+
+    @property
+    def stats_only(self) -> tuple[Measure, ...]:
+        """Measures that some row has with an interval, a method or a reason."""
+        return tuple(
+            one for one in self.measures if any(isinstance(row.value(one.key), Stat) for row in self.rows)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A headline figure; `about` says in a sentence what it is, `text` how it is written if not as a number."""
+
+    key: str
+    title: Text
+    stat: Stat | float
+    unit: Unit = Unit.FIGURE
+    about: Text = ""
+    text: Text = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a bare number, which says of how many items it is in its words, if at all."""
+        return not isinstance(self.stat, Stat)
+
+    @property
+    def in_unit(self) -> Value:
+        """The figure as it is written, a share in percent."""
+        return self.stat.scaled(100) if isinstance(self.stat, Stat) and self.unit is Unit.SHARE else self.stat
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Headline figures side by side."""
+
+    key: str
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart; without `has_table` a table of the sheet shows the same figures."""
+
+    chart: Chart
+    has_table: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence for the reader, which may lead somewhere.
+
+    `warns` makes it stand out, an `is_empty` one stands where figures will be, an `is_answer` says in a sentence
+    what they show.
+    """
+
+    text: Text
+    url: str = field(default="", kw_only=True)
+    warns: bool = False
+    is_empty: bool = False
+    is_answer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """What only a page shows and no table can say: a template with its context, as rows of texts or a form."""
+
+    template: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Parts under a heading. `key` is its anchor; without a title the parts stand by themselves."""
+
+    key: str
+    title: Text
+    parts: tuple[Part, ...]
+    about: Text = ""
+    badge: Text = ""
+    is_side_by_side: bool = False
+
+
+Part = Section | Table | Cards | Drawing | Note | Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Everything that is shown of some figures, in its order."""
+
+    parts: tuple[Part, ...]
+
+    def walk(self) -> Iterator[Part]:
+        """Every part, those inside sections too, in order."""
+        waiting = list(reversed(self.parts))
+        while waiting:
+            part = waiting.pop()
+            yield part
+            if isinstance(part, Section):
+                waiting.extend(reversed(part.parts))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has words only."""
+        return not any(isinstance(part, Table | Cards | Drawing) for part in self.walk())
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables."""
+        return [part for part in self.walk() if isinstance(part, Table)]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All charts."""
+        return [part.chart for part in self.walk() if isinstance(part, Drawing)]
+
+    @property
+    def headings(self) -> list[Section]:
+        """The sections that a reader can jump to."""
+        return [part for part in self.parts if isinstance(part, Section) and part.title]
+
+    def table(self, key: str) -> Table | None:
+        """The table with this key; headline figures are one, too."""
+        for part in self.walk():
+            if isinstance(part, Table) and part.key == key:
+                return part
+            if isinstance(part, Cards) and part.key == key:
+                return table_of_cards(part)
+        return None
+
+
+def table_of_cards(cards: Cards) -> Table:
+    """Headline figures as a table with a row for each."""
+    rows = tuple(Row((str(one.title),), {"value": one.in_unit}) for one in cards.cards)
+    return Table(cards.key, "", (Name("figure", ""),), (Measure("value", ""),), rows)
+
+
+def stat_row(*names: str, stats: Mapping[str, Stat], n: int | None = None, **more: Any) -> Row:
+    """A row of figures by name, with how many items it has under “n”."""
+    return Row(names, {**stats, **({} if n is None else {"n": n})}, **more)
+
+
+COUNTED = Measure("n", "n", Unit.COUNT)
+STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
+LONG_COLUMNS = ("part", "row", "figure", *STAT_COLUMNS)
+STAT_ENDS = ("", "_low", "_high", "_n", "_reason")
+
+
+def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
+    """Every value as a row of `LONG_COLUMNS`; several names of a row are joined by a bar."""
+    for part in sheet.walk():
+        if isinstance(part, Cards):
+            for card in part.cards:
+                yield (part.key, "", card.key, *_long_cells(card.stat))
+        elif isinstance(part, Table):
+            for row in part.rows:
+                for measure in part.measures:
+                    value = row.value(measure.key)
+                    if value is not None:
+                        yield (part.key, " | ".join(row.names), measure.key, *_long_cells(value))
+
+
+def stat_cells(stat: Stat) -> tuple[Any, ...]:
+    """One figure as the cells of `STAT_COLUMNS`."""
+    return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, stat.reason)
+
+
+def _long_cells(value: Value) -> tuple[Any, ...]:
+    if isinstance(value, Stat):
+        return stat_cells(value)
+    return (value, None, None, None, None, "", "")
+
+
+def wide(table: Table) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Columns and rows of one table: its names, then each measure with interval, n, reason and note."""
+    with_interval = {one.key for one in table.stats_only}
+    with_note = {one.key for one in table.measures if any(row.cell(one.key).aside for row in table.rows)}
+    columns = [name.key for name in table.names]
+    for measure in table.measures:
+        columns += [measure.key + end for end in STAT_ENDS] if measure.key in with_interval else [measure.key]
+        columns += [f"{measure.key}_note"] if measure.key in with_note else []
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in table.rows:
+            cells: list[Any] = list(row.names)
+            for measure in table.measures:
+                value = row.value(measure.key)
+                if measure.key not in with_interval:
+                    cells.append(value)
+                elif isinstance(value, Stat):
+                    cells += (value.value, value.low, value.high, value.n_items, value.reason)
+                else:
+                    cells += (value, None, None, None, "")
+                if measure.key in with_note:
+                    cells.append(str(row.cell(measure.key).aside))
+            yield tuple(cells)
+
+    return columns, rows()
+
+
+def sheet_json(sheet: Sheet) -> dict[str, Any]:
+    """{cards: {key: figures}, tables: {key: [{names, values, intervals, reasons}]}}, with plain values only."""
+    plain: dict[str, Any] = {"cards": {}, "tables": {}}
+    for part in sheet.walk():
+        if isinstance(part, Cards):
+            stats = {card.key: card.stat for card in part.cards if isinstance(card.stat, Stat)}
+            numbers = {card.key: card.stat for card in part.cards if card.is_plain}
+            plain["cards"][part.key] = {**numbers, **stat_json(stats)}
+        elif isinstance(part, Table):
+            plain["tables"][part.key] = [_row_json(part, row) for row in part.rows]
+    return plain
+
+
+def _row_json(table: Table, row: Row) -> dict[str, Any]:
+    values = {one.key: row.value(one.key) for one in table.measures}
+    stats = {key: value for key, value in values.items() if isinstance(value, Stat)}
+    others = {key: value for key, value in values.items() if not isinstance(value, Stat)}
+    names = {name.key: value for name, value in zip(table.names, row.names, strict=True)}
+    return {"names": names, **others, **stat_json(stats)}

@@ -1,0 +1,55 @@
+"""The files of a sheet: every value as CSV or Parquet, each table as CSV or LaTeX, its charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponseBase
+
+from benchmarks.results.chart_files import chart_file
+from benchmarks.results.sheet import LONG_COLUMNS, Cards, Sheet, long_rows, wide
+from benchmarks.results.writing import tex
+from benchmarks.web.downloads import csv_download, download, json_download
+from benchmarks.web.parquet import CONTENT_TYPE, is_available, parquet
+
+TEX = "text/plain; charset=utf-8"
+EXTRA = "columns"
+"""What the address of a table has after its key while its extra columns are shown."""
+
+
+def whole_files() -> list[str]:
+    """The files that hold all figures; those of each table are offered beside it."""
+    return ["figures.json", "figures.csv", *(["figures.parquet"] if is_available() else [])]
+
+
+def sheet_file(
+    request: HttpRequest,
+    sheet: Sheet,
+    name: str,
+    *,
+    as_json: Any,
+    prefix: str = "",
+    about: Model | None = None,
+    indent: int | None = None,
+) -> HttpResponseBase:
+    """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names."""
+    stem, _dot, ending = name.partition(".")
+    kept = f"{prefix}{name}"
+    if name == "figures.json":
+        return json_download(as_json, name=kept, about=about, indent=indent)
+    if name == "figures.csv":
+        return csv_download(request, LONG_COLUMNS, long_rows(sheet), name=kept, about=about)
+    if name == "figures.parquet" and is_available():
+        content = parquet(LONG_COLUMNS, lambda: long_rows(sheet))
+        return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
+    table = sheet.table(stem)
+    if table is not None and ending == "csv":
+        columns, rows = wide(table)
+        return csv_download(request, columns, rows, name=kept, about=about)
+    if table is not None and ending == "tex":
+        has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))
+        return download([tex(table, has_extra=has_extra)], name=kept, content_type=TEX, about=about)
+    if isinstance(table, Cards):
+        raise Http404
+    return chart_file(request, sheet.charts, name, prefix=prefix, about=about)

@@ -1,0 +1,198 @@
+"""A mean over writers and subtopics, with what each adds to its error: people's mean, people minus a system.
+
+Writers are a sample as much as subtopics are. How far cells differ that share the writer, the subtopic or neither
+gives the variance of each, and from these come the error of the mean and its degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.intervals import MIN_CLUSTERS, SAME
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.students_t import t_interval
+from benchmarks.scoring.sums import BadShape, Floats, Ints
+
+MIN_WRITERS = 5
+"""Writers under whom an interval speaks of these writers only."""
+METHOD = "variance components of writers and subtopics, Student's t"
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The variances of writers, of subtopics and of the rest, and what follows for the mean of the cells.
+
+    `se` is the standard error of the mean for writers and subtopics like these, `df` its degrees of freedom; both
+    are None where nothing varies or where there is too little to tell.
+    """
+
+    mean: float
+    writers: float
+    subtopics: float
+    rest: float
+    se: float | None
+    df: float | None
+    n_cells: int
+    n_writers: int
+    n_subtopics: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a writer scores on a subtopic, and how much that weighs in the mean."""
+
+    writer: Hashable
+    subtopic: Hashable
+    value: float
+    weight: float = 1.0
+
+
+def components(values: Floats, *, writers: Ints, subtopics: Ints, weights: Floats | None = None) -> Components:
+    """Variance components of cells, each a writer's value on a subtopic; all of shape (cells,).
+
+    Where a writer has several values on a subtopic, give their mean. The mean is weighted by `weights`, by default
+    all the same; the components are those of the cells.
+    """
+    n = len(values)
+    if not n or writers.shape != values.shape or subtopics.shape != values.shape:
+        raise BadShape(f"{n} values of {len(writers)} writers on {len(subtopics)} subtopics")
+    n_writers, n_subtopics = len(np.unique(writers)), len(np.unique(subtopics))
+    var_w, var_s, var_e = _variances(values, writers, subtopics)
+    share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    mean = float(values @ share)
+    sizes = {"n_cells": n, "n_writers": n_writers, "n_subtopics": n_subtopics}
+    k_w, k_s, k_e = _k(share, writers), _k(share, subtopics), float((share**2).sum())
+    v = k_w * var_w + k_s * var_s + k_e * var_e
+    if v <= 0 or min(n_writers, n_subtopics) < 2:
+        return Components(mean, var_w, var_s, var_e, None, None, **sizes)
+    df = max(_df(v, (k_w, k_s, k_e), (var_w, var_s, var_e), n), min(n_writers, n_subtopics) - 1)
+    return Components(mean, var_w, var_s, var_e, math.sqrt(v), df, **sizes)
+
+
+def _variances(values: Floats, writers: Ints, subtopics: Ints) -> tuple[float, float, float]:
+    """From the mean half squared differences of pairs of cells that share the writer, the subtopic or neither."""
+    n = len(values)
+    in_all = _pairs(values, np.zeros(n, dtype=np.int64))
+    same_w, same_s = _pairs(values, writers), _pairs(values, subtopics)
+    of_cell = np.unique(np.stack([writers, subtopics]), axis=1, return_inverse=True)[1].reshape(-1)
+    same_cell = _pairs(values, of_cell)
+    only_w, only_s = same_w - same_cell, same_s - same_cell
+    d_w, d_s, d_0 = (_mean(pairs) for pairs in (only_w, only_s, in_all - same_w - same_s + same_cell))
+    if d_0 is None:  # one writer, or one subtopic: nothing tells them from the rest
+        return 0.0, 0.0, max(0.0, d_w if d_w is not None else d_s if d_s is not None else 0.0)
+    if d_w is None:  # where no two cells share anything, all is rest
+        shared = d_0 if d_s is None else d_s
+        return 0.0, max(0.0, d_0 - shared), shared
+    if d_s is None:
+        return max(0.0, d_0 - d_w), 0.0, d_w
+    return max(0.0, d_0 - d_w), max(0.0, d_0 - d_s), max(0.0, d_w + d_s - d_0)
+
+
+def _pairs(values: Floats, groups: Ints) -> Floats:
+    """The sum of half squared differences of pairs within groups, and how many pairs, shape (2,)."""
+    _names, of = np.unique(groups, return_inverse=True)
+    n = np.bincount(of).astype(np.float64)
+    means = np.bincount(of, values) / n
+    squares = np.bincount(of, (values - means[of]) ** 2)
+    return np.array([(n * squares).sum() / 2, (n * (n - 1)).sum() / 2])
+
+
+def _mean(pairs: Floats) -> float | None:
+    return float(pairs[0] / pairs[1]) if pairs[1] > 0.5 else None
+
+
+def _k(share: Floats, groups: Ints) -> float:
+    """Σ of squared shares of the mean that each writer, or subtopic, has."""
+    of = np.unique(groups, return_inverse=True)[1]
+    return float((np.bincount(of, share) ** 2).sum())
+
+
+def _df(v: float, k: tuple[float, float, float], var: tuple[float, float, float], n: int) -> float:
+    """Degrees of freedom after Satterthwaite."""
+    (k_w, k_s, k_e), (var_w, var_s, var_e) = k, var
+    a, b = 1 / k_w, 1 / k_s
+    g_e = k_e * var_e
+    g_w, g_s = k_w * var_w + g_e, k_s * var_s + g_e
+    if var_w > 0 and var_s > 0:
+        below = g_w**2 / (a - 1) + g_s**2 / (b - 1) + g_e**2 / ((a - 1) * (b - 1))
+    elif var_w > 0:
+        below = g_w**2 / (a - 1)
+    elif var_s > 0:
+        below = g_s**2 / (b - 1)
+    else:
+        return n - 1.0
+    return v**2 / below
+
+
+def mean_over_writers(
+    cells: Sequence[Cell], *, resampling: Resampling | None = DEFAULT, method: str = METHOD
+) -> Stat:
+    """The weighted mean of cells with an interval for writers and subtopics like these.
+
+    None under 5 writers: there an interval can only be about these writers.
+    """
+    if not cells:
+        return Stat.undefined("nothing to average", method=method)
+    made = components_of(cells)
+    stat = Stat(made.mean, n_items=made.n_cells, n_clusters=made.n_subtopics, method=method)
+    if resampling is None:
+        return stat
+    if made.n_writers < MIN_WRITERS:
+        return replace(stat, interval_reason=f"no interval over writers under {MIN_WRITERS} of them")
+    if made.n_subtopics < MIN_CLUSTERS:
+        return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+    if made.se is None or made.df is None or made.se < SAME:
+        return replace(stat, interval_reason="the same in every cell")
+    low, high = t_interval(made.mean, made.se, made.df, resampling.level)
+    return replace(stat, low=low, high=high)
+
+
+def over_writers(
+    stat: Stat, cells: Sequence[Cell], *, bounds: tuple[float, float] | None = None, level: float = 0.95
+) -> Stat:
+    """A figure, the weighted mean of cells, with an interval for writers like these.
+
+    Under 5 writers it keeps the one that it has and is marked as about these writers only.
+    """
+    n = len({cell.writer for cell in cells})
+    if stat.value is None or not n:
+        return stat
+    if n < MIN_WRITERS:
+        return about_these(stat, n)
+    found = components_of(cells)
+    if found.n_subtopics < MIN_CLUSTERS or found.se is None or found.df is None or found.se < SAME:
+        return stat
+    low, high = t_interval(stat.value, found.se, found.df, level)
+    if bounds is not None:
+        low, high = max(bounds[0], low), min(bounds[1], high)
+    plain = stat.method.removesuffix(", cluster bootstrap")
+    own = {"seed": None, "n_resamples": None, "interval_reason": ""}
+    return replace(stat, low=low, high=high, method=f"{plain}, {METHOD}", **own)  # type: ignore[arg-type]
+
+
+def about_these(stat: Stat, n: int, noun: str = "writers") -> Stat:
+    """A figure whose interval is about these people only, which its method says."""
+    if stat.low is None:
+        return replace(stat, only_these=n)
+    return replace(stat, only_these=n, method=f"{stat.method}; of these {n} {noun} only")
+
+
+def components_of(cells: Sequence[Cell]) -> Components:
+    """Cells of the same writer and subtopic are one, their mean."""
+    found: dict[tuple[Hashable, Hashable], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.writer, cell.subtopic), []).append(cell)
+    weights = np.array([sum(one.weight for one in group) for group in found.values()])
+    values = np.array([sum(one.value * one.weight for one in group) for group in found.values()]) / weights
+    writers, subtopics = (_numbered([key[at] for key in found]) for at in (0, 1))
+    return components(values, writers=writers, subtopics=subtopics, weights=weights)
+
+
+def _numbered(keys: Sequence[Hashable]) -> Ints:
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)

@@ -1,0 +1,256 @@
+"""A sheet of figures on a page: its sections, cards, tables that can be sorted and filtered, and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.results import writing
+from benchmarks.results.sheet import (
+    Card,
+    Cards,
+    Cell,
+    Drawing,
+    Fragment,
+    Measure,
+    Note,
+    Section,
+    Switch,
+    Table,
+    Text,
+    Unit,
+)
+from benchmarks.results.sheet import Row as SheetRow
+from benchmarks.results.sheet_files import EXTRA, whole_files
+from benchmarks.scoring.stat import Stat
+from benchmarks.templatetags.charts import chart
+from benchmarks.web.tables import Choice, Column, Search
+from benchmarks.web.tables import Table as Sorted
+
+register = template.Library()
+MOST_ROWS, MOST_COLUMNS = 40, 16
+"""What a table shows before one asks for all of its rows; wider ones are cut, and whole in their file."""
+PLACES = {1: ("strong", "is-best", gettext_lazy("best")), 2: ("span", "is-second", gettext_lazy("second"))}
+"""How the best and the second of what is compared stand out: element, class, and what is said of it."""
+WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
+"""Units of figures that say of few items what they say of many."""
+TEMPLATES: Mapping[type[Any], str] = {
+    Section: "results/_section.html",
+    Cards: "results/_cards.html",
+    Note: "results/_note.html",
+}
+
+
+@register.simple_tag
+def figure(
+    stat: Stat | None,
+    unit: Unit | str = Unit.FIGURE,
+    *,
+    is_signed: bool = False,
+    badge: bool = True,
+) -> SafeString:
+    """Show a figure in its unit, with its interval and a badge where items are few; undefined is a dash."""
+    unit = Unit(unit)
+    if stat is None:
+        return SafeString('<span class="muted">–</span>')
+    if stat.value is None:
+        return format_html(
+            '<span class="muted" title="{0}"><span aria-hidden="true">–</span>'
+            '<span class="visually-hidden">{0}</span></span>',
+            stat.undefined_reason,
+        )
+    few = (
+        format_html(' <span class="badge warn" title="{}">{}</span>', _("too few to interpret"), _("few"))
+        if badge and stat.too_few
+        else ""
+    )
+    title = f"{stat.method}; n = {stat.n_items}"
+    value = writing.number(stat.value, unit, is_signed=is_signed)
+    if stat.low is None or stat.high is None:
+        return format_html('<span title="{}; {}">{}</span>{}', title, stat.interval_reason, value, few)
+    ends = (writing.number(end, unit, is_signed=is_signed) for end in (stat.low, stat.high))
+    return format_html(
+        '<span title="{}">{}</span>{} <span class="interval">{} – {}</span>{}',
+        title,
+        value,
+        few,
+        *ends,
+        _marks(stat) if badge else "",
+    )
+
+
+def _marks(stat: Stat) -> SafeString:
+    """What one has to know of an interval: that it is about these people only, or over few clusters."""
+    these = few = SafeString("")
+    if stat.only_these is not None:
+        words = _("The interval is about these people only, not about people like them.")
+        these = format_html(' <small class="muted" title="{}">{}</small>', words, _("these %d") % stat.only_these)
+    if stat.has_few_clusters:
+        words = _("5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100.")
+        few = format_html('<small class="muted" title="{}">†</small>', words)
+    return format_html("{}{}", few, these)
+
+
+@register.simple_tag(takes_context=True)
+def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
+    """Parts of a sheet, one after the other."""
+    return SafeString("".join(_part(context, part) for part in parts))
+
+
+def _part(context: Any, part: Any) -> str:
+    if isinstance(part, Table):
+        name, more = "results/_table.html", _table_context(part, context["request"].GET)
+    elif isinstance(part, Drawing):
+        name = "benchmarks/_chart.html"
+        more = chart(context, part.chart, context.get("files_url", ""), has_table=part.has_table)
+    elif isinstance(part, Fragment):
+        name, more = part.template, dict(part.context)
+    else:
+        name, more = TEMPLATES[type(part)], {"part": part}
+        if isinstance(part, Section) and part.title:
+            more["within"] = part.title  # what tables in it stand under, and are told apart by
+    with context.push(**more):
+        drawn: str = context.template.engine.get_template(name).render(context)
+    return drawn
+
+
+def _table_context(table: Table, query: Any) -> dict[str, Any]:
+    """The rows as an address sorts, filters and unfolds them."""
+    shown = sorted_table(table).shown([row for row in table.rows if not row.is_pinned], query)
+    pinned = [row for row in table.rows if row.is_pinned]
+    rows = _together(table, shown.rows)
+    shows_all = table.is_never_cut or bool(query.get(f"{table.key}-all")) or len(shown.rows) <= MOST_ROWS
+    all_query = query.copy()
+    all_query[f"{table.key}-all"] = "1"
+    extra = f"{table.key}-{EXTRA}"
+    has_extra = bool(query.get(extra))
+    measures = [one for one in table.measures if has_extra or not one.is_extra]
+    switches = list(table.switches)
+    if any(one.is_extra for one in table.measures):
+        switches.append(Switch(extra, _("all columns")))
+    return {
+        "table": table,
+        "shown": shown,
+        "groups": _groups([*pinned, *(rows if shows_all else rows[:MOST_ROWS])]),
+        "leading": [one for one in measures if one.is_leading],
+        "measures": [one for one in measures if not one.is_leading][:MOST_COLUMNS],
+        "switches": [_turned(query, one) for one in switches],
+        "n_rows": len(shown.rows),
+        "n_columns": len(measures),
+        "width": len(table.names) + min(len(measures), MOST_COLUMNS),
+        "is_cut": not shows_all,
+        "is_narrowed": len(measures) > MOST_COLUMNS,
+        "all_query": all_query.urlencode(),
+        "is_open": not table.is_folded or any(name.startswith(f"{table.key}-") for name in query),
+        "has_files": bool(table.rows),
+    }
+
+
+def _together(table: Table, rows: Sequence[SheetRow]) -> list[SheetRow]:
+    """Rows of a group next to each other, groups as the table has them."""
+    places = {group: at for at, group in enumerate(dict.fromkeys(str(row.group) for row in table.rows))}
+    return sorted(rows, key=lambda row: places[str(row.group)])
+
+
+def _groups(rows: Sequence[SheetRow]) -> list[tuple[Text, list[SheetRow]]]:
+    """Rows under the titles of their groups, in the order in which these come."""
+    found: dict[str, tuple[Text, list[SheetRow]]] = {}
+    for row in rows:
+        found.setdefault(str(row.group), (row.group, []))[1].append(row)
+    return list(found.values())
+
+
+def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
+    """The title of a switch, whether it is on, and the address that turns it."""
+    other = query.copy()
+    is_on = bool(other.pop(switch.parameter, None))
+    if not is_on:
+        other[switch.parameter] = "1"
+    return switch.title, is_on, "?" + other.urlencode()
+
+
+def sorted_table(table: Table) -> Sorted[SheetRow]:
+    """What a table can be sorted, filtered and searched by."""
+    names = {name.key: Column(lambda row, at=at: row.names[at]) for at, name in enumerate(table.names)}
+    figures = {
+        one.key: Column(
+            lambda row, key=one.key: row.number(key), high_first=one.unit is not Unit.TEXT and not one.is_leading
+        )
+        for one in table.measures
+    }
+    keys = [name.key for name in table.names]
+    find = next((at for at, key in enumerate(keys) if key == table.find), None)
+    return Sorted(
+        table.key,
+        names | figures,
+        default=table.default,
+        choices=[
+            Choice(name.key, name.title, lambda row, at=at: row.names[at])
+            for at, name in enumerate(table.names)
+            if name.is_filter
+        ],
+        search=None if find is None else Search(table.names[find].title, lambda row: row.names[find]),
+        prefix=f"{table.key}-",
+    )
+
+
+@register.simple_tag
+def sheet_cell(row: SheetRow, measure: Measure, *, is_square: bool = False) -> SafeString:
+    """A cell of a table: a figure or a plain value, with what stands beside it."""
+    cell: Cell = row.cell(measure.key)
+    shown = _value(cell, measure)
+    if cell.is_strong:
+        shown = format_html('<strong class="is-best">{}</strong>', shown)
+    if cell.place in PLACES:
+        tag, css, said = PLACES[cell.place]
+        shown = format_html(
+            '<{0} class="{1}">{2}<span class="visually-hidden"> ({3})</span></{0}>', tag, css, shown, said
+        )
+    if cell.url:
+        shown = format_html('<a class="plain" href="{}">{}</a>', cell.url, shown)
+    if cell.aside:
+        shown = format_html('{} <span class="interval">{}</span>', shown, cell.aside)
+    css = "" if measure.unit is Unit.TEXT else "num"
+    if is_square and row.names[0] == measure.title:
+        css += " same"
+    return format_html('<td class="{}">{}</td>', css, shown) if css else format_html("<td>{}</td>", shown)
+
+
+def _value(cell: Cell, measure: Measure) -> SafeString:
+    value = cell.value
+    if cell.text:
+        return format_html("{}", cell.text)
+    if value is None or isinstance(value, Stat):
+        badge = measure.has_badge and measure.unit not in WITHOUT_BADGE
+        return figure(value, measure.unit, is_signed=measure.is_signed, badge=badge)
+    if isinstance(value, str):
+        return format_html("{}", value)
+    return format_html("{}", writing.number(value, measure.unit, is_signed=measure.is_signed))
+
+
+@register.simple_tag
+def card_value(card: Card) -> SafeString:
+    """A headline figure with its interval, or its own words."""
+    return _value(Cell(card.stat, text=card.text), Measure(card.key, card.title, card.unit))
+
+
+@register.simple_tag
+def sheet_files() -> list[str]:
+    """The names of the files with all figures of a sheet."""
+    return whole_files()
+
+
+@register.simple_tag(takes_context=True)
+def kept_fields(context: Any, form: Any) -> SafeString:
+    """What an address says beside a form, as the order of tables, so that sending the form keeps it."""
+    others = ((name, value) for name, values in context["request"].GET.lists() for value in values)
+    return format_html_join(
+        "", '<input type="hidden" name="{}" value="{}">', (one for one in others if one[0] not in form.fields)
+    )

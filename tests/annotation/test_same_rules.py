@@ -1,0 +1,177 @@
+"""The same answers, judges and people count on page, in files and on a console, in results of every kind."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation import kinds
+from annotation.models import Annotator, Removal, Study
+from benchmarks.models import Judge, KeyPointVerdict, SummaryRating, Verdict
+from benchmarks.results.stored import forget_all
+from summhay_site.operations import erasing
+from tests.annotation.little import ALL, MAKERS
+from tests.annotation.test_toy_results import graded
+from tests.annotation.toy_kind import KIND
+from tests.makers import NOW, annotator_of, flat
+
+pytestmark = pytest.mark.django_db
+KINDS = ("linking", "verification", "validation", "rating", "grading")
+WITH_JUDGES = ("linking", "verification", "rating", "grading")
+"""Kinds in whose results judges stand beside people; a validation is of one judge."""
+CSVS = ("figures.csv", "people.csv", "judges.csv", "agreement.csv")
+CHANGING = re.compile(r"\b\w{64}\b|data version \w{12}|Erased person \w{6}")
+"""Tokens, versions and names of what was erased."""
+NAMES = ("Ben", "Cleo")
+
+
+@pytest.fixture(autouse=True)
+def grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
+
+
+def made(kind: str, ada: Any, people: Any) -> Study:
+    """A study of a kind with labels of two people, and verdicts of the judge owl."""
+    return graded(people, by=ada) if kind == KIND.value else MAKERS[kind](ALL, ada, people)
+
+
+class Shown:
+    """All that is shown of the results of a study, computed anew."""
+
+    def __init__(self, client: Client, study: Study) -> None:
+        forget_all()
+        kind: Any = kinds.kind_named(study.kind)
+        page = kind.results_page
+        self.page = CHANGING.sub("", flat(client.get(reverse(page, args=[study.uid])).content.decode()))
+        self.json = self._file(client, page, study, "figures.json") or ""
+        self.values = json.loads(self.json)
+        self.values.pop("data_version", None)
+        self.csv = [found for name in CSVS if (found := self._file(client, page, study, name)) is not None]
+        assert self.csv
+        reports = ("results",) if getattr(kind, "results", None) else ("agreement", "judges")
+        self.console = [self._printed(report, study) for report in reports]
+
+    @staticmethod
+    def _file(client: Client, page: str, study: Study, name: str) -> str | None:
+        answer = client.get(reverse(f"{page}-file", args=[study.uid, name]))
+        return CHANGING.sub("", answer.getvalue().decode()) if answer.status_code == 200 else None
+
+    @staticmethod
+    def _printed(report: str, study: Study) -> str:
+        out = io.StringIO()
+        try:
+            call_command("report", report, "--study", str(study.uid), stdout=out)
+        except CommandError as refused:
+            return str(refused)
+        return CHANGING.sub("", out.getvalue())
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """What may leave the site."""
+        return {"json": self.values, "csv": self.csv, "console": self.console}
+
+    @property
+    def everything(self) -> dict[str, Any]:
+        """Page, files and console."""
+        return {"page": self.page, **self.public}
+
+
+def numbers(values: Any) -> Iterator[float]:
+    """Every number in plain values."""
+    if isinstance(values, dict):
+        values = list(values.values())
+    if isinstance(values, list):
+        for one in values:
+            yield from numbers(one)
+    elif isinstance(values, (int, float)) and not isinstance(values, bool):
+        yield round(values, 9)
+
+
+# Answers
+
+
+def _superseded(answers: Any) -> None:
+    answers.update(is_current=False)
+
+
+def _of_a_check(answers: Any) -> None:
+    answers.update(is_check=True)
+
+
+@pytest.mark.parametrize("excluded", [_superseded, _of_a_check], ids=["superseded", "of a check or in training"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_that_does_not_count_is_as_if_it_were_not_there(
+    kind: str, excluded: Callable[[Any], None], ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = made(kind, ada, (ben, cleo)), login(ada)
+    work: Any = kinds.kind_named(kind)
+    model = work.answers.model
+    chosen = model.objects.filter(study=study, annotator=annotator_of(cleo)).for_figures().order_by("pk")[0]
+    before = Shown(client, study).everything
+    excluded(model.objects.filter(pk=chosen.pk))
+    without = Shown(client, study).everything
+    assert [name for name in before if without[name] == before[name]] == []
+    model.objects.filter(pk=chosen.pk).delete()
+    assert Shown(client, study).everything == without
+
+
+# Judges
+
+
+@pytest.mark.parametrize("kind", WITH_JUDGES)
+def test_an_archived_judge_is_as_if_it_had_said_nothing(
+    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = made(kind, ada, (ben, cleo)), login(ada)
+    before = Shown(client, study).everything
+    assert [name for name, found in before.items() if "owl" not in str(found)] == []
+    Judge.objects.filter(name="owl").update(archived_at=NOW)
+    without = Shown(client, study).everything
+    assert "owl" not in str(without)
+    for model in (Verdict, KeyPointVerdict, SummaryRating):
+        model.objects.filter(judge__name="owl").delete()
+    assert Shown(client, study).everything == without
+
+
+# People
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_people_have_their_names_on_the_page_only(kind: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    found = Shown(login(ada), made(kind, ada, (ben, cleo)))
+    assert all(name in found.page for name in NAMES)
+    assert not any(name in str(found.public) for name in NAMES)
+    assert all(f"annotator{number}" in found.json for number in (1, 2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_erasing_a_person_takes_the_name_and_leaves_the_figures(
+    kind: str, ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+) -> None:
+    study, client = made(kind, ada, (ben, cleo)), login(ada)
+    before = Shown(client, study)
+    erasing.erase(actor=eve, user=ben, now=NOW)
+    after = Shown(client, study)
+    assert "Ben" not in str(after.everything)
+    assert sorted(numbers(after.values)) == sorted(numbers(before.values))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_work_that_is_deleted_with_a_person_is_in_no_figure(
+    kind: str, ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+) -> None:
+    study, client = made(kind, ada, (ben, cleo)), login(ada)
+    erasing.erase(actor=eve, user=ben, now=NOW, mode=Removal.Mode.DELETED)
+    after = Shown(client, study)
+    assert Annotator.objects.filter(memberships__study=study, label="Cleo").exists()
+    assert "Ben" not in str(after.everything)
+    assert "annotator1" not in str(after.public)
+    assert "annotator2" in str(after.public)

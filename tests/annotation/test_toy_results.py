@@ -1,0 +1,327 @@
+"""A kind of study in one file has results in every form that any kind has them in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import F
+from django.urls import reverse
+
+from annotation import kinds
+from annotation.exports import views as exports
+from annotation.figures.table import UnknownLabel
+from annotation.kinds import kind_named
+from annotation.models import Annotator, CoverageLabel, LabelTask, Study
+from annotation.results.frames import frame_of
+from annotation.results.headlines import CARD, HEADLINE
+from annotation.results.of_labels import LabelResults
+from annotation.results.study import OfStudy
+from benchmarks.models import Judge, Result, Verdict
+from benchmarks.results import stored
+from benchmarks.results.computation import CannotCompute
+from benchmarks.web.parquet import is_available
+from tests.annotation.test_results_stay_true import page_of
+from tests.annotation.toy_kind import KIND
+from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_study
+from tests.makers_recall import make_judge
+
+pytestmark = pytest.mark.django_db
+LEVELS = ("none", "partial", "full")
+
+
+@pytest.fixture(autouse=True)
+def grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
+
+
+def graded(people: Any, *, by: Any, judge: str = "owl") -> Study:
+    """Four summaries of two subtopics; the second person differs in two of ten labels."""
+    study = make_linking_study(
+        haystack=make_haystack(), annotators=people, researcher=by, people_per_item=len(people)
+    )
+    Study.objects.filter(pk=study.pk).update(kind=KIND.value, name="Grades")
+    study.refresh_from_db()
+    for place, person in enumerate(people):
+        at = 0
+        for task in study.label_tasks.filter(annotator=annotator_of(person)).order_by("item__pk"):
+            for insight in task.item.summary.subtopic.insights.order_by("number"):
+                level = LEVELS[(at + (place > 0 and at % 4 == 3)) % 3]
+                _label(task, insight, level, at=at)
+                at += 1
+            _finish(task, active_ms=4_000 + 8_000 * place)
+    if judge:
+        owl = make_judge(judge)
+        for label in CoverageLabel.objects.filter(annotator=annotator_of(people[0])):
+            _judge(owl, label)
+    return study
+
+
+def _finish(task: LabelTask, *, active_ms: int) -> None:
+    LabelTask.objects.filter(pk=task.pk).update(
+        state="done", n_answered=F("n_questions"), active_ms=active_ms, done_at=NOW
+    )
+
+
+def _label(task: LabelTask, insight: Any, level: str, *, at: int, **more: Any) -> CoverageLabel:
+    said = {"coverage": level, "is_linked": level != "none", "lines": [3] if level != "none" else []}
+    row = {"is_complete": True, "is_unsure": at % 5 == 0, "op_id": f"op-{at}", "made_at": NOW} | said | more
+    return CoverageLabel.objects.create(
+        study=task.study, annotator=task.annotator, task=task, summary=task.item.summary, insight=insight, **row
+    )
+
+
+def _judge(judge: Judge, label: CoverageLabel) -> None:
+    Verdict.objects.create(
+        judge=judge, summary=label.summary, insight=label.insight, coverage=label.coverage,
+        lines=label.lines, is_linked=label.is_linked, created_at=NOW,
+    )  # fmt: skip
+
+
+def url(study: Study, name: str = "") -> str:
+    if name:
+        return reverse("annotation:study-figures-file", args=[study.uid, name])
+    return reverse("annotation:study-figures", args=[study.uid])
+
+
+def test_its_page_shows_people_judges_and_how_each_person_worked(
+    ada: Any, ben: Any, cleo: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    study = graded((ben, cleo), by=ada)
+    client = login(ada)
+    assert kind_named("grading").results_page == "annotation:study-figures"
+    client.get(url(study))
+    with django_assert_max_num_queries(20):
+        answer = client.get(url(study))
+    shown = flat(answer.content.decode())
+    for words in ("Grade: people among themselves", "Grade: judges beside people", "Doubts", "Each person", "owl"):
+        assert words in shown
+    sheet = answer.context["sheet"]
+    keys = {table.key for table in sheet.tables}
+    assert keys >= {
+        *("grade-matrix", "grade-pairs", "grade-without", "grade-labels", "grade-judges", "grade-confusion-1"),
+        *("doubt-matrix", "doubt-pairs", "speed", "grade-given", "doubt-given"),
+    }
+    measures = {measure.key for measure in sheet.table("grade-judges").measures}
+    assert "pearson" in measures
+    assert "linking" not in measures, "nothing can be linked in an answer that is one field"
+    n = CoverageLabel.objects.filter(annotator=annotator_of(ben)).count()
+    (pair,) = sheet.table("grade-pairs").rows
+    assert (pair.names, pair.value("n")) == (("Ben", "Cleo"), n)
+    assert pair.value("percent").value == pytest.approx(0.8)
+    speed = {row.names[0]: row for row in sheet.table("speed").rows}
+    assert {name: row.value("median") for name, row in speed.items()} == {"Ben": 4.0, "Cleo": 12.0}
+    assert {name: row.value("fast").value for name, row in speed.items()} == {"Ben": 1.0, "Cleo": 0.0}
+    given = {row.names[0]: row for row in sheet.table("grade-given").rows}
+    assert given["Ben"].value("n") == n
+    assert sum(given["Cleo"].value(level) for level in LEVELS) == n
+
+
+def test_its_figures_are_files_under_pseudonyms(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    client = login(ada)
+    plain = client.get(url(study, "figures.json")).json()
+    people = plain["questions"]["grade"]["people"]
+    assert (people["percent"], people["annotators"]) == (0.8, ["annotator1", "annotator2"])
+    assert [row["judge"] for row in plain["questions"]["grade"]["judges"]] == ["owl"]
+    assert [row["annotator"] for row in plain["annotators"]] == ["annotator1", "annotator2"]
+    whole = _rows(client.get(url(study, "figures.csv")))
+    found = {(row["part"], row["row"], row["figure"]): row["value"] for row in whole}
+    assert found["grade-pairs", "annotator1 | annotator2", "percent"] == "0.8"
+    assert float(found["speed", "annotator2", "median"]) == 12
+    (pair,) = _rows(client.get(url(study, "grade-pairs.csv")))
+    assert (pair["a"], pair["b"], pair["percent"]) == ("annotator1", "annotator2", "0.8")
+    tex = client.get(url(study, "grade-pairs.tex")).getvalue().decode()
+    assert "80.0" in tex
+    assert "annotator1" in tex
+    drawn = client.get(url(study, "grade-forest.svg"))
+    assert (drawn.status_code, drawn.headers["Content-Type"]) == (200, "image/svg+xml")
+    assert b"owl" in drawn.content
+    if is_available():
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(io.BytesIO(client.get(url(study, "figures.parquet")).getvalue()))
+        assert table.num_rows == len(whole)
+    assert client.get(url(study, "nothing.csv")).status_code == 404
+    everything = json.dumps(plain) + json.dumps(whole) + tex
+    assert "Ben" not in everything
+    assert "Cleo" not in everything
+
+
+def _rows(answer: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.getvalue().decode().lstrip("\ufeff"))))
+
+
+def test_card_headline_and_console_follow(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    headline = HEADLINE.compute(OfStudy(study.pk))
+    assert (headline.n_people, headline.n_judges) == (2, 1)
+    assert headline.percent is not None
+    assert headline.percent.value == 0.8
+    chart = CARD.compute(OfStudy(study.pk)).chart
+    assert chart is not None
+    assert [row["series"] for row in chart.rows]
+    out = io.StringIO()
+    call_command("report", "results", "--study", "Grades", stdout=out)
+    assert out.getvalue().startswith("Grades\n")
+    assert "annotator1" in out.getvalue()
+    assert "Ben" not in out.getvalue()
+    out = io.StringIO()
+    call_command("report", "results", "--study", str(study.uid), "--json", stdout=out)
+    in_file = login(ada).get(url(study, "figures.json")).json()
+    del in_file["data_version"]
+    assert json.loads(out.getvalue()) == in_file
+
+
+def test_every_kind_with_results_has_the_report_and_others_say_why(ada: Any, ben: Any, cleo: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    Study.objects.filter(pk=study.pk).update(kind="writing")
+    with pytest.raises(CommandError, match="has other reports: its kind is timed writing"):
+        call_command("report", "results", "--study", "Grades")
+
+
+def test_without_judges_people_are_drawn_in_pairs(ada: Any, ben: Any, cleo: Any, dot: Any, login: Any) -> None:
+    study = graded((ben, cleo, dot), by=ada, judge="")
+    client = login(ada)
+    sheet = client.get(url(study)).context["sheet"]
+    assert [chart.name for chart in sheet.charts] == ["grade-each-pair", "doubt-each-pair"]
+    assert sheet.table("grade-judges") is None
+    rows = _rows(client.get(url(study, "grade-each-pair.csv")))
+    assert len(rows) == 3
+    chart = CARD.compute(OfStudy(study.pk)).chart
+    assert chart is not None
+    assert chart.title == "Agreement of annotators"
+
+
+def test_before_the_first_answer_the_page_says_so(ada: Any, ben: Any, login: Any) -> None:
+    study = make_linking_study(haystack=make_haystack(), annotators=[ben], researcher=ada)
+    Study.objects.filter(pk=study.pk).update(kind=KIND.value)
+    assert b"There are no answers yet" in login(ada).get(url(study)).content
+    assert HEADLINE.compute(OfStudy(study.pk)).n_items == 0
+    assert CARD.compute(OfStudy(study.pk)).chart is None
+
+
+def test_what_enters_no_figure_elsewhere_enters_none_here(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    client = login(ada)
+
+    def n_labels() -> int:
+        return int(client.get(url(study, "figures.json")).json()["questions"]["grade"]["people"]["n_items"])
+
+    n = n_labels()
+    one, other, third, *_rest = {label.insight_id: label for label in CoverageLabel.objects.all()}
+    changes = ({"is_check": True}, {"is_current": False}, {"is_complete": False})
+    for insight, change in zip((one, other, third), changes, strict=True):
+        gone = CoverageLabel.objects.filter(insight_id=insight)
+        n -= gone.values("summary").distinct().count()
+        gone.update(**change)
+        assert n_labels() == n
+
+
+def test_a_value_that_is_no_category_is_named_without_the_person(ada: Any, ben: Any, cleo: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    with pytest.raises(UnknownLabel, match="annotator1: “none” is none of partial, full"):
+        frame_of(study, model=CoverageLabel, value="coverage", categories=("partial", "full"))
+
+
+def test_labels_are_read_in_two_queries_and_judges_in_two_more(
+    ada: Any, ben: Any, cleo: Any, django_assert_num_queries: Any
+) -> None:
+    study = graded((ben, cleo), by=ada)
+    with django_assert_num_queries(2):
+        frame_of(study, model=CoverageLabel, value="coverage", categories=LEVELS)
+    results = KIND.results
+    assert isinstance(results, LabelResults)
+    with django_assert_num_queries(2 + 2 + 2):
+        tables = results.labels(study)
+    assert tables["grade"].cluster_unit == "subtopics"
+    assert tables["grade"].n_clusters == 2
+    assert [judge.name for judge in tables["grade"].judges] == ["owl"]
+
+
+def test_results_of_labels_need_either_tables_or_questions() -> None:
+    with pytest.raises(TypeError, match="labels with facts, or questions"):
+        LabelResults()
+    with pytest.raises(TypeError, match="labels with facts, or questions"):
+        LabelResults(labels=lambda study: {})
+
+
+def test_the_archive_holds_the_figures_of_the_page(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = graded((ben, cleo), by=ada)
+    client = login(ada)
+    answer = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
+    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
+        plain = json.loads(archive.read("grades/figures.json"))
+        in_csv = archive.read("grades/figures.csv").decode()
+        sheet = archive.read("grades/datasheet.md").decode()
+    in_file = client.get(url(study, "figures.json")).json()
+    del in_file["data_version"]
+    assert plain == in_file
+    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(client.get(url(study, "figures.csv")))
+    assert "figures.csv" in sheet
+
+
+def test_an_archive_waits_for_figures_that_a_worker_computes(
+    ada: Any, ben: Any, cleo: Any, login: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = graded((ben, cleo), by=ada)
+    client, address = login(ada), reverse("annotation:study-archive-file", args=[study.uid])
+    settings.RESULTS_AT_ONCE = False
+    monkeypatch.setattr(exports, "FILE_WAIT_S", 0)
+    monkeypatch.setattr(stored, "enqueue", lambda *args: None)
+    assert client.get(address).status_code == 503
+    stored.compute(uid=Result.objects.get(name="labels").uid, clock=lambda: NOW)
+    assert client.get(address).status_code == 200
+
+
+def test_an_archive_says_why_there_are_no_figures(
+    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot(self: Any, study: Study) -> Any:
+        raise CannotCompute("The scale was changed.")
+
+    study = graded((ben, cleo), by=ada)
+    monkeypatch.setattr(LabelResults, "labels", cannot)
+    answer = login(ada).get(reverse("annotation:study-archive-file", args=[study.uid]))
+    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
+        assert json.loads(archive.read("grades/figures.json")) == {"reason": "The scale was changed."}
+        assert archive.read("grades/figures.csv").decode().startswith("part,row,figure")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda study: Annotator.objects.filter(memberships__study=study, label="Ben").update(label="Benedikt"),
+        lambda study: Judge.objects.filter(name="owl").update(name="tawny owl"),
+        lambda study: Judge.objects.filter(name="owl").update(archived_at=NOW),
+        lambda study: Judge.objects.filter(name="owl").update(kind="imported", published_cost=7),
+        lambda study: Verdict.objects.order_by("pk")[0].delete(),
+        lambda study: CoverageLabel.objects.order_by("pk")[0].delete(),
+        lambda study: LabelTask.objects.filter(study=study).update(active_ms=900),
+    ],
+    ids=[
+        "a name",
+        "name of a judge",
+        "archived",
+        "what a judge cost",
+        "a verdict",
+        "a label",
+        "how fast people were",
+    ],
+)
+def test_a_page_that_was_opened_before_shows_what_has_changed(
+    change: Callable[[Study], Any], ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = graded((ben, cleo), by=ada), login(ada)
+    before = page_of(client, study)
+    change(study)
+    after = page_of(client, study)
+    stored.forget_all()
+    assert after == page_of(client, study)
+    assert after != before

@@ -1,0 +1,111 @@
+"""How a sheet is drawn: groups of rows, leading and extra columns, switches, words in place of numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
+
+from benchmarks.results.sheet import (
+    Card,
+    Cards,
+    Cell,
+    Measure,
+    Name,
+    Row,
+    Sheet,
+    Switch,
+    Table,
+    Unit,
+    long_rows,
+    sheet_json,
+    wide,
+)
+from benchmarks.results.writing import console
+from benchmarks.scoring.stat import Stat
+from tests.makers import flat
+
+RANK = Measure("rank", "Rank", Unit.COUNT, is_leading=True)
+SCORE = Measure("score", "Score", Unit.POINTS)
+TIME = Measure("time", "Time", Unit.MINUTES, is_extra=True)
+
+
+def ranked(rank: int, score: float, **more: Any) -> dict[str, Any]:
+    return {"rank": Stat(rank, n_items=40, low=1, high=3), "score": score, **more}
+
+
+TABLE = Table(
+    "rows",
+    "All rows",
+    (Name("system", "System"),),
+    (RANK, SCORE, TIME),
+    (
+        Row(("heron",), ranked(1, 60.0, time=Cell(math.inf, text="not reached")), group="on all"),
+        Row(("wren",), ranked(1, 80.0, time=12.0), group="on some"),
+        Row(("jay",), ranked(2, 70.0), group="on all"),
+    ),
+    switches=(Switch("one", "one row per system"),),
+)
+
+
+def drawn(sheet: Sheet, query: str = "") -> str:
+    request = RequestFactory().get(f"/?{query}")
+    template = Template("{% load sheets %}{% sheet_parts sheet.parts %}")
+    return flat(template.render(Context({"sheet": sheet, "request": request})))
+
+
+def rows_of(html: str) -> list[str]:
+    return re.findall(r"<tr.*?</tr>", html)
+
+
+def test_rows_of_a_group_stand_together_under_its_title_in_every_order() -> None:
+    for order, first in (("", ["heron", "jay", "wren"]), ("rows-sort=score", ["jay", "heron", "wren"])):
+        html = drawn(Sheet((TABLE,)), order)
+        assert re.findall(r"on all|on some|heron|wren|jay", html.partition("<tbody>")[2]) == [
+            "on all", *first[:2], "on some", first[2],
+        ]  # fmt: skip
+
+
+def test_a_leading_figure_stands_before_the_names_with_its_interval() -> None:
+    row = next(row for row in rows_of(drawn(Sheet((TABLE,)))) if "heron" in row)
+    assert row.index("1 – 3") < row.index("heron") < row.index("60.0")
+
+
+def test_extra_columns_are_shown_on_request_and_always_in_files() -> None:
+    assert not any("Time" in line for line in console(Sheet((TABLE,))))
+    plain, whole = drawn(Sheet((TABLE,))), drawn(Sheet((TABLE,)), "rows-columns=1")
+    assert "not reached" not in plain
+    assert "not reached" in whole
+    columns, _rows = wide(TABLE)
+    assert columns == [
+        "system",
+        *(f"rank{end}" for end in ("", "_low", "_high", "_n", "_reason")),
+        "score",
+        "time",
+    ]
+
+
+def test_a_switch_turns_its_parameter_and_keeps_the_rest_of_the_address() -> None:
+    assert '<a href="?rows-sort=score&amp;one=1"' in drawn(Sheet((TABLE,)), "rows-sort=score")
+    html = drawn(Sheet((TABLE,)), "one=1&rows-sort=score")
+    assert re.search(r'<a href="\?rows-sort=score" aria-current="true"[^>]*>one row per system</a>', html)
+
+
+def test_words_stand_for_a_number_on_pages_and_consoles_but_not_in_files() -> None:
+    table = replace(TABLE, measures=(RANK, SCORE, replace(TIME, is_extra=False)))
+    sheet = Sheet((Cards("top", (Card("time", "Time", math.inf, Unit.MINUTES, text="not reached"),)), table))
+    assert drawn(sheet).count("not reached") == 2
+    assert sum("not reached" in line for line in console(sheet)) == 2
+    values = [row[3] for row in long_rows(sheet) if row[2] == "time"]
+    assert values == [math.inf, math.inf, 12.0]
+    assert sheet_json(sheet)["cards"]["top"]["time"] == math.inf
+
+
+@pytest.mark.parametrize("query", ["rows-sort=rank", "rows-sort=-system", "rows-sort=nothing"])
+def test_every_order_shows_every_row(query: str) -> None:
+    assert all(name in drawn(Sheet((TABLE,)), query) for name in ("heron", "wren", "jay"))

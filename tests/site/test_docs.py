@@ -1,0 +1,25 @@
+"""The map of the code can be scanned, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAP = ROOT / "docs" / "architecture.md"
+MOST_WORDS = 20
+ONLY_IN_A_WHEEL = {"summhay_site/assets"}
+PATH = re.compile(r"`((?:annotation|benchmarks|summhay_site|templates|static|tests|docs|bench)/[\w./*-]*)`")
+
+
+def test_no_cell_of_a_table_is_longer_than_a_glance() -> None:
+    rows = [line for line in MAP.read_text().splitlines() if line.startswith("|")]
+    cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")]
+    assert len(cells) > 50
+    assert [cell for cell in cells if len(cell.split()) > MOST_WORDS] == []
+
+
+def test_every_path_that_the_map_names_exists() -> None:
+    paths = {path.rstrip("/") for path in PATH.findall(MAP.read_text())}
+    assert len(paths) > 40
+    assert {path for path in paths if not list(ROOT.glob(path))} == ONLY_IN_A_WHEEL
