@@ -1,0 +1,8 @@
+"""What `manage.py synthesize NAME` can do: one module each, listed here."""
+
+from __future__ import annotations
+
+from benchmarks.synthesis.commands.base import Subcommand
+from benchmarks.synthesis.commands.check import CHECK
+
+SUBCOMMANDS: tuple[Subcommand, ...] = (CHECK,)
