@@ -15,10 +15,8 @@ from annotation.figures.people import Agreement
 from annotation.figures.table import LabelTable
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_lines import bland_altman, lines
-from benchmarks.web.chart_marks import dots
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, Chart, colour_of
+from benchmarks.web.charts import HUMAN, Chart, Dots, Lines, bland_altman, colour_of
 
 MEASURES = {
     "pearson": "Pearson",
@@ -35,6 +33,8 @@ SMALL_ROWS = 5
 """At most this many judges, the best, are drawn in a card."""
 PERCENT = (-2.0, 102.0)
 """An axis of percentages, with room for dots at its ends."""
+PAIRED = (420, 320)
+"""The size of charts that stand beside each other."""
 
 
 def forest(report: JudgeReport, measure: str) -> Chart | None:
@@ -45,7 +45,7 @@ def forest(report: JudgeReport, measure: str) -> Chart | None:
         return None
     ceiling = report.ceiling.stats.get(measure) if report.ceiling else None
     numbers = {"n": report.n_clusters, "unit": report.cluster_unit}
-    return dots(
+    return Chart(
         Words(
             name="forest",
             title=_("Do judges agree with people as well as people with each other?"),
@@ -57,9 +57,11 @@ def forest(report: JudgeReport, measure: str) -> Chart | None:
             columns={"series": _("Judge")},
         ),
         [Point.of(stat, series=row.name) for row, stat in found],
-        domain=_up_to_one([stat for _row, stat in found]),
-        colours={row.name: colour_of(row.colour) for row, _stat in found},
-        band=None if ceiling is None else Point.of(ceiling, series=_("people")),
+        Dots(
+            domain=_up_to_one([stat for _row, stat in found]),
+            colours=[(row.name, colour_of(row.colour)) for row, _stat in found],
+            band=None if ceiling is None else Point.of(ceiling, series=_("people")),
+        ),
     )
 
 
@@ -69,7 +71,7 @@ def of_pairs(people: Agreement) -> Chart | None:
     if len(found) < 2:
         return None
     found = sorted(found, key=lambda pair: pair.randolph.value or 0.0)[:MAX_PAIRS_DRAWN]
-    return dots(
+    return Chart(
         Words(
             name="each-pair",
             title=_("Do some annotators agree less with the others?"),
@@ -80,7 +82,7 @@ def of_pairs(people: Agreement) -> Chart | None:
             columns={"series": _("Annotators")},
         ),
         [Point.of(pair.randolph, series=f"{pair.a}, {pair.b}") for pair in found],
-        domain=_up_to_one([pair.randolph for pair in found]),
+        Dots(domain=_up_to_one([pair.randolph for pair in found])),
     )
 
 
@@ -99,15 +101,12 @@ def small_dots(
     if not any(stat.is_defined for _name, stat in rows):
         return None
     words = Words(name="latest", title=title, subtitle=caption, value=x_label, digits=2, is_small=True)
-    return dots(
-        words,
-        [Point.of(stat, series=name) for name, stat in rows],
-        domain=_up_to_one([stat for _name, stat in rows]),
-        colours={
-            name: HUMAN if place < n_human else colour_of(place - n_human)
-            for place, (name, _stat) in enumerate(rows)
-        },
-    )
+    colours = [
+        (name, HUMAN if place < n_human else colour_of(place - n_human))
+        for place, (name, _stat) in enumerate(rows)
+    ]
+    layout = Dots(domain=_up_to_one([stat for _name, stat in rows]), colours=colours)
+    return Chart(words, [Point.of(stat, series=name) for name, stat in rows], layout)
 
 
 def small_agreement(found: Agreement, judges: JudgeReport | None) -> Chart | None:
@@ -155,7 +154,7 @@ def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
 def summary_charts(found: JudgedPairs) -> tuple[Chart, Chart]:
     """Coverage of each summary by people and by one judge, and their difference against their mean."""
     judge, n = found.judge, len(found.pairs)
-    colours = {judge: colour_of(found.colour), _("equal"): HUMAN}
+    colours = [(judge, colour_of(found.colour)), (_("equal"), HUMAN)]
     columns = {"series": _("Summarizer"), "group": _("Judge"), "n": _("insights")}
     dot = partial(Point, group=judge, kind=Kind.DOT)
     plain = Words(
@@ -189,9 +188,8 @@ def summary_charts(found: JudgedPairs) -> tuple[Chart, Chart]:
         )
         for one in found.pairs
     ]
+    layout = Lines(x_domain=PERCENT, domain=PERCENT, colours=colours, size=PAIRED, ends="")
     return (
-        lines(
-            plain, [*equal, *points], x_domain=PERCENT, domain=PERCENT, colours=colours, size=(420, 320), ends=""
-        ),
-        bland_altman(apart, differences, x_domain=PERCENT, colours=colours, size=(420, 320)),
+        Chart(plain, [*equal, *points], layout),
+        bland_altman(apart, differences, x_domain=PERCENT, colours=colours, size=PAIRED),
     )

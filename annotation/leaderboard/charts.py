@@ -13,10 +13,8 @@ from annotation.leaderboard.forms import SCORE_TITLES
 from annotation.leaderboard.positions import Row
 from benchmarks.scoring.position.curves import Curve
 from benchmarks.scoring.position.rouge import NAMES
-from benchmarks.web.chart_lines import lines
-from benchmarks.web.chart_marks import dots
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, MUTED, Chart, colour_of
+from benchmarks.web.charts import HUMAN, MUTED, Chart, Dots, Lines, colour_of
 
 
 def pair_chart(rows: Sequence[Row], people: Row | None) -> Chart:
@@ -46,15 +44,13 @@ def _chart(rows: Sequence[Row], people: Row | None, *, part: str, title: str, va
         text=title,
         columns={"panel": _("System"), "series": _("Whose content")},
     )
-    colours = {
-        _("texts"): colour_of(0),
-        _("people"): HUMAN,
-        _("reference"): colour_of(1),
-        _("even spread"): MUTED,
-    }
-    return lines(
-        words,
-        points,
+    colours = [
+        (_("texts"), colour_of(0)),
+        (_("people"), HUMAN),
+        (_("reference"), colour_of(1)),
+        (_("even spread"), MUTED),
+    ]
+    layout = Lines(
         x_domain=(0.0, 100.0),
         domain=(0.0, 1.05 * most),
         colours=colours,
@@ -63,6 +59,7 @@ def _chart(rows: Sequence[Row], people: Row | None, *, part: str, title: str, va
         size=(250, 170),
         has_dots=False,
     )
+    return Chart(words, points, layout)
 
 
 def _panel(row: Row, people: Row | None, part: str) -> Iterator[Point]:
@@ -108,16 +105,15 @@ def place_chart(rows: Sequence[Experiment], size: int) -> Chart:
         digits=3,
         columns={"panel": _("System"), "series": _("Whose scores")},
     )
-    return lines(
-        words,
-        points,
+    layout = Lines(
         x_domain=(0.8, size + 0.2),
         domain=(0.0, most),
-        x_values=range(1, size + 1),
+        x_values=tuple(range(1, size + 1)),
         panels_beside=3,
         size=(250, 170),
-        colours={_("scores"): colour_of(0), _("by chance"): colour_of(1)},
+        colours=[(_("scores"), colour_of(0)), (_("by chance"), colour_of(1))],
     )
+    return Chart(words, points, layout)
 
 
 def board_chart(
@@ -147,7 +143,7 @@ def board_chart(
         for system, lines in by_system.items()
         for place, line in enumerate(lines)
     ]
-    colours = {names[setting]: colour_of(at) for at, setting in enumerate(found.settings)}
+    colours = [(names[setting], colour_of(at)) for at, setting in enumerate(found.settings)]
     words = Words(
         name="board-chart",
         title=_("Do people beat the models?") if found.people else _("Which system leads?"),
@@ -160,7 +156,7 @@ def board_chart(
     people = None
     if found.people is not None:
         people = Point.of(found.people.row.stats["joint"], factor=100, series=_("people"))
-    return dots(words, points, domain=(0.0, 100.0), colours=colours, band=people)
+    return Chart(words, points, Dots(domain=(0.0, 100.0), colours=colours, band=people))
 
 
 def _band(line: Line | None, names: Mapping[str, str]) -> str:

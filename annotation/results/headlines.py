@@ -33,4 +33,4 @@ def _facts(options: OfStudy) -> object:
 
 
 HEADLINE = register(Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts))
-CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=3))
+CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=4))

@@ -6,7 +6,7 @@ A kind says what is asked; page, files, card, headline and console follow from t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -319,7 +319,7 @@ def _headed(title: str, heading: str) -> str:
 
 
 def _drawn(chart: Chart | None, prefix: str) -> Iterable[Drawing]:
-    return () if chart is None else (Drawing(replace(chart, name=f"{prefix}{chart.name}")),)
+    return () if chart is None else (Drawing(chart.renamed(f"{prefix}{chart.name}")),)
 
 
 def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Section]:

@@ -39,10 +39,8 @@ from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Floats, Ints
-from benchmarks.web.chart_lines import lines
-from benchmarks.web.chart_marks import bars
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, Chart, colour_of
+from benchmarks.web.charts import HUMAN, Bars, Chart, Colours, Lines, colour_of
 
 STEPS = tuple(step / 20 for step in range(21))
 GRID = tuple(step / 50 for step in range(51))
@@ -280,10 +278,9 @@ def charts(found: AutoDS) -> list[Chart]:
         text=under,
         digits=2,
     )
-    colours = {"threshold": HUMAN}
     return [
         _histogram(found, threshold, subtitle),
-        lines(words, [*of_all, threshold], x_domain=UNIT, domain=UNIT, has_dots=False, colours=colours),
+        Chart(words, [*of_all, threshold], _curves([("threshold", HUMAN)])),
         _rates(found, threshold, subtitle),
     ]
 
@@ -301,7 +298,7 @@ def _histogram(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
         digits=0,
     )
     points = [Point(series=f"{one.low:.2f} to {one.high:.2f}", x=one.low, value=one.count) for one in bins]
-    return bars(words, points, width_of_bar=width, domain=UNIT, marks=[threshold])
+    return Chart(words, points, Bars(width_of_bar=width, domain=UNIT, marks=[threshold]))
 
 
 def _rates(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
@@ -331,5 +328,9 @@ def _rates(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
         for name in RATES
         for step, value in zip(STEPS, rates[name], strict=True)
     ]
-    colours = {TITLES[name]: colour_of(at) for at, name in enumerate(RATES)} | {"threshold": HUMAN}
-    return lines(words, [*points, threshold], x_domain=UNIT, domain=UNIT, has_dots=False, colours=colours)
+    colours = [(TITLES[name], colour_of(at)) for at, name in enumerate(RATES)]
+    return Chart(words, [*points, threshold], _curves([*colours, ("threshold", HUMAN)]))
+
+
+def _curves(colours: Colours) -> Lines:
+    return Lines(x_domain=UNIT, domain=UNIT, has_dots=False, colours=colours)

@@ -15,9 +15,8 @@ from annotation.writing.curves import StudyReport, study_report
 from annotation.writing.results import MEASURES
 from benchmarks.engine import judging
 from benchmarks.scoring.curves import Curve
-from benchmarks.web.chart_lines import lines
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import MUTED, Chart, colour_of
+from benchmarks.web.charts import MUTED, Chart, Lines, colour_of
 
 PERCENT = (0.0, 100.0)
 MANY_MINUTES, EVERY, EVERY_OF_MANY = 60, 10, 30
@@ -36,17 +35,17 @@ def progress_chart(report: StudyReport) -> Chart:
         columns={"panel": _("Measure"), "series": _("Session"), "group": _("Kind of line")},
     )
     minutes = report.limit_ms / 60_000
-    return lines(
-        words,
-        [*chain.from_iterable((*_sessions(curve), *_means(curve, _panel(curve))) for curve in report.curves)],
+    layout = Lines(
         x_domain=(0.0, minutes),
         domain=PERCENT,
-        colours={_("session"): MUTED, _("mean"): colour_of(0)},
-        x_values=range(0, int(minutes) + 1, EVERY if minutes <= MANY_MINUTES else EVERY_OF_MANY),
+        colours=[(_("session"), MUTED), (_("mean"), colour_of(0))],
+        x_values=tuple(range(0, int(minutes) + 1, EVERY if minutes <= MANY_MINUTES else EVERY_OF_MANY)),
         panels_beside=len(report.curves),
         size=(205, 220),
         ends="figure",
     )
+    points = chain.from_iterable((*_sessions(curve), *_means(curve, _panel(curve))) for curve in report.curves)
+    return Chart(words, [*points], layout)
 
 
 def small_chart(study: Study) -> Chart | None:
@@ -66,9 +65,8 @@ def small_chart(study: Study) -> Chart | None:
         is_small=True,
     )
     minutes = report.limit_ms / 60_000
-    return lines(
-        words, list(_means(curve)), x_domain=(0.0, minutes), domain=PERCENT, size=(330, 150), ends="figure"
-    )
+    layout = Lines(x_domain=(0.0, minutes), domain=PERCENT, size=(330, 150), ends="figure")
+    return Chart(words, list(_means(curve)), layout)
 
 
 def facts(study: Study) -> object:

@@ -9,10 +9,8 @@ from django.utils.translation import gettext as _
 from benchmarks.recall.figures import Group, order_of
 from benchmarks.recall.systems import Counted
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_lines import lines
-from benchmarks.web.chart_marks import dots
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart
+from benchmarks.web.charts import Chart, Dots, Lines
 
 PERCENT = (0.0, 100.0)
 DODGE, MOST_DODGE = 0.06, 0.6
@@ -62,7 +60,7 @@ def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) ->
         value=_("key point recall in %"),
         columns={"series": _("Domain"), "group": _("System")},
     )
-    return dots(words, points, domain=PERCENT, is_dodged=True)
+    return Chart(words, points, Dots(domain=PERCENT, is_dodged=True))
 
 
 def _systems(groups: Sequence[Group]) -> list[str]:
@@ -89,15 +87,14 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
         x=x,
         columns={"series": _("System")},
     )
-    return lines(
-        words,
-        points,
+    layout = Lines(
         x_domain=(-0.5, len(names) - 0.5),
         domain=PERCENT,
-        x_values=range(len(names)),
+        x_values=tuple(range(len(names))),
         x_names=tuple(names),
         has_bands=False,
     )
+    return Chart(words, points, layout)
 
 
 def _with_intervals(counted: Counted) -> str:
@@ -121,4 +118,4 @@ def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
         columns={"series": _("System")},
     )
     right = max(float(point.x or 0) for point in points) * 1.1 + 1
-    return lines(words, points, x_domain=(0.0, right), domain=PERCENT, has_bands=False)
+    return Chart(words, points, Lines(x_domain=(0.0, right), domain=PERCENT, has_bands=False))

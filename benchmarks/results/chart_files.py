@@ -8,10 +8,10 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
-from benchmarks.results.drawings import drawing_of
+from benchmarks.results.drawings import drawings_of, file_of
 from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.results.views import waiting_file
-from benchmarks.web import charts
+from benchmarks.web.chart_drawing import for_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, csv_download, json_download
 
@@ -28,14 +28,17 @@ def chart_file(
     chart = next((one for one in shown if one is not None and one.name == stem), None)
     if chart is None or ending not in FORMATS:
         raise Http404
-    name = f"{prefix}{name}"
+    name, now = f"{prefix}{name}", timezone.now()
     if ending == "csv":
-        rows = ([row.get(key) for key in chart.columns] for row in chart.rows)
+        rows = (list(row.values()) for row in chart.rows)
         return csv_download(request, list(chart.columns), rows, name=name, about=about)
     if ending == "vl.json":
-        return json_download(charts.for_file(chart), name=name, about=about, indent=1)
-    drawing = drawing_of(chart, ending, now=timezone.now(), wait_s=FILE_WAIT_S)
-    if drawing.figures is None:
-        return waiting_file(request, drawing, name=name)
-    response = HttpResponse(drawing.figures.content, content_type=TYPES[ending])
+        drawing = drawings_of([chart], now=now, wait_s=FILE_WAIT_S)[stem]
+        if drawing.figures is None:
+            return waiting_file(request, drawing, name=name)
+        return json_download(for_file(chart, drawing.figures.spec), name=name, about=about, indent=1)
+    file = file_of(chart, ending, now=now, wait_s=FILE_WAIT_S)
+    if file.figures is None:
+        return waiting_file(request, file, name=name)
+    response = HttpResponse(file.figures.content, content_type=TYPES[ending])
     return as_file(response, name=name, about=about)

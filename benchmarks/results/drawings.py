@@ -1,59 +1,82 @@
-"""Drawings of charts, made by workers like figures: a web process never loads what draws them."""
+"""Specs and drawings of charts, made by workers like figures: a web process never loads what makes them."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from django.utils.translation import override
 
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.stored import Shown, look_up
-from benchmarks.web import charts
+from benchmarks.results.stored import Shown, look_up, look_up_all
+from benchmarks.web import chart_drawing as draw
 from benchmarks.web.charts import Chart
 
-PAGE = "page"
-"""The form of a chart that stands in a page; the others are ends of the names of files."""
 WAIT_S = 1.0
-DRAWN: dict[str, Callable[[Chart], str | bytes]] = {
-    PAGE: charts.svg,
-    "svg": charts.svg_file,
-    "png": charts.png,
-    "pdf": charts.pdf,
+WRITERS: dict[str, Callable[[Chart, draw.Spec], str | bytes]] = {
+    "svg": draw.svg_file,
+    "png": draw.png,
+    "pdf": draw.pdf,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DrawingLook:
-    """Options of a stored drawing: the chart and its form, one of `DRAWN`."""
-
-    chart: Chart
-    form: str
+"""What makes files of drawings, by the ends of their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing in base 64."""
+    """The Vega-Lite spec of a chart, and its drawing for a page."""
+
+    spec: Mapping[str, Any]
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileLook:
+    """Options of a stored file: the chart and one of the `WRITERS`."""
+
+    chart: Chart
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file in base 64."""
 
     encoded: str
 
     @property
     def content(self) -> bytes:
-        """What a file holds."""
+        """What it holds."""
         return base64.b64decode(self.encoded)
 
 
-def _draw(look: DrawingLook) -> Drawing:
-    content = DRAWN[look.form](look.chart)
-    plain = content.encode() if isinstance(content, str) else content
-    return Drawing(base64.b64encode(plain).decode())
+def _draw(chart: Chart) -> Drawing:
+    with override(chart.words.language):
+        spec = draw.spec_of(chart)
+    return Drawing(spec, draw.svg(chart, spec))
+
+
+def _write(look: FileLook) -> File:
+    content = WRITERS[look.ending](look.chart, _draw(look.chart).spec)
+    return File(base64.b64encode(content.encode() if isinstance(content, str) else content).decode())
 
 
 DRAWING = register(
-    Computation("drawing", options=DrawingLook, figures=Drawing, compute=_draw, facts=lambda _look: ())
+    Computation("drawing", options=Chart, figures=Drawing, compute=_draw, facts=lambda _chart: draw.how())
+)
+FILE = register(
+    Computation("chart file", options=FileLook, figures=File, compute=_write, facts=lambda _look: draw.how())
 )
 
 
-def drawing_of(chart: Chart, form: str, *, now: datetime, wait_s: float = WAIT_S) -> Shown[Drawing]:
-    """The drawing of a chart; it waits a moment for the worker where there is none yet."""
-    return look_up(DRAWING, DrawingLook(chart, form), now=now, wait_s=wait_s)
+def drawings_of(charts: Sequence[Chart], *, now: datetime, wait_s: float = WAIT_S) -> dict[str, Shown[Drawing]]:
+    """The drawings of charts by name; it waits a moment for the worker where there are none yet. One query."""
+    shown = look_up_all(DRAWING, charts, now=now, wait_s=wait_s)
+    return {chart.name: one for chart, one in zip(charts, shown, strict=True)}
+
+
+def file_of(chart: Chart, ending: str, *, now: datetime, wait_s: float) -> Shown[File]:
+    """The drawing of a chart as a file, likewise."""
+    return look_up(FILE, FileLook(chart, ending), now=now, wait_s=wait_s)

@@ -92,14 +92,30 @@ class Shown(Generic[F]):
 def look_up(computation: Computation[O, F], options: O, *, now: datetime, wait_s: float = WAIT_S) -> Shown[F]:
     """The newest figures of these options; workers are asked for newer ones where they are stale.
 
-    Where there are none yet it waits for a worker, up to `wait_s` seconds. Two queries and those of the facts.
+    Where there are none yet it waits for a worker, up to `wait_s` seconds. One query and those of the facts.
     """
-    row = _asked_for(computation, options, now=now)
+    [shown] = look_up_all(computation, [options], now=now, wait_s=wait_s)
+    return shown
+
+
+def look_up_all(
+    computation: Computation[O, F], several: Sequence[O], *, now: datetime, wait_s: float = WAIT_S
+) -> list[Shown[F]]:
+    """Likewise for each of these options; one query for all."""
+    rows = _noted(computation, several, now=now)
+    for row in rows:
+        if not row.is_fresh and not row.has_failed:
+            _send(row.uid, now)
+            if settings.RESULTS_AT_ONCE:
+                row.refresh_from_db()
     deadline = time.monotonic() + wait_s
-    while row.figures is None and not row.has_failed and time.monotonic() < deadline:
+    while (missing := [row for row in rows if row.figures is None and not row.has_failed]) and (
+        time.monotonic() < deadline
+    ):
         time.sleep(STEP_S)
-        row.refresh_from_db()
-    return Shown(_figures(computation, row), row, now)
+        for row in missing:
+            row.refresh_from_db()
+    return [Shown(_figures(computation, row), row, now) for row in rows]
 
 
 def _figures(computation: Computation[O, F], row: Result) -> F | None:
@@ -123,16 +139,9 @@ def look_up_many(computation: Computation[O, F], several: Sequence[O], *, now: d
 
     Two queries, however many there are, and one where some are new.
     """
-    keys = [computation.key(options) for options in several]
-    new = [
-        Result(
-            name=computation.name, options=computation.plain(options), key=key, wanted=UNCHECKED,
-            asked_at=now, looked_at=now, checked_at=now - CHECKED_EVERY,
-        )
-        for key, options in zip(keys, several, strict=True)
-    ]  # fmt: skip
-    known = {row.key: row for row in Result.objects.filter(key__in=keys)}
-    Result.objects.bulk_create([row for row in new if row.key not in known], ignore_conflicts=True)
+    unchecked = [UNCHECKED] * len(several)
+    known = _rows(computation, several, wanted=unchecked, now=now, checked_at=now - CHECKED_EVERY)
+    keys = [row.key for row in known]
     due = Result.objects.filter(key__in=keys, checked_at__lte=now - CHECKED_EVERY)
     uids = list(due.values_list("uid", flat=True))
     due.update(wanted=UNCHECKED, failed="", reason="", asked_at=now, looked_at=now, checked_at=now)
@@ -148,7 +157,7 @@ def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], dat
     Raises:
         CannotCompute: there are none, for the reason that it gives.
     """
-    row = _noted(computation, options, now=clock())
+    [row] = _noted(computation, [options], now=clock())
     if not row.is_fresh:
         compute(uid=row.uid, clock=clock)
         row.refresh_from_db()
@@ -164,37 +173,46 @@ def kept(computation: Computation[O, F], options: O) -> F | None:
     return _figures(computation, row) if row is not None and is_of_now else None
 
 
-def _asked_for(computation: Computation[O, F], options: O, *, now: datetime) -> Result:
-    """The row of these options; a worker is asked for what is stale."""
-    row = _noted(computation, options, now=now)
-    if not row.is_fresh and not row.has_failed:
-        _send(row.uid, now)
-        if settings.RESULTS_AT_ONCE:
-            row.refresh_from_db()
-    return row
+def _noted(computation: Computation[O, F], several: Sequence[O], *, now: datetime) -> list[Result]:
+    """The rows of these options, each with the version that is wanted now."""
+    versions = [computation.version(options) for options in several]
+    rows = _rows(computation, several, wanted=versions, now=now, checked_at=now)
+    for row, version in zip(rows, versions, strict=True):
+        if row.wanted != version:
+            row.wanted, row.asked_at, row.looked_at = version, now, now
+            row.save(update_fields=["wanted", "asked_at", "looked_at"])
+        elif row.looked_at < now - SEEN_EVERY:
+            row.looked_at = now
+            row.save(update_fields=["looked_at"])
+    return rows
 
 
-def _noted(computation: Computation[O, F], options: O, *, now: datetime) -> Result:
-    """The row of these options, with the version that is wanted now."""
-    version = computation.version(options)
-    row, is_new = Result.objects.get_or_create(
-        key=computation.key(options),
-        defaults={
-            "name": computation.name,
-            "options": computation.plain(options),
-            "wanted": version,
-            "asked_at": now,
-            "looked_at": now,
-            "checked_at": now,
-        },
-    )
-    if not is_new and row.wanted != version:
-        row.wanted, row.asked_at, row.looked_at = version, now, now
-        row.save(update_fields=["wanted", "asked_at", "looked_at"])
-    elif row.looked_at < now - SEEN_EVERY:
-        row.looked_at = now
-        row.save(update_fields=["looked_at"])
-    return row
+def _rows(
+    computation: Computation[O, F],
+    several: Sequence[O],
+    *,
+    wanted: Sequence[str],
+    now: datetime,
+    checked_at: datetime,
+) -> list[Result]:
+    """The rows of these options; new ones want these versions. One query, two more where some are new."""
+    seen = {"asked_at": now, "looked_at": now, "checked_at": checked_at}
+    new = [
+        Result(
+            name=computation.name,
+            key=computation.key(options),
+            options=computation.plain(options),
+            wanted=version,
+            **seen,
+        )
+        for options, version in zip(several, wanted, strict=True)
+    ]
+    rows = Result.objects.filter(key__in=[row.key for row in new])
+    known = {row.key: row for row in rows}
+    if any(row.key not in known for row in new):
+        Result.objects.bulk_create([row for row in new if row.key not in known], ignore_conflicts=True)
+        known = {row.key: row for row in rows.all()}
+    return [known[row.key] for row in new]
 
 
 def try_again(*, row: Result, now: datetime) -> None:

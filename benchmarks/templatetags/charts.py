@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from benchmarks.results.chart_files import FORMATS
-from benchmarks.results.drawings import PAGE, drawing_of
+from benchmarks.results.drawings import drawings_of
 from benchmarks.web.charts import Chart
 
 register = template.Library()
@@ -21,20 +21,20 @@ def chart(context: Mapping[str, Any], chart: Chart, files: str = "", *, has_tabl
     """Show a chart.
 
     `files` is the address that names of its files follow, empty where there are none. Without `has_table` the page
-    has a table of the same figures.
+    has a table of the same figures. A page of many charts may hold its `drawings`, looked up together.
     """
-    drawing = drawing_of(chart, PAGE, now=timezone.now())
+    shown = (context.get("drawings") or drawings_of([chart], now=timezone.now()))[chart.name]
     query = context["request"].GET.urlencode()
-    rows = [[_cell(row.get(key)) for key in chart.columns] for row in chart.rows]
     links = [(label, f"{files}{chart.name}.{ending}?{query}") for ending, label in FORMATS.items()]
     return {
         "chart": chart,
-        "shown": drawing,
+        "shown": shown,
         "request": context["request"],
+        "spec": shown.figures and shown.figures.spec,
         # Parsed and written again as XML: names in it are text, never markup.
-        "svg": SafeString(drawing.figures.content.decode()) if drawing.figures else "",
+        "svg": SafeString(shown.figures.svg) if shown.figures else "",
         "links": links if files else [],
-        "rows": rows if has_table else [],
+        "rows": [[_cell(value) for value in row.values()] for row in chart.rows] if has_table else [],
     }
 
 

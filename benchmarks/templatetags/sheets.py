@@ -7,12 +7,14 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.results import writing
+from benchmarks.results.drawings import drawings_of
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -22,6 +24,7 @@ from benchmarks.results.sheet import (
     Measure,
     Note,
     Section,
+    Sheet,
     Switch,
     Table,
     Text,
@@ -100,8 +103,11 @@ def _marks(stat: Stat) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
-    """Parts of a sheet, one after the other."""
-    return SafeString("".join(_part(context, part) for part in parts))
+    """Parts of a sheet, one after the other; the drawings of all its charts are looked up together."""
+    charts = [] if "drawings" in context else Sheet(parts).charts
+    more = {"drawings": drawings_of(charts, now=timezone.now())} if charts else {}
+    with context.push(**more):
+        return SafeString("".join(_part(context, part) for part in parts))
 
 
 def _part(context: Any, part: Any) -> str:

@@ -1,20 +1,34 @@
-"""Rows of dots with intervals, and bars; and what the builders of all charts share.
+"""Specs of rows of dots with intervals, and of bars; and what the builders of all specs share.
 
-Each takes words and points, and returns a `Chart`. What is undefined is said, and never drawn as 0.
+Each takes a chart and its layout, and plans its spec. What is undefined is said, and never drawn as 0.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.web.chart_points import Kind, Point, Words, headings_of, in_words, number, row_of, wrapped
-from benchmarks.web.charts import HUMAN, LINE, MUTED, SERIES_COLOURS, SURFACE, TEXT, Chart, clean, colour_of, whole
+from benchmarks.web.chart_points import Kind, Point, Words, clean, headings_of, number, row_of, wrapped
+from benchmarks.web.charts import (
+    HUMAN,
+    LINE,
+    MUTED,
+    SERIES_COLOURS,
+    SIZE,
+    SURFACE,
+    TEXT,
+    Bars,
+    Chart,
+    Colours,
+    Dots,
+    colour_of,
+)
 
-SIZE, SMALL_WIDTH = (720, 340), 250
+SMALL_WIDTH = 250
 FIGURES, PEOPLE, MARKS = "figures", "people", "marks"
 """Names of the data of a spec."""
 LINE_HEIGHT, DODGE = 15, 14
@@ -30,27 +44,23 @@ SHAPES = (
     "triangle-left",
 )
 BREAK = "split(datum.label, '\\n')"
-MOST_SPOKEN = 40
-"""Figures above which the subtitle is the alternative text; the table has them."""
 
 
-def dots(
-    words: Words,
-    points: Sequence[Point],
-    *,
-    domain: tuple[float, float],
-    colours: Mapping[str, str] | None = None,
-    band: Point | None = None,
-    is_dodged: bool = False,
-) -> Chart:
-    """A row for each series in the order of the points, and people as a band across all.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A drawing of Altair, its data by name, about how wide it is in pixels; names at its left have `letters`."""
 
-    A point is a dot with its interval, one of `Kind.DOT` a dot alone. With groups a row has a mark of each,
-    one under the other if `is_dodged`, else on a line from the lowest to the highest; values stand above those
-    with intervals.
-    """
+    drawing: Any
+    data: Mapping[str, Sequence[Mapping[str, Any]]]
+    width: int
+    letters: int = 0
+
+
+def dots(chart: Chart, layout: Dots) -> Plan:
+    """The plan of `Dots`."""
     import altair as alt
 
+    words, points, band, is_dodged = chart.words, chart.points, layout.band, layout.is_dodged
     rows = [{**row_of(words, point), "series": wrapped(point.series), "kind": point.kind} for point in points]
     lines = [line for row in rows for line in row["series"].split("\n")]
     n_lines = max((row["series"].count("\n") + 1 for row in rows), default=1)
@@ -58,11 +68,11 @@ def dots(
     step = max(26 if words.is_small else 32, LINE_HEIGHT * n_lines + 8, DODGE * n_groups if is_dodged else 0)
     width = SMALL_WIDTH if words.is_small else SIZE[0]
     axis = alt.Axis(tickCount=5 if words.is_small else 10)
-    across = alt.X("value:Q", title=words.value or None, axis=axis, scale=scale_of(domain))
+    across = alt.X("value:Q", title=words.value or None, axis=axis, scale=scale_of(layout.domain))
     has_legend = any(point.group for point in points)
-    base = _rows(words, rows, colours_of(rows, colours, has_legend=has_legend), is_dodged=is_dodged)
+    base = _rows(words, rows, colours_of(rows, layout.colours, has_legend=has_legend), is_dodged=is_dodged)
     data = {FIGURES: rows}
-    layers = _dots(words, points, base, across, shape=_shapes(rows, colours) if has_legend else None)
+    layers = _dots(words, points, base, across, shape=_shapes(rows, layout.colours) if has_legend else None)
     if has_legend and not is_dodged:
         layers = [_span(base), *layers, _above(base, across)]
     if not has_legend:
@@ -73,9 +83,8 @@ def dots(
     if band is not None and band.value is not None:
         layers = [*_people(words, band, across), *layers]
         data[PEOPLE] = [{**row_of(words, band), "label": f"{band.series} {number(band.value, words)}"}]
-        points = [band, *points]
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(step, **{"for": "position"}))
-    return chart_of(words, points, chart, data, width=width + 180, letters=max(map(len, lines), default=0))
+    drawing = alt.layer(*layers).properties(width=width, height=alt.Step(step, **{"for": "position"}))
+    return Plan(drawing, data, width=width + 180, letters=max(map(len, lines), default=0))
 
 
 def _rows(words: Words, rows: Sequence[Mapping[str, Any]], colour: Any, *, is_dodged: bool) -> Any:
@@ -161,21 +170,15 @@ def _people(words: Words, band: Point, across: Any) -> list[Any]:
     ]
 
 
-def bars(
-    words: Words,
-    points: Sequence[Point],
-    *,
-    width_of_bar: float,
-    domain: tuple[float, float],
-    marks: Sequence[Point] = (),
-) -> Chart:
-    """Bars of equal width that begin at the x of each point, and upright rules with names at `marks`."""
+def bars(chart: Chart, layout: Bars) -> Plan:
+    """The plan of `Bars`."""
     import altair as alt
 
+    words, points = chart.words, chart.points
     most = max((point.value or 0 for point in points), default=0) or 1
     y = alt.Y("value:Q", title=words.value, axis=alt.Axis(tickCount=5), scale=alt.Scale(domain=[0, most]))
-    x = alt.X("x:Q", title=words.x, axis=alt.Axis(grid=False), scale=scale_of(domain))
-    rows = [{**row_of(words, one), "to": float(one.x or 0) + width_of_bar, "zero": 0} for one in points]
+    x = alt.X("x:Q", title=words.x, axis=alt.Axis(grid=False), scale=scale_of(layout.domain))
+    rows = [{**row_of(words, one), "to": float(one.x or 0) + layout.width_of_bar, "zero": 0} for one in points]
     tips = tips_of(words, points)
     columns = alt.Chart(alt.NamedData(FIGURES)).mark_rect(color=colour_of(0), opacity=0.75, stroke=SURFACE)
     layers = [
@@ -183,7 +186,7 @@ def bars(
             x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2("zero:Q"), description=alt.Description("text:N"), tooltip=tips
         )
     ]
-    data = {FIGURES: rows, MARKS: [row_of(words, one) for one in marks]}
+    data = {FIGURES: rows, MARKS: [row_of(words, one) for one in layout.marks]}
     base = alt.Chart(alt.NamedData(MARKS)).encode(x=x)
     layers.append(
         base.mark_rule(color=HUMAN, strokeDash=[4, 3], strokeWidth=1.25).encode(
@@ -196,7 +199,7 @@ def bars(
         )
     )
     drawing = alt.layer(*layers).properties(width=SIZE[0], height=240)
-    return chart_of(words, points, drawing, data, width=SIZE[0] + 80)
+    return Plan(drawing, data, width=SIZE[0] + 80)
 
 
 def scale_of(domain: Sequence[float]) -> Any:
@@ -205,20 +208,18 @@ def scale_of(domain: Sequence[float]) -> Any:
     return alt.Scale(domain=list(domain), nice=False)
 
 
-def colours_of(
-    rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None, *, has_legend: bool = False
-) -> Any:
+def colours_of(rows: Sequence[Mapping[str, Any]], colours: Colours, *, has_legend: bool = False) -> Any:
     """The colours of groups: those given, in their order, then others."""
     import altair as alt
 
-    groups = _groups(rows, colours)
-    chosen = [(colours or {}).get(group) or colour_of(at) for at, group in enumerate(groups)]
+    groups, known = _groups(rows, colours), dict(colours)
+    chosen = [known.get(group) or colour_of(at) for at, group in enumerate(groups)]
     return alt.Color(
         "group:N", scale=alt.Scale(domain=groups, range=chosen), legend=_legend() if has_legend else None
     )
 
 
-def _shapes(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None) -> Any:
+def _shapes(rows: Sequence[Mapping[str, Any]], colours: Colours) -> Any:
     """A shape for each group, so that colour never says it alone: where a colour comes again the shape differs."""
     import altair as alt
 
@@ -234,9 +235,9 @@ def _legend() -> Any:
     return alt.Legend(symbolOpacity=1, columns=alt.ExprRef(f"max(1, floor(width / {LEGEND_WIDTH}))"))
 
 
-def _groups(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str] | None) -> list[str]:
+def _groups(rows: Sequence[Mapping[str, Any]], colours: Colours) -> list[str]:
     present = dict.fromkeys(row["group"] for row in rows)
-    return list(dict.fromkeys([*(group for group in colours or {} if group in present), *present]))
+    return list(dict.fromkeys([*(group for group, _colour in colours if group in present), *present]))
 
 
 def tips_of(words: Words, points: Sequence[Point]) -> list[Any]:
@@ -253,32 +254,3 @@ def tips_of(words: Words, points: Sequence[Point]) -> list[Any]:
             title = re.sub(r'[\\"\s]+', " ", clean(title)).strip()
             tips.append(alt.Tooltip(of, title=title or _("value"), **({"format": ","} if of == "n:Q" else {})))
     return tips
-
-
-def chart_of(
-    words: Words,
-    points: Sequence[Point],
-    drawing: Any,
-    data: Mapping[str, Sequence[Mapping[str, Any]]],
-    *,
-    width: int,
-    letters: int = 0,
-) -> Chart:
-    """The chart of a drawing, at whose left are names of so many letters.
-
-    Its data joins it here, since Altair would check every value, which takes longer than all else. The whole is
-    not checked either: its parts were when they were made.
-    """
-    columns = headings_of(words, points)
-    spoken = [in_words(words, point) for point in points if point.kind is not Kind.THIN]
-    text = words.text or ("; ".join(spoken) if len(spoken) <= MOST_SPOKEN else words.subtitle)
-    return Chart(
-        name=words.name,
-        title=words.title,
-        subtitle=words.subtitle,
-        text=text,
-        spec=whole({**drawing.to_dict(validate=False), "datasets": data}, text=text, width=width, letters=letters),
-        rows=[{name: getattr(point, name) for name in columns} for point in points],
-        columns=columns,
-        is_small=words.is_small,
-    )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.charts import clean
 
 NAME_LETTERS = 40
 """Letters of a line of a name."""
+UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Kind(StrEnum):
@@ -65,7 +67,7 @@ class Words:
     """The words of a chart; `columns` are headings of the table of its figures that are not the usual ones.
 
     `value` and `x` say what the values and the places are, at axes and in the table. Without a `text` the figures
-    are the alternative text. `digits` are those after the point.
+    are the alternative text. `digits` are those after the point. Whoever draws it adds words in the `language`.
     """
 
     name: str
@@ -77,6 +79,12 @@ class Words:
     digits: int = 1
     columns: Mapping[str, str] = field(default_factory=dict)
     is_small: bool = False
+    language: str = field(default_factory=lambda: get_language() or "en")
+
+
+def clean(text: str) -> str:
+    """Text without what XML does not allow: vl-convert would abort the process."""
+    return UNPRINTABLE.sub(" ", text)
 
 
 def wrapped(name: str, letters: int = NAME_LETTERS) -> str:

@@ -1,124 +1,137 @@
-"""A chart is data: words, rows and a Vega-Lite spec, drawn by vl-convert as SVG, PNG or PDF.
+"""A chart is data: words, points, and how they are laid out; from it workers make the Vega-Lite spec and drawings.
 
-Nothing here knows requests, so that workers may draw. In a page the theme decides the colours, which are names of
-CSS properties there; in files they are those of the light theme. `chart_marks` and `chart_lines` build specs.
+Nothing here loads what draws: pages hold charts and look up what workers made of them. In a page the theme decides
+the colours, which are names of CSS properties.
 """
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-from xml.etree import ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+from typing import Annotated, Any, Literal
+
+from django.utils.translation import gettext as _
+from pydantic import Field
+
+from benchmarks.web.chart_points import Kind, Point, Words, headings_of, in_words, number
 
 SERIES_COLOURS = tuple(f"var(--chart-{at})" for at in range(8))
 HUMAN, TEXT, MUTED, LINE, SURFACE = (f"var(--{name})" for name in ("human", "text", "muted", "line", "surface"))
-LIGHT = {
-    "human": "#1c1d1f",
-    "text": "#1c1d1f",
-    "muted": "#5a5e65",
-    "line": "#e4e4df",
-    "surface": "#ffffff",
-    "chart-0": "#2152c9",
-    "chart-1": "#b5531c",
-    "chart-2": "#0b7a5b",
-    "chart-3": "#8a3f8f",
-    "chart-4": "#856400",
-    "chart-5": "#2c7487",
-    "chart-6": "#a23b56",
-    "chart-7": "#5b5b9d",
-}
-"""The colours of files, as the style sheets name them."""
-FONT = "Inter, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-CONFIG: dict[str, Any] = {
-    "font": FONT,
-    "lineBreak": "\n",
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "gridColor": LINE,
-        "domain": False,
-        "ticks": False,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelPadding": 8,
-        "titlePadding": 10,
-        "labelLimit": 0,
-        "titleLimit": 0,
-    },
-    "axisX": {"labelFlush": False},
-    "legend": {
-        "title": None,
-        "orient": "top",
-        "labelColor": TEXT,
-        "labelFontSize": 12,
-        "labelLimit": 0,
-        "symbolSize": 90,
-        "symbolStrokeWidth": 2,
-        "rowPadding": 4,
-        "offset": 16,
-    },
-    "header": {
-        "title": None,
-        "labelColor": TEXT,
-        "labelFontSize": 13,
-        "labelFontWeight": 600,
-        "labelAnchor": "start",
-        "labelLimit": 0,
-        "titleColor": MUTED,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-    },
-    "title": {
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 15,
-        "fontWeight": 600,
-        "color": TEXT,
-        "subtitleColor": MUTED,
-        "subtitleFontSize": 12,
-        "subtitlePadding": 6,
-        "offset": 16,
-    },
-    "text": {"color": TEXT, "fontSize": 12},
-}
-LETTER_WIDTH = 6.6
-"""About how wide a letter of a subtitle is, in pixels."""
-NARROW, WIDE = 40, 160
-"""Letters of a line of a title, at least and at most."""
-SCALE = 2
-"""Pixels of a PNG for each of the drawing."""
-WIDE_FROM = 1000
-"""Pixels from which a drawing needs more room than a window of medium size has."""
-COLOUR_NAME = re.compile(r"var\(--([a-z0-9-]+)\)")
-UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-SVG = "http://www.w3.org/2000/svg"
-XLINK = "{http://www.w3.org/1999/xlink}href"
-BASE = "https://vega.github.io/vega-datasets/"
-"""What vl-convert puts before relative addresses; those of a page have none."""
+SIZE = (720, 340)
+MOST_SPOKEN = 40
+"""Figures above which the subtitle is the alternative text; the table has them."""
+EDGE, LEAST_EDGE = 1.25, 10.0
+"""How far the axis of differences goes beyond the farthest, and at least."""
+Domain = tuple[float, float]
+Colours = Sequence[tuple[str, str]]
+"""Groups with their colours, in the order of the legend; a mapping would lose it in the database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots:
+    """A row for each series in the order of the points, and people as a band across all.
+
+    A point is a dot with its interval, one of `Kind.DOT` a dot alone. With groups a row has a mark of each,
+    one under the other if `is_dodged`, else on a line from the lowest to the highest; values stand above those
+    with intervals.
+    """
+
+    domain: Domain
+    colours: Colours = ()
+    band: Point | None = None
+    is_dodged: bool = False
+    layout: Literal["dots"] = "dots"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Bars of equal width that begin at the x of each point, and upright rules with names at `marks`."""
+
+    width_of_bar: float
+    domain: Domain
+    marks: Sequence[Point] = ()
+    layout: Literal["bars"] = "bars"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """Lines and points over x, in a panel each where points name panels; series are named at their ends.
+
+    `ends` is what stands at the end of a line, or beside the only dot of a series: "series" or its last "figure".
+    `x_names` stand at the `x_values`. Intervals are bands, or bars if not `has_bands`.
+    """
+
+    x_domain: Domain
+    domain: Domain
+    colours: Colours = ()
+    x_values: tuple[float, ...] = ()
+    x_names: tuple[str, ...] = ()
+    panels_beside: int = 0
+    size: tuple[int, int] = SIZE
+    has_dots: bool = True
+    has_bands: bool = True
+    ends: str = "series"
+    layout: Literal["lines"] = "lines"
+
+
+Layout = Annotated[Dots | Bars | Lines, Field(discriminator="layout")]
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Everything a drawing needs, as plain values.
+    """All that a spec is made from, and that what workers store is looked up by."""
 
-    `title` asks the question, `subtitle` says what is shown, `text` says it to those who do not see it. `rows` are
-    the figures that are drawn, `columns` the heading of each of their fields. `spec` has no title.
-    """
+    words: Words
+    points: Sequence[Point]
+    layout: Layout
 
-    name: str
-    title: str
-    subtitle: str
-    text: str
-    spec: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)
-    is_small: bool = False
+    @property
+    def name(self) -> str:
+        """Unique on its page; names of files begin with it."""
+        return self.words.name
+
+    @property
+    def title(self) -> str:
+        """The question that it answers."""
+        return self.words.title
+
+    @property
+    def subtitle(self) -> str:
+        """What is shown."""
+        return self.words.subtitle
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is for a card."""
+        return self.words.is_small
+
+    @property
+    def figures(self) -> list[Point]:
+        """What is drawn, people first."""
+        band = self.layout.band if isinstance(self.layout, Dots) else None
+        return [*([] if band is None or band.value is None else [band]), *self.points]
+
+    @property
+    def text(self) -> str:
+        """What it says to those who do not see it."""
+        spoken = [in_words(self.words, point) for point in self.figures if point.kind is not Kind.THIN]
+        return self.words.text or ("; ".join(spoken) if len(spoken) <= MOST_SPOKEN else self.words.subtitle)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The heading of each field of the rows."""
+        return headings_of(self.words, self.figures)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The figures that are drawn."""
+        columns = self.columns
+        return [{name: getattr(point, name) for name in columns} for point in self.figures]
+
+    def renamed(self, name: str) -> Chart:
+        """The same chart under another name."""
+        return replace(self, words=replace(self.words, name=name))
 
 
 def colour_of(place: int) -> str:
@@ -126,113 +139,30 @@ def colour_of(place: int) -> str:
     return SERIES_COLOURS[place % len(SERIES_COLOURS)]
 
 
-def svg(chart: Chart) -> str:
-    """Draw for a page, which has title and subtitle beside it: safe as HTML, in the colours of the theme."""
-    import vl_convert
+def bland_altman(
+    words: Words, points: Sequence[Point], *, x_domain: Domain, colours: Colours, size: tuple[int, int] = SIZE
+) -> Chart:
+    """Differences of two measurements against their means, with the mean difference and its limits of agreement.
 
-    root = ET.fromstring(vl_convert.vegalite_to_svg(dict(chart.spec)))  # noqa: S314  drawn here
-    for element in list(root.iter()):
-        _simplify(element, chart.name)
-    width, height = root.get("width", ""), root.get("height", "")
-    root.attrib.clear()
-    root.attrib |= {
-        "class": " ".join(["drawing", *(["is-wide"] if float(width) > WIDE_FROM else [])]),
-        "width": width,
-        "height": height,
-        "viewBox": f"0 0 {width} {height}",
-        # What holds links is no picture to a reader that speaks.
-        "role": "group" if root.find(f".//{{{SVG}}}a") is not None else "img",
-        "aria-label": clean(chart.text or chart.title),
-    }
-    ET.register_namespace("", SVG)
-    # In HTML the namespace is known; declared it would only be an attribute.
-    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", ET.tostring(root, encoding="unicode"), count=2)
-
-
-def svg_file(chart: Chart) -> str:
-    """Draw as a file of its own, with title and subtitle, in the colours of the light theme."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(for_file(chart)))
-
-
-def png(chart: Chart) -> bytes:
-    """Draw as PNG, likewise."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(for_file(chart), scale=SCALE))
-
-
-def pdf(chart: Chart) -> bytes:
-    """Draw as PDF, likewise."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_pdf(for_file(chart)))
-
-
-def for_file(chart: Chart) -> dict[str, Any]:
-    """The spec with title, subtitle and colours, without links into the site: it opens in any notebook."""
-    letters = int(min(WIDE, max(NARROW, chart.spec["usermeta"]["width"] / LETTER_WIDTH)))
-    title = {
-        "text": textwrap.wrap(clean(chart.title), int(0.8 * letters)),
-        "subtitle": textwrap.wrap(clean(chart.subtitle), letters),
-    }
-    spec: dict[str, Any] = _light({**chart.spec, "title": title, "background": "white", "padding": 16})
-    return spec
-
-
-def clean(text: str) -> str:
-    """Text without what XML does not allow: vl-convert would abort the process."""
-    return UNPRINTABLE.sub(" ", text)
-
-
-def whole(spec: Mapping[str, Any], *, text: str, width: int, letters: int = 0) -> dict[str, Any]:
-    """A spec with what all charts share, without control characters; it will be about `width` pixels wide.
-
-    At its left stand names of so many letters: in a reader's font they may be wider than in the one measured here.
+    The limits are 1.96 standard deviations from the mean; with one point or none there are none.
     """
-    padding = {"left": 4 + letters, "right": 28, "top": 4, "bottom": 4}
-    shared = {"background": None, "padding": padding, "config": CONFIG, "usermeta": {"width": width}}
-    found: dict[str, Any] = _cleaned({**spec, "$schema": SCHEMA, "description": text, **shared})
-    return found
-
-
-def _simplify(element: ET.Element, name: str) -> None:
-    """Leave out what is for a drawing that stands alone; a mark's description becomes its title.
-
-    Browsers show titles under the mouse. Ids get the name of the chart, since a page may hold several.
-    """
-    label = element.attrib.pop("aria-label", "")
-    if label and element.tag != f"{{{SVG}}}g":
-        ET.SubElement(element, f"{{{SVG}}}title").text = label
-    address = element.attrib.pop(XLINK, "").removeprefix(BASE)
-    for key in [key for key in element.attrib if key in {"class", "role"} or key.startswith("aria-")]:
-        del element.attrib[key]
-    if address.startswith("/"):
-        said = next((one.get("aria-label", "") for one in element if one.get("aria-label")), "")
-        element.attrib |= {"href": address, "aria-label": said}
-    for key in ("id", "clip-path"):
-        if key in element.attrib:
-            element.set(key, element.attrib[key].replace("clip", f"{name}-clip"))
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
-    return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-LINKS = {"href", "url"}
-"""Keys of a spec that say where clicks lead."""
-
-
-def _light(value: Any) -> Any:
-    """Colours in place of the names of the theme's."""
-    if isinstance(value, str):
-        match = COLOUR_NAME.fullmatch(value)
-        return LIGHT.get(match[1], value) if match else value
-    if isinstance(value, Mapping):
-        return {key: _light(one) for key, one in value.items() if key not in LINKS}
-    return [_light(one) for one in value] if isinstance(value, list | tuple) else value
+    apart = [point.value for point in points if point.value is not None]
+    levels = []
+    middle, spread = (fmean(apart), 1.96 * stdev(apart) if len(apart) > 1 else 0.0) if apart else (0.0, 0.0)
+    if apart:
+        levels.append((_("mean difference"), middle))
+    if len(apart) > 1:
+        levels += [
+            (_("upper limit of agreement"), middle + spread),
+            (_("lower limit of agreement"), middle - spread),
+        ]
+    edge = EDGE * max([LEAST_EDGE, abs(middle) + spread, *map(abs, apart)])
+    rules = [
+        Point(
+            series=f"{name} {number(value, words, signed=True)}", value=value, group=_("limits"), kind=Kind.ACROSS
+        )
+        for name, value in levels
+    ]
+    colours = (*colours, (_("limits"), HUMAN))
+    layout = Lines(x_domain=x_domain, domain=(-edge, edge), colours=colours, size=size, ends="")
+    return Chart(words, [*points, *rules], layout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,9 +12,9 @@ from annotation.models import Annotator
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.models import Judge, Verdict
-from benchmarks.web.chart_lines import lines
+from benchmarks.results.drawings import DRAWING, FILE, WRITERS, FileLook
 from benchmarks.web.chart_points import Point, Words
-from benchmarks.web.charts import Chart, pdf, png, svg, svg_file
+from benchmarks.web.charts import Chart, Lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study
 
@@ -23,10 +22,10 @@ ODD = (r"$\bad$", r"a $ b $ c", "_hidden", "line\nbreak\x07", "Ärger 渡船 ع�
 
 
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("draw", [svg_file, png, pdf])
-def test_a_chart_draws_any_name(name: str, draw: Callable[[Chart], str | bytes]) -> None:
-    drawn = draw(chart_of(name))
-    if isinstance(drawn, str):
+@pytest.mark.parametrize("ending", WRITERS)
+def test_a_chart_draws_any_name(name: str, ending: str) -> None:
+    drawn = FILE.compute(FileLook(chart_of(name), ending)).content
+    if ending == "svg":
         ElementTree.fromstring(drawn)  # noqa: S314 - drawn here
 
 
@@ -35,15 +34,16 @@ def chart_of(name: str) -> Chart:
     points = [
         Point(series=f"<b>{name}", value=0.2 * at, x=at, panel=panel) for at in (0, 1) for panel in ("", name)
     ]
-    return lines(words, points, x_domain=(0, 1), domain=(0, 1), panels_beside=2, x_values=[0], x_names=[name])
+    unit = (0.0, 1.0)
+    return Chart(words, points, Lines(x_domain=unit, domain=unit, panels_beside=2, x_values=(0,), x_names=(name,)))
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_chart_in_a_page_shows_any_name_as_text_and_has_no_style_of_its_own(name: str) -> None:
-    drawn = svg(chart_of(name))
+    drawn = DRAWING.compute(chart_of(name)).svg
     assert drawn.startswith('<svg class="drawing')
     assert not [markup for markup in ("<b>", "<i>", " style=", "<style") if markup in drawn]
-    assert svg(chart_of(name)) == drawn
+    assert DRAWING.compute(chart_of(name)).svg == drawn
 
 
 def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, login: Any) -> None:

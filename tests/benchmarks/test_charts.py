@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,36 +16,45 @@ from django.core.cache import cache
 from django.template import Context, Template
 from django.test import RequestFactory
 from django.urls import reverse
+from django.utils.translation import get_language
 
 from annotation.figures import charts as agreement_charts
 from annotation.figures.collect import coverage_table
 from annotation.figures.judges import JudgeReport, judge_report
 from annotation.models import CoverageLabel
 from benchmarks.results.chart_files import FORMATS, chart_file
-from benchmarks.results.drawings import DRAWING, PAGE, DrawingLook
+from benchmarks.results.drawings import DRAWING, FILE, FileLook
+from benchmarks.results.sheet import Drawing, Section, Sheet
 from benchmarks.scoring.stat import Stat
-from benchmarks.web import charts
-from benchmarks.web.chart_lines import bland_altman, lines
-from benchmarks.web.chart_marks import bars, dots
+from benchmarks.web import chart_drawing
+from benchmarks.web.chart_drawing import LIGHT, for_file, spec_of
 from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, svg
+from benchmarks.web.charts import Bars, Chart, Dots, Lines, bland_altman
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = Words(name="c", title="Why?", subtitle="What.", value="score", x="minutes")
-UNIT = (0.0, 1.0)
-BUILDERS: dict[str, Callable[..., Chart]] = {
-    "dots": lambda points: dots(WORDS, points, domain=(0, 100)),
-    "dodged": lambda points: dots(WORDS, points, domain=(0, 100), is_dodged=True),
-    "lines": lambda points: lines(WORDS, points, x_domain=UNIT, domain=(0, 100)),
-    "bars": lambda points: bars(WORDS, points, width_of_bar=0.1, domain=UNIT),
-    "bland_altman": lambda points: bland_altman(WORDS, points, x_domain=UNIT, colours={}),
+UNIT, PERCENT = (0.0, 1.0), (0.0, 100.0)
+BUILDERS: dict[str, Callable[[Sequence[Point]], Chart]] = {
+    "dots": lambda points: Chart(WORDS, points, Dots(domain=PERCENT)),
+    "dodged": lambda points: Chart(WORDS, points, Dots(domain=PERCENT, is_dodged=True)),
+    "lines": lambda points: Chart(WORDS, points, Lines(x_domain=UNIT, domain=PERCENT)),
+    "bars": lambda points: Chart(WORDS, points, Bars(width_of_bar=0.1, domain=UNIT)),
+    "bland_altman": lambda points: bland_altman(WORDS, points, x_domain=UNIT, colours=()),
 }
 
 
 @pytest.fixture(autouse=True)
 def empty_cache() -> None:
     cache.clear()
+
+
+def svg(chart: Chart) -> str:
+    return DRAWING.compute(chart).svg
+
+
+def dots(points: Sequence[Point], *, domain: tuple[float, float] = UNIT, band: Point | None = None) -> Chart:
+    return Chart(WORDS, points, Dots(domain=domain, band=band))
 
 
 def titles(drawing: str) -> list[str]:
@@ -68,23 +77,21 @@ def test_a_chart_of_none_or_one_point_can_be_drawn(name: str, n: int) -> None:
 
 def test_every_dot_tells_its_value_interval_and_n() -> None:
     points = [Point.of(Stat(0.5, n_items=1234, low=0.25, high=0.75), factor=100, series="<b>ash", group="g&h")]
-    assert titles(svg(dots(WORDS, points, domain=(0, 100)))) == [
-        "&lt;b&gt;ash · g&amp;h: 50.0 (25.0 – 75.0), n = 1,234"
-    ]
+    assert titles(svg(dots(points, domain=PERCENT))) == ["&lt;b&gt;ash · g&amp;h: 50.0 (25.0 – 75.0), n = 1,234"]
 
 
 def test_what_is_undefined_is_said_and_not_drawn() -> None:
     points = [Point.of(Stat.undefined("one rater only"), series="ash"), Point.of(Stat(0.0), series="elm")]
-    drawing = svg(dots(WORDS, points, domain=UNIT))
+    drawing = svg(dots(points))
     assert titles(drawing) == ["elm: 0.0"]
     assert "one rater only" in texts(drawing)
-    assert "ash: one rater only" in dots(WORDS, points, domain=UNIT).text
+    assert "ash: one rater only" in dots(points).text
 
 
 def test_a_line_has_a_gap_where_a_value_is_missing() -> None:
     values = [1.0, 2.0, None, 4.0, 5.0]
     points = [Point(series="s", value=value, x=at / 4) for at, value in enumerate(values)]
-    drawing = svg(lines(WORDS, points, x_domain=UNIT, domain=(0, 5)))
+    drawing = svg(Chart(WORDS, points, Lines(x_domain=UNIT, domain=(0.0, 5.0))))
     [path] = re.findall(r'd="(M[^"]*L[^"]*)" stroke="var\(--chart-0\)"', drawing)
     assert path.count("M") == 2
     assert len(titles(drawing)) == 4
@@ -92,7 +99,7 @@ def test_a_line_has_a_gap_where_a_value_is_missing() -> None:
 
 def test_people_are_a_band_with_their_value() -> None:
     people = Point(series="people", value=0.7, low=0.6, high=0.8)
-    drawing = svg(dots(WORDS, [Point(series="ash", value=0.5)], domain=UNIT, band=people))
+    drawing = svg(dots([Point(series="ash", value=0.5)], band=people))
     assert "people 0.7" in texts(drawing)
     assert 'fill="var(--human)"' in drawing
     assert "people: 0.7 (0.6 – 0.8)" in titles(drawing)
@@ -100,8 +107,8 @@ def test_people_are_a_band_with_their_value() -> None:
 
 def test_names_at_the_ends_of_lines_do_not_hide_each_other() -> None:
     points = [Point(series=f"s{at}", value=50 + at / 10, x=x) for at in range(8) for x in (0.0, 1.0)]
-    found = lines(WORDS, points, x_domain=UNIT, domain=(0, 100), size=(600, 300))
-    places = sorted(3 * row["value"] for row in found.spec["datasets"]["figures"] if row.get("kind") == "end")
+    spec = spec_of(Chart(WORDS, points, Lines(x_domain=UNIT, domain=PERCENT, size=(600, 300))))
+    places = sorted(3 * row["value"] for row in spec["datasets"]["figures"] if row.get("kind") == "end")
     assert len(places) == 8
     assert min(b - a for a, b in pairwise(places)) >= 14.9
 
@@ -117,7 +124,7 @@ def test_no_name_is_cut_off_however_long() -> None:
 
 def test_a_leaderboard_of_78_rows_keeps_its_rows_apart() -> None:
     points = [Point(series=f"system {at}", value=float(at), low=at - 2, high=at + 2) for at in range(78)]
-    drawing = svg(dots(WORDS, points, domain=(0, 100)))
+    drawing = svg(dots(points, domain=PERCENT))
     assert len([text for text in texts(drawing) if text.startswith("system ")]) == 78
     height = re.search(r'height="(\d+)', drawing)
     assert height is not None
@@ -126,28 +133,32 @@ def test_a_leaderboard_of_78_rows_keeps_its_rows_apart() -> None:
 
 def test_panels_have_their_titles_and_share_their_axis() -> None:
     points = [Point(series="s", value=10.0 * at, x=x, panel=f"Panel {at}") for at in range(5) for x in (0.0, 1.0)]
-    drawing = svg(lines(WORDS, points, x_domain=UNIT, domain=(0, 100), panels_beside=3, size=(200, 100)))
+    drawing = svg(Chart(WORDS, points, Lines(x_domain=UNIT, domain=PERCENT, panels_beside=3, size=(200, 100))))
     assert [text for text in texts(drawing) if text.startswith("Panel")] == [f"Panel {at}" for at in range(5)]
     assert len(titles(drawing)) == 10
 
 
 def test_limits_of_agreement_are_196_standard_deviations_from_the_mean() -> None:
     points = [Point(series="j", value=value, x=0.5, kind=Kind.DOT) for value in (-10.0, 0.0, 10.0)]
-    names = [row["series"] for row in bland_altman(WORDS, points, x_domain=UNIT, colours={}).rows]
+    names = [row["series"] for row in bland_altman(WORDS, points, x_domain=UNIT, colours=()).rows]
     assert {"mean difference +0.0", "upper limit of agreement +19.6", "lower limit of agreement −19.6"} <= set(
         names
     )
-    few = bland_altman(WORDS, points[:1], x_domain=UNIT, colours={})
+    few = bland_altman(WORDS, points[:1], x_domain=UNIT, colours=())
     assert [row["series"] for row in few.rows] == ["j", "mean difference −10.0"]
 
 
+def svg_file(chart: Chart) -> str:
+    return FILE.compute(FileLook(chart, "svg")).content.decode()
+
+
 def test_a_drawing_of_a_page_names_colours_and_a_file_has_them() -> None:
-    found = dots(WORDS, [Point(series="ash", value=0.5)], domain=UNIT, band=Point(series="people", value=0.7))
+    found = dots([Point(series="ash", value=0.5)], band=Point(series="people", value=0.7))
     assert "var(--chart-0)" in svg(found)
     assert not re.findall(r'(?:fill|stroke)="#', svg(found))
-    for written in (charts.svg_file(found), json.dumps(charts.for_file(found))):
+    for written in (svg_file(found), json.dumps(for_file(found, spec_of(found)))):
         assert "var(--" not in written
-        assert charts.LIGHT["chart-0"] in written
+        assert LIGHT["chart-0"] in written
         assert "Why?" in written
         assert "What." in written
 
@@ -155,24 +166,65 @@ def test_a_drawing_of_a_page_names_colours_and_a_file_has_them() -> None:
 def test_colours_of_files_are_those_of_the_light_theme() -> None:
     sheets = "".join((ROOT / "static/css" / name).read_text() for name in ("site.css", "pages/results.css"))
     themed = dict(re.findall(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]+),", sheets))
-    assert {name: themed[name] for name in charts.LIGHT} == charts.LIGHT
+    assert {name: themed[name] for name in LIGHT} == LIGHT
 
 
 def test_a_series_that_is_called_like_a_colour_is_drawn() -> None:
-    found = dots(WORDS, [Point(series="var(--unknown)", value=0.5)], domain=UNIT)
-    assert "var(--unknown)" in charts.svg_file(found)
+    assert "var(--unknown)" in svg_file(dots([Point(series="var(--unknown)", value=0.5)]))
 
 
-def test_a_stored_chart_draws_the_same() -> None:
-    found = DrawingLook(BUILDERS["lines"]([Point(series="s", value=10.0, x=0.5)]), PAGE)
-    stored = DRAWING.options_from(json.loads(json.dumps(DRAWING.plain(found))))
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_stored_chart_draws_the_same(name: str) -> None:
+    found = BUILDERS[name]([Point(series=f"s{at}", value=10.0, x=0.5, low=9.0, high=11.0, n=at) for at in (2, 1)])
+    stored = DRAWING.options_from(json.loads(json.dumps(DRAWING.plain(found), sort_keys=True)))
     assert DRAWING.compute(stored) == DRAWING.compute(found)
-    assert DRAWING.compute(stored).content.decode() == svg(found.chart)
+    assert DRAWING.key(stored) == DRAWING.key(found)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_altair_finds_nothing_wrong_with_the_parts_of_a_spec(name: str) -> None:
+    points = [Point(series=f"s{at}", group=f"g{at}", value=1.0, x=0.5, low=0.9, high=1.1, n=9) for at in (1, 2)]
+    found = BUILDERS[name](points)
+    chart_drawing.BUILDERS[found.layout.layout](found, found.layout)  # checks each part while it is made
+
+
+def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeypatch: Any) -> None:
+    found = dots([Point(series="ash", value=0.5)])
+    others = [
+        dots([Point(series="ash", value=0.6)]),
+        dots([Point(series="elm", value=0.5)]),
+        dots([Point(series="ash", value=0.5)], domain=PERCENT),
+        replace(found, words=replace(WORDS, language="de")),
+        found.renamed("other"),
+    ]
+    assert len({DRAWING.key(one) for one in (found, *others)}) == 6
+    before = DRAWING.version(found)
+    assert DRAWING.version(found) == before
+    monkeypatch.setattr(chart_drawing, "how", lambda: "otherwise")
+    assert DRAWING.version(found) != before
+
+
+def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch: Any) -> None:
+    monkeypatch.setattr("benchmarks.web.chart_marks._", lambda text: f"{text} in {get_language()}")
+    found = dots([Point(series="ash", value=0.5, low=0.4, high=0.6)])
+    found = replace(found, words=replace(WORDS, language="de"))
+    assert "95 % interval in de" in json.dumps(DRAWING.compute(found).spec)
+
+
+@pytest.mark.django_db
+def test_a_page_of_many_charts_asks_once(rf: RequestFactory, django_assert_num_queries: Any) -> None:
+    charts = [dots([Point(series="ash", value=0.5)]).renamed(f"c{at}") for at in range(5)]
+    sheet = Sheet((Section("all", "All", tuple(Drawing(chart) for chart in charts)),))
+    template, context = "{% load sheets %}{% sheet_parts sheet.parts %}", {"sheet": sheet, "request": rf.get("/")}
+    first = _rendered(template, context)
+    with django_assert_num_queries(1):
+        assert _rendered(template, context) == first
+    assert first.count("<svg") == 5
 
 
 def test_drawings_of_a_page_have_ids_of_their_own() -> None:
     first, second = (
-        svg(lines(Words(name=name, title="", subtitle="", value="v"), [], x_domain=UNIT, domain=UNIT))
+        svg(Chart(Words(name=name, title="", subtitle="", value="v"), [], Lines(x_domain=UNIT, domain=UNIT)))
         for name in ("one", "two")
     )
     assert not set(re.findall(r' id="([^"]*)"', first)) & set(re.findall(r' id="([^"]*)"', second))
@@ -181,7 +233,7 @@ def test_drawings_of_a_page_have_ids_of_their_own() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("ending", FORMATS)
 def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
-    found = dots(WORDS, [Point(series="=ash", value=0.5, low=0.4, high=0.6, n=7)], domain=UNIT)
+    found = dots([Point(series="=ash", value=0.5, low=0.4, high=0.6, n=7)])
     response: Any = chart_file(rf.get("/"), [None, found], f"c.{ending}", prefix="of-")
     content = response.getvalue()
     starts = {
@@ -201,7 +253,7 @@ def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
 
 @pytest.mark.django_db
 def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
-    found = dots(WORDS, [Point(series="</script><b>", value=0.51234)], domain=UNIT)
+    found = dots([Point(series="</script><b>", value=0.51234)])
     template = "{% load charts %}{% chart one '/files/' %}"
     request = rf.get("/?a=1")
     shown = _rendered(template, {"one": found, "request": request})
@@ -212,7 +264,7 @@ def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     assert " style=" not in shown
     spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
     assert spec is not None
-    assert json.loads(spec[1]) == json.loads(json.dumps(found.spec))
+    assert json.loads(spec[1]) == json.loads(json.dumps(spec_of(found)))
     assert "<details" not in _rendered(
         "{% load charts %}{% chart one has_table=False %}", {"one": found, "request": request}
     )
@@ -244,7 +296,7 @@ def test_a_judge_keeps_its_colour_however_rows_are_sorted(report: JudgeReport) -
     def colours(of: JudgeReport) -> dict[str, str]:
         forest = agreement_charts.forest(of, "linking")
         assert forest is not None
-        scales = [layer["encoding"].get("color", {}).get("scale") for layer in forest.spec["layer"]]
+        scales = [layer["encoding"].get("color", {}).get("scale") for layer in spec_of(forest)["layer"]]
         scale = next(scale for scale in scales if scale)
         return dict(zip(scale["domain"], scale["range"], strict=True))
 
@@ -262,7 +314,7 @@ def test_the_differences_fill_their_chart(ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     figures = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).context["shown"].figures
     _scatter, difference = figures.charts_of("")
-    low, high = difference.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    low, high = spec_of(difference)["layer"][0]["encoding"]["y"]["scale"]["domain"]
     farthest = max(abs(row["value"]) for row in difference.rows)
     assert -low == high
     assert farthest < high < 1.6 * max(farthest, 10)
