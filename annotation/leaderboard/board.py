@@ -9,24 +9,23 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import fmean
-from typing import Any
 
-import numpy as np
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from annotation.leaderboard.time import active_time
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import SessionResult, session_results, sessions_in
 from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, place_of, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
-from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
+from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.standing import Standing
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Average, Score, SummaryScore
+from benchmarks.scoring.survival import TimeToScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
@@ -83,7 +82,8 @@ class Line:
     """One row of the leaderboard.
 
     `to_people` are its figures minus people's on the subtopics that both have, `to_above` those minus the row's
-    above; `minutes` is the active time of people that its joint score is worth. Only rows of people have
+    above; `minutes` is the active time of people that its joint score is worth, `times` how long sessions take to
+    shares of it. Only rows of people have
     `writers`. `standing` is that of a system by joint score among those on the same subtopics, `detectable` the
     gap, from 0 to 1, that a comparison of these finds in 80 of 100.
     """
@@ -94,6 +94,7 @@ class Line:
     to_people: dict[str, Stat] = field(default_factory=dict)
     to_above: dict[str, Stat] = field(default_factory=dict)
     minutes: Minutes | None = None
+    times: tuple[TimeToScore, ...] = ()
     standing: Standing | None = None
     detectable: float | None = None
 
@@ -252,26 +253,28 @@ def board(view: View, *, studies: QuerySet[Study]) -> Board:
     writers = {entry: Writers.of([result.session for result in results]) for entry, results in found.wrote.items()}
     plain = Board(tuple(Line(found.entries[row.entry], row, writers.get(row.entry)) for row in rows))
     if plain.people is None:
-        to_people, curves = {}, None
+        to_people, people_time = {}, None
     else:
         others = [line.key for line in plain.lines if not line.is_people]
         differences = computed.differences((one, plain.people.key) for one in others)
         to_people = dict(zip(others, differences, strict=True))
-        curves = _curves([result for result in found.sessions if _entry_of(result.session) == plain.people.entry])
+        people_time = active_time(
+            [result for result in found.sessions if _entry_of(result.session) == plain.people.entry]
+        )
     standings = computed.standings(line.key for line in plain.lines if not line.is_people)
     neighbours = [(below.entry, above.entry) for above, below in pairwise(rows)]
     to_above = {
         below: stats for (below, _above), stats in zip(neighbours, computed.differences(neighbours), strict=True)
     }
+    targets = {} if people_time is None else {key: computed.by_subtopic(key, "joint") for key in to_people}
     return Board(
         tuple(
             replace(
                 line,
                 to_people=to_people.get(line.key, {}),
                 to_above=to_above.get(line.key, {}),
-                minutes=_minutes(computed.by_subtopic(line.key, "joint"), curves)
-                if line.key in to_people
-                else None,
+                minutes=people_time.worth(targets[line.key]) if people_time and line.key in targets else None,
+                times=people_time.to_shares(targets[line.key]) if people_time and line.key in targets else (),
                 standing=standings[line.key][0] if line.key in standings else None,
                 detectable=standings[line.key][1].detectable if line.key in standings else None,
             )
@@ -347,50 +350,10 @@ def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | 
     return shown.score, words_per_bullet(lines_from_text(shown.text)).value
 
 
-@dataclass(frozen=True, slots=True)
-class _Curves:
-    """Joint scores of sessions at the marks of any, shape (sessions, marks); whose, and on which subtopic."""
-
-    marks: tuple[float, ...]
-    values: Any
-    subtopics: tuple[int, ...]
-    writers: tuple[int, ...]
-
-
-def _curves(sessions: Sequence[SessionResult]) -> _Curves | None:
-    known = [result for result in sessions if result.last is not None and result.last.score is not None]
-    if not known:
-        return None
-    limit = max(result.session.limit_ms for result in known)
-    every = {result.session.mark_every_ms for result in known}
-    at_marks = sorted({mark for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
-    values = np.array([drawn_through(_joint(result.curve), at_marks) for result in known])
-    subtopics = tuple(result.session.assignment.subtopic_id for result in known)
-    writers = tuple(result.session.annotator_id for result in known)
-    return _Curves(tuple(mark / 60_000 for mark in at_marks), values, subtopics, writers)
-
-
-def _joint(curve: SessionCurve) -> dict[float, float | None]:
-    return {mark: measures["joint"] if measures else None for mark, measures in curve.points.items()}
-
-
-def _minutes(targets: dict[int, float], curves: _Curves | None) -> Minutes | None:
-    """The active minutes of people that a system's scores by subtopic are worth, on those that both have."""
-    if curves is None:
-        return None
-    return minutes_worth(
-        curves.values,
-        marks=curves.marks,
-        subtopics=curves.subtopics,
-        targets=targets,
-        writers=curves.writers,
-    )
-
-
 def _computed(look: Look) -> Board:
     return board(look.view, studies=Study.objects.filter(pk__in=look.studies))
 
 
 LEADERBOARD = register(
-    Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts, revision=4)
+    Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts, revision=5)
 )

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from annotation.leaderboard.board import Board, View
 from annotation.leaderboard.compared import Compared, InsightRow
 from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.time_sheet import section
 from benchmarks.models import Insight
 from benchmarks.results.sheet import Measure, Name, Note, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.stat import stat_json
@@ -44,8 +45,15 @@ def as_on_board(figures: Compared, board: Board, asked: tuple[str, str]) -> Comp
     return figures
 
 
-def sheet(figures: Compared, rows: Rows, names: Mapping[str, str], asked: tuple[str, str], view: View) -> Sheet:
-    """Totals, then a row for each insight."""
+def sheet(
+    figures: Compared,
+    rows: Rows,
+    names: Mapping[str, str],
+    asked: tuple[str, str],
+    view: View,
+    timed: tuple[Section, ...] = (),
+) -> Sheet:
+    """Totals, how long people take to the other's score, then a row for each insight."""
     n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {"n": figures.n_subtopics}
     about = _("Mean scores from 0 to 100 by judge %(judge)s.") % {"judge": view.judge}
     if not asked[1]:
@@ -63,8 +71,20 @@ def sheet(figures: Compared, rows: Rows, names: Mapping[str, str], asked: tuple[
         (
             Note(f"{about} {said}"),
             Section("total", _("In total"), (_totals(figures, names, asked),)),
+            *timed,
             Section("insights", _("Insight by insight"), (_insights(rows, names, asked),)),
         )
+    )
+
+
+def timed(board: Board, names: Mapping[str, str], asked: tuple[str, str]) -> tuple[Section, ...]:
+    """How long people take to the score of the other row, where one of both is the people of the leaderboard."""
+    if board.people is None or board.people.key not in asked:
+        return ()
+    return tuple(
+        section([line], [Row(line.entry, {})], name=names[line.key])
+        for line in board.lines
+        if line.key in asked and line.times
     )
 
 

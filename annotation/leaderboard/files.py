@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from annotation.leaderboard.board import Board, Line
+from annotation.leaderboard.time_sheet import stats_of as times_of
+from annotation.leaderboard.time_sheet import times_json
 from benchmarks.results.sheet import STAT_COLUMNS, stat_cells
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes
@@ -62,6 +64,7 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
         found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
     if with_intervals and board.people is not None:
         found["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
+        found["time_to_score"] = times_json(line)
         found["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
     return found
 
@@ -129,7 +132,7 @@ def as_csv(board: Board, *, with_intervals: bool = True, reader: str = SPREADSHE
         (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
         for line in board.lines
         for name, all_cells in (
-            *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
+            *((name, stat_cells(stat)) for name, stat in (stats_of(line) | times_of(line)).items()),
             *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
         )
         for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +14,7 @@ from annotation.leaderboard.answer import AS_PAPER, ONE_EACH, ROWS, Layout, answ
 from annotation.leaderboard.board import PEOPLE, Board, Line
 from annotation.leaderboard.charts import board_chart
 from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.time_sheet import section as time_section
 from benchmarks.models import Subtopic
 from benchmarks.results.sheet import (
     Cards,
@@ -54,6 +56,7 @@ def sheet(layout: Layout) -> Sheet:
             Cards("answer", tuple(cards(layout))),
             *([Drawing(chart, has_table=False)] if chart else []),
             Section("all-rows", _("All rows"), tuple(_rows_or_matrix(layout))),
+            *_time(layout),
             Section("reading", _("How to read these figures"), tuple(reading(layout))),
         )
     )
@@ -67,6 +70,19 @@ def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
         yield rows_table(layout)
     if layout.is_whole or shows_matrix:
         yield from (matrix(layout, name) for name in BLOCKS)
+
+
+def _time(layout: Layout) -> Iterator[Section]:
+    """How long people take to shares of each system's score."""
+    timed = [line for line in layout.board.lines if line.times]
+    if timed and layout.board.people is not None:
+        people = layout.board.people
+        rows = [Row(_names(layout, line), {}, url=layout.rows_url(line, people) + "#time") for line in timed]
+        yield time_section(timed, rows, name=layout.name(timed[0]))
+
+
+def _names(layout: Layout, line: Line) -> tuple[str, str]:
+    return _("people") if line.is_people else line.entry.system, layout.names[line.entry.retriever]
 
 
 # The table
@@ -160,14 +176,15 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str]) -> Row:
         values["joint_to_above"] = line.joint_to_above.scaled(100)
     if line.minutes is not None:
         found = line.minutes
-        values |= {"minutes": minutes_cell(found), "minutes_n": found.n_sessions}
+        time_url = layout.rows_url(line, people) + "#time" if people is not None else ""
+        values |= {"minutes": replace(minutes_cell(found), url=time_url), "minutes_n": found.n_sessions}
         values |= {"minutes_low": _finite(found.low), "minutes_high": _finite(found.high)}
     if line.writers is not None:
         ceiling = line.writers.citation_ceiling
         values |= {"n_sessions": line.writers.n_sessions, "n_writers": line.writers.n_writers}
         values["citation_ceiling"] = None if ceiling is None else 100 * ceiling
     return Row(
-        (_("people") if line.is_people else line.entry.system, layout.names[line.entry.retriever]),
+        _names(layout, line),
         values,
         url=layout.rows_url(line),
         marks=_marks(line),

@@ -114,7 +114,9 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
         "second": asked[1],
         "heading": " – ".join(names[key] for key in asked if key),
         "rows": rows,
-        "sheet": compared_sheet.sheet(figures, rows, names, asked, view),
+        "sheet": compared_sheet.sheet(
+            figures, rows, names, asked, view, compared_sheet.timed(found, names, asked)
+        ),
         "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
     }
     return page(request, "annotation/leaderboard_compared.html", context)
@@ -137,7 +139,8 @@ def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
         return waiting_file(request, shown, name=name)
     names = compared_sheet.names_of_rows(found, {one: one for one in found.settings})
     rows = compared_sheet.with_insights(shown.figures)
-    whole = compared_sheet.sheet(shown.figures, rows, names, asked, view)
+    timed = compared_sheet.timed(found, names, asked)
+    whole = compared_sheet.sheet(shown.figures, rows, names, asked, view, timed)
     return sheet_file(
         request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
     )

@@ -50,16 +50,26 @@ class Step:
 class TimeToScore:
     """How long it takes to a share of the system's joint score.
 
-    `mean` is the restricted mean: minutes spent below the level up to the limit. `n_censored` sessions ended below
-    it.
+    `mean` is the restricted mean: minutes spent below the level up to the `limit`. The sessions that ended below
+    it did so at the minutes of `censored`.
     """
 
     share: float
     steps: tuple[Step, ...]
     mean: Stat
     n_reached: int
-    n_censored: int
+    censored: tuple[float, ...]
     n_writers: int
+    limit: float
+
+    @property
+    def n_censored(self) -> int:
+        """How many sessions ended below the level."""
+        return len(self.censored)
+
+    def below(self, minute: float) -> float:
+        """The share of sessions that are still below the level after a minute."""
+        return next((step.survival for step in reversed(self.steps) if step.minute <= minute), 1.0)
 
 
 def time_to_score(
@@ -80,8 +90,9 @@ def time_to_score(
         steps=kaplan_meier(minutes, is_reached),
         mean=restricted_mean(minutes, is_reached, writers, limit=limit, resampling=resampling),
         n_reached=n_reached,
-        n_censored=len(sessions) - n_reached,
+        censored=tuple(sorted(minutes[~is_reached].tolist())),
         n_writers=len(set(writers)),
+        limit=limit,
     )
 
 
@@ -128,7 +139,8 @@ def restricted_mean(
     groups: dict[Hashable, int] = {}
     of = np.array([groups.setdefault(writer, len(groups)) for writer in writers])
     value, n = _area(minutes, is_reached, limit), len(groups)
-    stat = Stat(value, n_items=len(minutes), n_clusters=n, method=METHOD)
+    only_these = n if n < MIN_CLUSTERS else None
+    stat = Stat(value, n_items=len(minutes), n_clusters=n, method=METHOD, only_these=only_these)
     if resampling is None:
         return stat
     if len(minutes) < MIN_ITEMS:

@@ -17,6 +17,7 @@ END_LETTERS, PLACE_LETTERS = 26, 16
 BREAK = "split(datum.value, '\\n')"
 HOVER, DOT_OPACITY = 0.001, 0.8
 """The opacity of points that only the mouse finds, and of others: a cloud shows where it is dense."""
+ON_LINES = (Kind.MAIN, Kind.DASHED)
 NEAR = 0.2
 """The share of the width within which two names could hide each other."""
 PANEL_GAP, GAP_FOR_NAMES = 24, 96
@@ -35,7 +36,7 @@ def lines(chart: Chart, layout: Lines) -> Plan:
     x = alt.X("x:Q", title=x_title, axis=_places(layout.x_values, layout.x_names), scale=scale_of(layout.x_domain))
     y = alt.Y("value:Q", title=words.value or None, axis=alt.Axis(tickCount=5), scale=scale_of(layout.domain))
     base = alt.Chart().encode(x=x, y=y, color=colours_of(rows, layout.colours), detail="series:N")
-    marks = _line_marks(words, points, base, has_dots=layout.has_dots, has_bands=layout.has_bands)
+    marks = _line_marks(words, points, base, layout)
     layered = alt.layer(*marks).properties(width=width, height=height)
     if not panels:
         return Plan(layered.properties(data=named), data, width=width + 160)
@@ -60,7 +61,7 @@ def _places(values: Sequence[float], names: Sequence[str]) -> Any:
     return alt.Axis(**axis)
 
 
-def _line_marks(words: Words, points: Sequence[Point], base: Any, *, has_dots: bool, has_bands: bool) -> list[Any]:
+def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines) -> list[Any]:
     """The layers of lines: intervals, thin lines, dashed ones, lines, points, rules with names, names at ends."""
     import altair as alt
 
@@ -80,7 +81,7 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, *, has_dots: b
         return rule.encode(**{along: place, "color": colour, "description": "text:N", "tooltip": tips})
 
     layers = []
-    if has_intervals and has_bands:
+    if has_intervals and layout.has_bands:
         layers.append(of(Kind.MAIN).mark_area(opacity=0.14, aria=False).encode(**ends))
     elif has_intervals:
         bars = of(Kind.MAIN, Kind.DOT).transform_filter("isValid(datum.low)")
@@ -95,10 +96,14 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, *, has_dots: b
     if Kind.UPRIGHT in kinds:
         layers.append(rules(Kind.UPRIGHT, "x"))
     if Kind.MAIN in kinds:
-        layers.append(of(Kind.MAIN).mark_line(strokeWidth=2.25, aria=False))
-    spots = of(Kind.MAIN, Kind.DASHED, Kind.DOT).transform_filter("isValid(datum.value)")
-    spots = spots.mark_circle(size=40 if has_dots else 90, opacity=DOT_OPACITY if has_dots else HOVER)
-    layers.append(spots.encode(description="text:N", tooltip=tips))
+        interpolate = "step-after" if layout.is_stepped else "linear"
+        layers.append(of(Kind.MAIN).mark_line(strokeWidth=2.25, interpolate=interpolate, aria=False))
+    leads = {"href": alt.Href("url:N")} if any(point.url for point in points) else {}
+    for kinds_of, is_seen in ((ON_LINES, layout.has_dots), ((Kind.DOT,), True)):
+        if kinds.intersection(kinds_of):
+            spots = of(*kinds_of).transform_filter("isValid(datum.value)")
+            spots = spots.mark_circle(size=40 if is_seen else 90, opacity=DOT_OPACITY if is_seen else HOVER)
+            layers.append(spots.encode(description="text:N", tooltip=tips, **leads))
     named = of("end").mark_text(align="left", dx=8, fontWeight=600, aria=False)
     return [*layers, named.encode(text="label:N")]
 

@@ -59,7 +59,8 @@ class Lines:
     """Lines and points over x, in a panel each where points name panels; series are named at their ends.
 
     `ends` is what stands at the end of a line, or beside the only dot of a series: "series" or its last "figure".
-    `x_names` stand at the `x_values`. Intervals are bands, or bars if not `has_bands`.
+    `x_names` stand at the `x_values`. Intervals are bands, or bars if not `has_bands`. Stepped lines keep a value
+    until the next.
     """
 
     x_domain: Domain
@@ -71,6 +72,7 @@ class Lines:
     size: tuple[int, int] = SIZE
     has_dots: bool = True
     has_bands: bool = True
+    is_stepped: bool = False
     ends: str = "series"
     layout: Literal["lines"] = "lines"
 

@@ -380,8 +380,8 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
     rows = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
     for one, row in zip(plain, rows, strict=True):
         assert {name: row[name] for name in one} == one
-        assert set(row) - set(one) == {"intervals", "minutes", "differences"}
-        assert not {"minutes", "differences"} & set(one)
+        assert set(row) - set(one) == {"intervals", "minutes", "time_to_score", "differences"}
+        assert not {"minutes", "time_to_score", "differences"} & set(one)
     alone = report("leaderboard", "--judge", "lexical", "--intervals")
     assert not any({"minutes", "differences"} & set(row) for row in alone)
     found = {row["system"]: row for row in rows}
@@ -410,7 +410,7 @@ def test_minutes_in_json_say_what_is_not_reached() -> None:
 
 def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
     html = flat(login(ada).get(PAGE).text)
-    assert re.search(r'10 ?<span class="interval">too few</span>', html)
+    assert re.search(r'>10</a> ?<span class="interval">too few</span>', html)
     assert "“too few”: not enough sessions for an interval" in html
 
 
@@ -559,7 +559,7 @@ def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, ada
     assert "people" in matrix
     paper = client.get(f"{PAGE}?paper=1")
     assert [table.key for table in paper.context["sheet"].tables] == [
-        "matrix-coverage", "matrix-citation", "matrix-joint",
+        "matrix-coverage", "matrix-citation", "matrix-joint", "time-to-score",
     ]  # fmt: skip
 
 

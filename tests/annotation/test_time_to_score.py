@@ -1,0 +1,92 @@
+"""How long people take to a share of a system's joint score: on pages, in files, by command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Study
+from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
+from tests.makers import make_haystack, make_writing_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
+    """Ben stops after 25 minutes with half of what a system has; Cleo has all of it then."""
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    for person, text in ((ben, FIRST), (cleo, BOTH)):
+        written(person, study, text, now=now)
+    judged(study, now=now)
+    return study
+
+
+def report(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("report", "leaderboard", "--judge", "lexical", "--people", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_who_ends_below_the_level_is_censored_and_not_taken_for_slow(people: Study) -> None:
+    rows = {row["system"]: row for row in json.loads(report("--intervals", "--json"))}
+    wren = rows["wren"]["time_to_score"]["90"]
+    assert (wren["value"], wren["n_reached"], wren["n_censored"]) == (10, 2, 0), "both have it at the first mark"
+    heron = rows["heron"]["time_to_score"]["90"]
+    assert (heron["n_reached"], heron["n_censored"], heron["n_writers"]) == (1, 1, 2)
+    assert heron["steps"] == [[25, 0.5]]
+    assert heron["value"] == 25 + 0.5 * (heron["limit"] - 25)
+    assert (heron["low"], heron["only_these"]) == (None, 2)
+    assert heron["reason"] == "no interval under 4 sessions"
+    assert rows["people"]["time_to_score"] is None
+
+
+def test_all_ways_of_reading_it_say_the_same(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    rows = json.loads(report("--intervals", "--json"))
+    expected = next(row for row in rows if row["system"] == "heron")["time_to_score"]["90"]["value"]
+    assert client.get(f"{PAGE}files/leaderboard.json").json() == rows
+    page = client.get(PAGE)
+    table = page.context["sheet"].table("time-to-score")
+    [row] = [row for row in table.rows if row.names[0] == "heron"]
+    assert (row.number("minutes_to_90"), row.value("reached_90"), row.value("n")) == (expected, 1, 2)
+    assert f"{expected:.0f}" in report()
+    text = client.get(f"{PAGE}figures/time-to-score.csv").getvalue().decode("utf-8-sig")
+    cells = {one["system"]: one["minutes_to_90"] for one in csv.DictReader(io.StringIO(text))}
+    assert float(cells["heron"]) == expected
+    text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode("utf-8-sig")
+    [long] = [
+        one
+        for one in csv.DictReader(io.StringIO(text))
+        if (one["system"], one["figure"]) == ("heron", "minutes_to_90")
+    ]
+    assert float(long["value"]) == expected
+
+
+def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(
+    people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    [row] = [
+        row for row in client.get(PAGE).context["sheet"].table("time-to-score").rows if row.names[0] == "heron"
+    ]
+    page = client.get(row.url.removesuffix("#time"))
+    [chart] = page.context["sheet"].charts
+    assert 'id="time"' in page.text
+    assert "heron" in chart.title
+    level = [one for one in chart.rows if one["series"] == "90 % of its score"]
+    assert [(one["x"], one["value"]) for one in level] == [(0, 100), (25, 50), (120, 50), (25, 50)], (
+        "Ben's end last"
+    )
+    svg = client.get(
+        page.context["files_url"] + "survival.svg" + "?" + row.url.split("?")[1].removesuffix("#time")
+    )
+    assert svg["Content-Type"] == "image/svg+xml"
+    alone = client.get(row.url.removesuffix("#time").replace("&b=", "&c="))
+    assert alone.context["sheet"].charts == []
