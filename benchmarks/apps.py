@@ -15,9 +15,12 @@ class BenchmarksConfig(AppConfig):
     name = "benchmarks"
 
     def ready(self) -> None:
-        """Make the formats of import known."""
+        """Make the formats of import known, and syntheses to the engine of model work."""
+        from benchmarks.engine.tasks import TASKS
         from benchmarks.io import formats, haystacks, questions, sources
+        from benchmarks.synthesis.task import SynthesisTask
 
         formats.register(haystacks.SUMMHAY)
         formats.register(questions.LONG2RAG)
         formats.register(sources.SOURCES)
+        TASKS[SynthesisTask.name] = SynthesisTask()

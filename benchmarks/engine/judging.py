@@ -26,7 +26,7 @@ from benchmarks.engine.tasks import TASKS
 from benchmarks.judges import registry
 from benchmarks.judges.jury import JuryConfig, WrongJury
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summarizer
+from benchmarks.models import Generator, Judge, JudgeRun, JudgeRunItem, Summarizer
 from benchmarks.owning import NotYours, may_add
 from benchmarks.scoring.summhay import Score
 
@@ -36,6 +36,8 @@ BATCH_OF_MODELS = 120
 
 OFFLINE = "lexical"
 """The name of the offline judge with its defaults."""
+
+OF_ROLE: dict[str, type[Judge]] = {Judge.Role.SUMMARIZER: Summarizer, Judge.Role.GENERATOR: Generator}
 
 Clock = Callable[[], datetime]
 
@@ -92,7 +94,7 @@ def ensure_judge(
         NotYours: there are versions of this name, none of them made by `by`.
     """
     digest = config_hash(config)
-    rows = Summarizer.objects if role == Judge.Role.SUMMARIZER else Judge.objects
+    rows = OF_ROLE.get(role, Judge).objects
     versions = rows.filter(name=name)
     found: Judge | None = versions.filter(kind=kind, config_sha256=digest).first()
     if found is not None:

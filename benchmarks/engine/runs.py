@@ -110,7 +110,9 @@ def finish(*, run: JudgeRun, now: datetime, states: Collection[str] = GOING) -> 
     """Close the run when nothing is pending; items held by another worker leave it open."""
     done = run_progress(run)
     if done.n_pending == 0:
-        JudgeRun.objects.filter(pk=run.pk, state__in=states).update(state=JudgeRun.State.DONE, finished_at=now)
+        going = JudgeRun.objects.filter(pk=run.pk, state__in=states)
+        if going.update(state=JudgeRun.State.DONE, finished_at=now):
+            TASKS[run.task].finished(run, now=now)
     run.refresh_from_db(fields=["state", "finished_at"])
     return done
 

@@ -197,7 +197,7 @@ def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
     if scope.get("study"):
         uid, name = scope["study"]
         found.append(_("study %(name)s") % {"name": name} if uid in seen else _("a study"))
-    for key, title in (("haystack", _("haystack")), ("dataset", _("dataset"))):
+    for key, title in (("haystack", _("haystack")), ("dataset", _("dataset")), ("synthesis", _("synthesis"))):
         if scope.get(key):
             found.append(f"{title} {scope[key]}")
     for key, one, several in (

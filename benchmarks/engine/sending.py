@@ -18,6 +18,7 @@ from django.db import transaction
 from benchmarks.engine import ledger, runs
 from benchmarks.engine.answering import Answering, Clock, Waiting, kept_replies
 from benchmarks.engine.ledger import Request
+from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import (
     AddressNotAllowed,
     Failure,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 Claims = Callable[[], Sequence[JudgeRunItem]]
 """Claims the next items of a run; nothing when none is free."""
 
+CONFIGS: dict[str, type[ModelConfig]] = {
+    Judge.Role.SUMMARIZER: SummarizerConfig,
+    Judge.Role.GENERATOR: GeneratorConfig,
+}
+"""How the configuration of a model is read, by its role; judges have a `ModelConfig`."""
 MAX_SENT = 4
 """How often a request is sent that the server fails on."""
 MAX_BUSY = 30
@@ -68,8 +74,7 @@ def config_of(judge: Judge) -> ModelConfig:
         BadConfiguration: it cannot be read.
         AddressNotAllowed: the settings do not allow its address.
     """
-    kind = SummarizerConfig if judge.role == Judge.Role.SUMMARIZER else ModelConfig
-    config = kind.from_mapping(judge.config)
+    config = CONFIGS.get(judge.role, ModelConfig).from_mapping(judge.config)
     return replace(config, base_url=check_address(config.base_url))
 
 

@@ -88,7 +88,7 @@ class Task(ABC):
 
     name: ClassVar[str]
     """What `JudgeRun.task` holds."""
-    subject: ClassVar[Literal["summary", "response", "key_point", "draft"]]
+    subject: ClassVar[Literal["summary", "response", "key_point", "draft", "part"]]
     """What a run item is about, by its field."""
     subjects: ClassVar[str]
     """The same in the plural, for people."""
@@ -177,6 +177,10 @@ class Task(ABC):
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
         """Let a judge that is no model answer, outside any transaction; what comes back stores the answers."""
         raise NotImplementedError(self.name)
+
+    def finished(self, run: JudgeRun, *, now: datetime) -> None:
+        """What follows when a run is done; called in the transaction that closes it."""
+        return
 
     def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]] | None:
         """(subject, key, hash of the input) of a model's answers, to be compared with today's texts, or None."""

@@ -12,7 +12,7 @@ from benchmarks.models.entailment import (
     ResponsePoint,
     ResponsePointCheck,
 )
-from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem, Summarizer, Verdict
+from benchmarks.models.judging import Generator, Judge, JudgeRun, JudgeRunItem, Summarizer, Verdict
 from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
 from benchmarks.models.positions import TextPosition
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
@@ -20,6 +20,13 @@ from benchmarks.models.ratings import SummaryRating
 from benchmarks.models.results import Result
 from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
 from benchmarks.models.summaries import Summary, System
+from benchmarks.models.synthesis import (
+    Synthesis,
+    SynthesisDecision,
+    SynthesisPart,
+    SynthesisReply,
+    SynthesisStep,
+)
 
 __all__ = [
     "AuditEvent",
@@ -30,6 +37,7 @@ __all__ = [
     "DraftText",
     "Endpoint",
     "Extraction",
+    "Generator",
     "Haystack",
     "ImportJob",
     "Insight",
@@ -56,6 +64,11 @@ __all__ = [
     "Summarizer",
     "Summary",
     "SummaryRating",
+    "Synthesis",
+    "SynthesisDecision",
+    "SynthesisPart",
+    "SynthesisReply",
+    "SynthesisStep",
     "System",
     "TextPosition",
     "Verdict",

@@ -39,9 +39,9 @@ class RoleManager(models.Manager["Judge"]):
 
 class Judge(models.Model):
     """Whoever gives verdicts, at one version of its configuration; `Summarizer` has those who write summaries and
-    responses.
+    responses, `Generator` those who make benchmarks.
 
-    Both are rows of one table, so that runs, calls, budgets and batch files are the same for both.
+    All are rows of one table, so that runs, calls, budgets and batch files are the same for both.
     `Judge.objects` has judges only.
     """
 
@@ -104,6 +104,16 @@ class Summarizer(Judge):
         default_permissions = ()
 
 
+class Generator(Judge):
+    """A model that makes benchmarks, at one version of its configuration."""
+
+    objects: ClassVar[RoleManager] = RoleManager(Judge.Role.GENERATOR)
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+
+
 class JudgeRun(models.Model):
     """A batch for one judge; its items are the queue, so a lost message loses nothing."""
 
@@ -119,6 +129,7 @@ class JudgeRun(models.Model):
         SUMMARIES = "summaries", "summaries of haystacks"
         RESPONSES = "responses", "responses to questions"
         RATINGS = "ratings", "ratings of summaries"
+        SYNTHESIS = "synthesis", "parts of a synthesis"
 
     State = RunState
 
@@ -170,7 +181,7 @@ class JudgeRun(models.Model):
 
 
 class JudgeRunItem(models.Model):
-    """A summary, response, key point or draft of a run: pending, claimed for a while, then done or failed."""
+    """What a run is about, one piece of it: pending, claimed for a while, then done or failed."""
 
     State = RunItemState
 
@@ -186,6 +197,9 @@ class JudgeRunItem(models.Model):
     )
     draft: models.ForeignKey[Any, Any] = models.ForeignKey(
         "benchmarks.Draft", null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    )
+    part: models.ForeignKey[Any, Any] = models.ForeignKey(
+        "benchmarks.SynthesisPart", null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
     )
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
@@ -209,11 +223,13 @@ class JudgeRunItem(models.Model):
             models.UniqueConstraint(fields=["run", "response"], name="runitem_response_unique"),
             models.UniqueConstraint(fields=["run", "key_point"], name="runitem_key_point_unique"),
             models.UniqueConstraint(fields=["run", "draft"], name="runitem_draft_unique"),
+            models.UniqueConstraint(fields=["run", "part"], name="runitem_part_unique"),
             models.CheckConstraint(
-                condition=Q(summary__isnull=False, response=None, key_point=None, draft=None)
-                | Q(summary=None, response__isnull=False, key_point=None, draft=None)
-                | Q(summary=None, response=None, key_point__isnull=False, draft=None)
-                | Q(summary=None, response=None, key_point=None, draft__isnull=False),
+                condition=Q(summary__isnull=False, response=None, key_point=None, draft=None, part=None)
+                | Q(summary=None, response__isnull=False, key_point=None, draft=None, part=None)
+                | Q(summary=None, response=None, key_point__isnull=False, draft=None, part=None)
+                | Q(summary=None, response=None, key_point=None, draft__isnull=False, part=None)
+                | Q(summary=None, response=None, key_point=None, draft=None, part__isnull=False),
                 name="runitem_one_subject",
             ),
             models.CheckConstraint(condition=Q(state__in=RunItemState.values), name="runitem_state_known"),
@@ -221,8 +237,8 @@ class JudgeRunItem(models.Model):
 
     @property
     def subject_id(self) -> int:
-        """The summary, response, key point or draft."""
-        return self.summary_id or self.response_id or self.key_point_id or self.draft_id or 0
+        """The summary, response, key point, draft or part of a synthesis."""
+        return self.summary_id or self.response_id or self.key_point_id or self.draft_id or self.part_id or 0
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.subject_id} ({self.state})"

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from benchmarks.synthesis.commands.base import Subcommand
 from benchmarks.synthesis.commands.check import CHECK
+from benchmarks.synthesis.commands.haystack import HAYSTACK
 
-SUBCOMMANDS: tuple[Subcommand, ...] = (CHECK,)
+SUBCOMMANDS: tuple[Subcommand, ...] = (CHECK, HAYSTACK)

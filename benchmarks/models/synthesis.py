@@ -1,0 +1,191 @@
+"""Benchmarks in the making: steps, parts with their lineage, replies of models, and what people decided."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.db import models
+from django.db.models import F, Q
+
+from benchmarks.models.calls import JudgeCall
+from benchmarks.models.corpora import Haystack
+from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
+
+
+class Synthesis(models.Model):
+    """A haystack that models make and people check; `settings` are a `benchmarks.synthesis.settings.Settings`."""
+
+    Kind = SynthesisKind
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    kind = models.CharField(max_length=12, choices=Kind)
+    topic = models.CharField(max_length=300)
+    settings: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    seed = models.PositiveIntegerField(default=1)
+    haystack = models.OneToOneField(
+        Haystack, null=True, blank=True, on_delete=models.SET_NULL, related_name="synthesis"
+    )
+    created_by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "syntheses"
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=SynthesisKind.values), name="synthesis_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.topic
+
+
+class SynthesisStep(models.Model):
+    """A step with the model that does it and its newest run; `counts` say what was asked, came and was dropped."""
+
+    State = StepState
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    synthesis = models.ForeignKey(Synthesis, on_delete=models.CASCADE, related_name="steps")
+    number = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=20)
+    state = models.CharField(max_length=9, choices=State, default=State.PLANNED)
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", verbose_name="model")
+    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    estimate: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    counts: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    closed_by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["synthesis", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["synthesis", "number"], name="synthesisstep_number_unique"),
+            models.UniqueConstraint(fields=["synthesis", "name"], name="synthesisstep_name_unique"),
+            models.CheckConstraint(condition=Q(state__in=StepState.values), name="synthesisstep_state_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.synthesis}: {self.name} ({self.state})"
+
+
+class SynthesisPart(models.Model):
+    """A topic, subtopic, insight, document or query; `number` is its place among those of its kind.
+
+    It is made from its `parent` and from what it `uses`; when one of them changes it is stale. One that is made
+    again `replaces` an earlier generation. `data` holds what checks say of it, and how often it was repaired.
+    """
+
+    Kind = PartKind
+    State = PartState
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    synthesis = models.ForeignKey(Synthesis, on_delete=models.CASCADE, related_name="parts")
+    step = models.ForeignKey(SynthesisStep, on_delete=models.CASCADE, related_name="parts")
+    kind = models.CharField(max_length=8, choices=Kind)
+    number = models.PositiveIntegerField()
+    generation = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=11, choices=State, default=State.PROPOSED)
+    title = models.CharField(max_length=300, blank=True)
+    text = models.TextField(blank=True)
+    data: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    note = models.TextField(blank=True, help_text="What somebody asked for when it was made again.")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    uses: models.ManyToManyField[Any, Any] = models.ManyToManyField(
+        "self", symmetrical=False, related_name="used_by"
+    )
+    replaces = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["synthesis", "kind", "number", "generation"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["synthesis", "kind", "number", "generation"], name="synthesispart_generation_unique"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=PartKind.values), name="synthesispart_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=PartState.values), name="synthesispart_state_known"),
+            models.CheckConstraint(
+                condition=Q(parent=None) | ~Q(parent=F("pk")), name="synthesispart_not_its_own_parent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or f"{self.kind} {self.number}"
+
+
+class SynthesisReply(models.Model):
+    """What a model answered on a part; append-only. `ask` names what was asked: write, repair-2, check-0-i3-….
+
+    `value` is the reply as it was read, null where it could not be used; then `problem` says why.
+    """
+
+    part = models.ForeignKey(SynthesisPart, on_delete=models.CASCADE, related_name="replies")
+    ask = models.CharField(max_length=80)
+    prompt = models.CharField(max_length=40, help_text="Which wording it was asked in.")
+    prompt_sha256 = models.CharField(max_length=64)
+    request = models.TextField(blank=True)
+    value: models.JSONField[Any, Any] = models.JSONField(null=True, blank=True)
+    problem = models.TextField(blank=True)
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", verbose_name="model")
+    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    call = models.ForeignKey(JudgeCall, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["part", "pk"]
+        verbose_name_plural = "synthesis replies"
+        constraints = [models.UniqueConstraint(fields=["part", "ask"], name="synthesisreply_ask_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.part_id}/{self.ask}"
+
+
+class SynthesisDecision(models.Model):
+    """What somebody decided on a part, and how it was before; append-only, undoing is a decision too.
+
+    `before` has state, title and text, and the states of the parts that it made stale. `is_blind`: the verdict of
+    the checks was hidden.
+    """
+
+    Action = ReviewAction
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    part = models.ForeignKey(SynthesisPart, on_delete=models.CASCADE, related_name="decisions")
+    action = models.CharField(max_length=10, choices=Action)
+    reason = models.CharField(max_length=40, blank=True)
+    note = models.TextField(blank=True)
+    before: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    is_read = models.BooleanField(default=True, help_text="False where many were accepted at once.")
+    is_blind = models.BooleanField(default=False)
+    undoes = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="undone_by"
+    )
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["part", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(action__in=ReviewAction.values), name="synthesisdecision_action_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(action=ReviewAction.UNDO.value, undoes__isnull=False)
+                | (~Q(action=ReviewAction.UNDO.value) & Q(undoes=None)),
+                name="synthesisdecision_undoes_another",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.part_id}: {self.action}"

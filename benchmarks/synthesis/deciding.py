@@ -1,0 +1,170 @@
+"""What people decide on parts: each decision is a row that says how it was before, and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
+from benchmarks.states import PartKind, PartState, ReviewAction, StepState
+from benchmarks.synthesis import making
+from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after, stands
+
+CAN_BE_MADE_AGAIN = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
+
+
+@transaction.atomic
+def decide(
+    *,
+    part: SynthesisPart,
+    action: str,
+    by: Any,
+    now: datetime,
+    reason: str = "",
+    note: str = "",
+    title: str | None = None,
+    text: str | None = None,
+    is_blind: bool = False,
+    is_read: bool = True,
+) -> SynthesisDecision:
+    """Decide on a part; what was made from it becomes stale where its text changes.
+
+    `title` and `text` are those of an edit, `reason` one of `REASONS` for a rejection, `note` what to change when
+    it is made again.
+
+    Raises:
+        NotAllowed: it is still being made, gone, or handed over; or the action lacks what it needs.
+    """
+    part = _locked(part)
+    state = after(action, part.state)
+    _check(part, action, reason=reason, text=text)
+    before = {"state": part.state, "title": part.title, "text": part.text}
+    decision = SynthesisDecision(
+        part=part, action=action, reason=reason, note=note, is_read=is_read, is_blind=is_blind, by=by, at=now
+    )
+    if action == ReviewAction.REGENERATE:
+        making.again(part, note=note, now=now)
+    else:
+        if action == ReviewAction.EDIT:
+            part.title, part.text = (part.title if title is None else title[:300]), str(text)
+        part.state = state
+        part.save(update_fields=["state", "title", "text"])
+    has_changed = changes_text(action) and (action != ReviewAction.EDIT or before["text"] != part.text)
+    stale = _make_stale([part], part.synthesis) if has_changed else {}
+    decision.before = {**before, "stale": {str(pk): old for pk, old in stale.items()}}
+    decision.save()
+    _settle_step_states(part.synthesis)
+    return decision
+
+
+@transaction.atomic
+def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision | None:
+    """Take back the newest decision of a person that is not undone yet; None where there is none.
+
+    Raises:
+        NotAllowed: what was made again since is there, or the haystack was handed over.
+    """
+    mine = SynthesisDecision.objects.filter(part__synthesis=synthesis, by=by, undone_by=None)
+    decision = mine.exclude(action=ReviewAction.UNDO).order_by("-pk").first()
+    if decision is None:
+        return None
+    part = _locked(decision.part)
+    if decision.action == ReviewAction.REGENERATE:
+        heir = part.replaced_by
+        if heir.state != PartState.PROPOSED or heir.replies.exists():
+            raise NotAllowed("It was made again already; reject that one instead.")
+        heir.delete()
+    part.state, part.title, part.text = (decision.before[name] for name in ("state", "title", "text"))
+    part.save(update_fields=["state", "title", "text"])
+    for pk, state in decision.before.get("stale", {}).items():
+        SynthesisPart.objects.filter(pk=pk, state=PartState.STALE).update(state=state)
+    row = SynthesisDecision.objects.create(
+        part=part, action=ReviewAction.UNDO, undoes=decision, before={}, by=by, at=now
+    )
+    _settle_step_states(synthesis)
+    return row
+
+
+@transaction.atomic
+def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
+    """Accept all parts of a step that no check flags; they count as unread. How many they were."""
+    parts = list(making.parts_of(step).filter(state=PartState.CLEAR))
+    for part in parts:
+        decide(part=part, action=ReviewAction.ACCEPT, by=by, now=now, is_read=False)
+    return len(parts)
+
+
+def would_be_stale(part: SynthesisPart) -> int:
+    """How many parts an edit would make stale."""
+    return len(stale_after({part.pk}, _sources(part.synthesis)) & _alive(part.synthesis))
+
+
+def _locked(part: SynthesisPart) -> SynthesisPart:
+    rows = SynthesisPart.objects.select_for_update(of=("self",)).select_related("synthesis", "step")
+    found: SynthesisPart = rows.get(pk=part.pk)
+    if found.synthesis.haystack_id is not None:
+        raise NotAllowed("The haystack was handed over; its parts do not change any more.")
+    return found
+
+
+def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -> None:
+    if part.kind == PartKind.TOPIC:
+        raise NotAllowed("The topic is what the synthesis is about.")
+    if action == ReviewAction.REJECT and reason not in REASONS.values():
+        raise NotAllowed("A rejection has a reason.")
+    if action == ReviewAction.EDIT and not (text or "").strip():
+        raise NotAllowed("The text is empty.")
+    if action == ReviewAction.REGENERATE and part.kind not in CAN_BE_MADE_AGAIN:
+        raise NotAllowed("A subtopic is edited or rejected.")
+
+
+def _sources(synthesis: Synthesis) -> dict[int, list[int]]:
+    """What each part was made from; two queries."""
+    links: Any = SynthesisPart.uses.through
+    made_from: dict[int, list[int]] = {}
+    for pk, parent in SynthesisPart.objects.filter(synthesis=synthesis).values_list("pk", "parent"):
+        made_from[pk] = [parent] if parent else []
+    rows = links.objects.filter(from_synthesispart__synthesis=synthesis)
+    for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
+        made_from[part].append(used)
+    return made_from
+
+
+def _alive(synthesis: Synthesis) -> set[int]:
+    rows = SynthesisPart.objects.filter(synthesis=synthesis).exclude(state__in=GONE | {PartState.PROPOSED})
+    return set(rows.values_list("pk", flat=True))
+
+
+def _make_stale(changed: Collection[SynthesisPart], synthesis: Synthesis) -> dict[int, str]:
+    """Mark what was made from changed parts; their states before."""
+    found = stale_after({part.pk for part in changed}, _sources(synthesis)) & _alive(synthesis)
+    rows = SynthesisPart.objects.filter(pk__in=found).exclude(state=PartState.STALE)
+    before = dict(rows.values_list("pk", "state"))
+    SynthesisPart.objects.filter(pk__in=before).update(state=PartState.STALE)
+    return before
+
+
+def _settle_step_states(synthesis: Synthesis) -> None:
+    """A step is stale while parts of it are, or while parts wait to be made again."""
+    for step in synthesis.steps.exclude(state__in=[StepState.RUNNING, StepState.PLANNED, StepState.ESTIMATED]):
+        if step.name == "insights":
+            continue
+        parts = making.parts_of(step)
+        is_stale = parts.filter(state__in=[PartState.STALE, PartState.PROPOSED]).exists()
+        if is_stale and step.state != StepState.STALE:
+            SynthesisStep.objects.filter(pk=step.pk).update(state=StepState.STALE)
+        elif not is_stale and step.state == StepState.STALE:
+            state = StepState.CLOSED if step.closed_at else StepState.REVIEW
+            SynthesisStep.objects.filter(pk=step.pk).update(state=state)
+
+
+def is_open_to_review(part: SynthesisPart) -> bool:
+    """Whether a person has still to look at it."""
+    return (
+        part.state == PartState.FLAGGED
+        or part.state == PartState.STALE
+        or (stands(part.kind, part.state) and part.state == PartState.CLEAR)
+    )

@@ -1,0 +1,187 @@
+"""Which parts a step asks on: it makes those that are missing, and again those that are stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
+from benchmarks.states import PartKind, PartState
+from benchmarks.synthesis.planning import ImpossiblePlan, plan
+from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.standing import GONE, stands
+from benchmarks.synthesis.worlds import OF_MODELS, Reading
+
+
+class StepRefused(ValueError):
+    """A step cannot be started or closed like this; the message says why and can be shown."""
+
+
+MADE_BY = {
+    "subtopics": PartKind.SUBTOPIC,
+    "insights": PartKind.INSIGHT,
+    "screening": PartKind.INSIGHT,
+    "documents": PartKind.DOCUMENT,
+    "queries": PartKind.QUERY,
+}
+"""What each step makes or checks."""
+
+
+def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:
+    """The parts that a step makes or checks, in their order."""
+    rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=MADE_BY[step.name])
+    return rows.order_by("number", "generation")
+
+
+def standing_of(synthesis: Synthesis) -> list[SynthesisPart]:
+    """Subtopics and insights that go on to the next step, in their order."""
+    rows = SynthesisPart.objects.filter(synthesis=synthesis, kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT])
+    return [row for row in rows.order_by("kind", "number", "generation") if stands(row.kind, row.state)]
+
+
+def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
+    """The parts that a step asks on, made where they are missing; twice the same changes nothing.
+
+    Raises:
+        StepRefused: nothing stands to go on with, or the plan is impossible.
+    """
+    if step.name == "subtopics":
+        return [_topic(step, now)]
+    subtopics = [part for part in standing_of(step.synthesis) if part.kind == PartKind.SUBTOPIC]
+    if not subtopics:
+        raise StepRefused("No subtopic stands.")
+    if step.name == "insights":
+        with_insights = set(parts_of(step).values_list("parent", flat=True))
+        return [part for part in subtopics if part.pk not in with_insights]
+    for part in parts_of(step).filter(state=PartState.STALE):
+        again(part, note="", now=now)
+    if step.name == "documents" and not parts_of(step).exists():
+        _plan(step, now)
+    elif step.name == "queries":
+        _queries(step, subtopics, now)
+    return list(parts_of(step).filter(state__in=OF_MODELS).select_related("synthesis"))
+
+
+def _topic(step: SynthesisStep, now: datetime) -> SynthesisPart:
+    topic, _is_new = SynthesisPart.objects.get_or_create(
+        synthesis=step.synthesis,
+        kind=PartKind.TOPIC,
+        number=1,
+        generation=0,
+        defaults={
+            "step": step,
+            "state": PartState.ACCEPTED,
+            "title": step.synthesis.topic,
+            "created_at": now,
+        },
+    )
+    return topic
+
+
+def _plan(step: SynthesisStep, now: datetime) -> None:
+    """Documents with the insights that they are to hold."""
+    settings = Settings.from_mapping(step.synthesis.settings)
+    insights = [part for part in standing_of(step.synthesis) if part.kind == PartKind.INSIGHT]
+    try:
+        planned = plan(
+            [part.pk for part in insights],
+            n_documents=settings.documents,
+            per_document=settings.in_document,
+            at_least=settings.in_documents,
+            seed=step.synthesis.seed,
+        )
+    except ImpossiblePlan as error:
+        raise StepRefused(str(error)) from error
+    documents = SynthesisPart.objects.bulk_create(
+        SynthesisPart(synthesis=step.synthesis, step=step, kind=PartKind.DOCUMENT, number=number, created_at=now)
+        for number in range(1, len(planned) + 1)
+    )
+    _link((document.pk, used) for document, chosen in zip(documents, planned, strict=True) for used in chosen)
+
+
+def _queries(step: SynthesisStep, subtopics: Sequence[SynthesisPart], now: datetime) -> None:
+    """A query for each subtopic that has none; it is made from the insights that stand."""
+    there = set(parts_of(step).exclude(state__in=GONE).values_list("parent", flat=True))
+    made = SynthesisPart.objects.bulk_create(
+        SynthesisPart(
+            synthesis=step.synthesis,
+            step=step,
+            kind=PartKind.QUERY,
+            number=subtopic.number,
+            parent=subtopic,
+            created_at=now,
+        )
+        for subtopic in subtopics
+        if subtopic.pk not in there
+    )
+    insights = [part for part in standing_of(step.synthesis) if part.kind == PartKind.INSIGHT]
+    _link((query.pk, one.pk) for query in made for one in insights if one.parent_id == query.parent_id)
+
+
+def _link(pairs: Iterable[tuple[int, int]]) -> None:
+    links = SynthesisPart.uses.through
+    links.objects.bulk_create(
+        [links(from_synthesispart_id=part, to_synthesispart_id=used) for part, used in pairs]
+    )
+
+
+def again(part: SynthesisPart, *, note: str, now: datetime) -> SynthesisPart:
+    """The next generation of a part, to be made from what stands today of what it was made from."""
+    made = SynthesisPart.objects.create(
+        synthesis=part.synthesis,
+        step=part.step,
+        kind=part.kind,
+        number=part.number,
+        generation=part.generation + 1,
+        title=part.title if part.kind == PartKind.INSIGHT else "",
+        note=note,
+        data={"before": part.text} if part.kind == PartKind.INSIGHT else {},
+        parent=_heir(part.parent) if part.parent else None,
+        replaces=part,
+        created_at=now,
+    )
+    used = [_heir(one) for one in part.uses.order_by("pk")]
+    _link((made.pk, one.pk) for one in used if stands(one.kind, one.state))
+    part.state = PartState.REGENERATED
+    part.save(update_fields=["state"])
+    return made
+
+
+def _heir(part: SynthesisPart) -> SynthesisPart:
+    """The newest generation of a part."""
+    while (heir := getattr(part, "replaced_by", None)) is not None:
+        part = heir
+    return part
+
+
+def take_children(step: SynthesisStep, *, now: datetime) -> list[str]:
+    """Make parts of the proposals of lists, once; why others were dropped."""
+    kind = {"subtopics": PartKind.TOPIC, "insights": PartKind.SUBTOPIC}.get(step.name)
+    if kind is None:
+        return []
+    rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=kind).order_by("number", "generation")
+    sources = [row for row in rows if kind == PartKind.TOPIC or stands(kind, row.state)]
+    reading = Reading(sources)
+    known = set(parts_of(step).values_list("parent", flat=True))
+    number, dropped = parts_of(step).count(), list[str]()
+    for source in sources:
+        progress = reading.progress(source)
+        dropped += progress.dropped
+        if source.pk in known:
+            continue
+        for child in progress.children:
+            number += 1
+            SynthesisPart.objects.create(
+                synthesis=step.synthesis,
+                step=step,
+                kind=MADE_BY[step.name],
+                number=number,
+                state=PartState.CLEAR if kind == PartKind.TOPIC else PartState.PROPOSED,
+                title=child.title[:300],
+                text=child.text,
+                parent=source,
+                created_at=now,
+            )
+    return dropped

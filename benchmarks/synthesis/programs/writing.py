@@ -1,0 +1,183 @@
+"""Documents: written, checked for what they must say and must not, repaired. Words decide first, then a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from benchmarks.synthesis.planning import Draws
+from benchmarks.synthesis.programs.base import Ask, Piece, Progress, Replies, Task, Value, World, closest
+from benchmarks.synthesis.replies import Included, NewDocument, located
+from benchmarks.synthesis.wording import numbered
+
+MISSING, PARTLY, LEAK, SHORT = "lacks an insight", "says an insight partly", "leaks an insight", "too short"
+UNCHECKED, UNWRITTEN = "could not be checked", "could not be written"
+SHORT_BELOW = 0.5
+"""Part of the words asked for under which a document is too short."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A document and an insight: planned or not, how close by words, and who decides what it is.
+
+    `by` is words, model or audit; `present` is yes, partly or no, None where the model's reply was unusable, and
+    `""` as long as it is to be asked.
+    """
+
+    insight: Piece
+    is_planned: bool
+    score: float
+    by: str
+    present: str | None
+    quote: str = ""
+
+    @property
+    def flag(self) -> str:
+        """What is wrong; empty if nothing is."""
+        if self.present is None:
+            return UNCHECKED
+        if self.is_planned:
+            return {"no": MISSING, "partly": PARTLY}.get(self.present, "")
+        return "" if self.present == "no" else LEAK
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, for storing."""
+        return {
+            "insight": self.insight.number,
+            "is_planned": self.is_planned,
+            "score": round(self.score, 3),
+            "by": self.by,
+            "present": self.present,
+            "quote": self.quote,
+        }
+
+
+def document(world: World, task: Task, replies: Replies) -> Progress:
+    """A document that says all that it is planned to hold, and nothing of the rest of the haystack."""
+    draft, n_texts = _latest(world, replies)
+    if draft is None:
+        if n_texts > world.settings.repairs:
+            return Progress(flags=(UNWRITTEN,), data={"n_repairs": n_texts - 1})
+        return Progress(asks=(_write(world, task, n_texts),))
+    pairs = list(_pairs(world, task, draft["document"], replies))
+    asks = [_check(pair.insight, draft["document"]) for pair in pairs if pair.present == ""]
+    there = {"title": draft["title"], "text": draft["document"]}
+    if asks:
+        return Progress(asks=asks, data={"n_repairs": n_texts - 1}, **there)
+    wrong = [pair for pair in pairs if pair.flag]
+    flags = [pair.flag for pair in wrong] + [SHORT] * _is_short(world, draft["document"])
+    repairable = [pair for pair in wrong if pair.flag != UNCHECKED]
+    if (repairable or SHORT in flags) and n_texts <= world.settings.repairs:
+        return Progress(
+            asks=(_repair(world, task, draft, repairable, n_texts),), data={"n_repairs": n_texts - 1}, **there
+        )
+    kept = [pair for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
+    data = {"n_repairs": n_texts - 1, "pairs": [pair.as_json() for pair in kept]}
+    return Progress(flags=flags, data=data, **there)
+
+
+def foreseen(world: World, task: Task) -> list[Ask]:
+    """About what a document will be asked: its text, and a check for each pair in the band, one in six."""
+    text = "word " * world.settings.words
+    others = [insight for insight in world.insights if insight not in task.holds]
+    n_checks = round(len(others) / 6) + 1
+    checked = [*task.holds[:2], *others[:n_checks]]
+    return [
+        _write(world, task, 0),
+        *(_check(insight, text) for insight in checked),
+    ]
+
+
+def _latest(world: World, replies: Replies) -> tuple[Value | None, int]:
+    """(the last text that could be used, how many were asked for)."""
+    draft = None
+    for number in range(world.settings.repairs + 1):
+        key = f"text-{number}"
+        if key not in replies:
+            return draft, number
+        draft = replies[key] or draft
+    return draft, world.settings.repairs + 1
+
+
+def _write(world: World, task: Task, number: int) -> Ask:
+    fields = {
+        "topic": world.topic,
+        "scenario": world.settings.scenario,
+        "participants": world.settings.participants or "–",
+        "category": task.category,
+        "words": str(world.settings.words),
+        "insights": numbered([insight.text for insight in task.holds]),
+        "note": f"Also: {task.note}" if task.note else "",
+    }
+    return Ask(f"text-{number}", "document", fields, NewDocument, n_words=world.settings.words)
+
+
+def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], number: int) -> Ask:
+    notes = [
+        {
+            MISSING: "It does not say: ",
+            PARTLY: "It says incompletely or with changed details: ",
+            LEAK: "It must not say, in whatever words: ",
+        }[pair.flag]
+        + pair.insight.text
+        + (f" (it says “{pair.quote}”)" if pair.flag == LEAK and pair.quote else "")
+        for pair in wrong
+    ]
+    if _is_short(world, draft["document"]):
+        notes.append(f"It is too short: it should have about {world.settings.words} words.")
+    fields = {
+        "topic": world.topic,
+        "document": draft["document"],
+        "note": "\n".join(f"- {note}" for note in notes),
+        "insights": numbered([insight.text for insight in task.holds]),
+    }
+    return Ask(f"text-{number}", "repair", fields, NewDocument, n_words=world.settings.words)
+
+
+def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pair]:
+    """All insights of the haystack, each with what is known of it in this text."""
+    low, high = world.settings.band
+    planned = {insight.number for insight in task.holds}
+    scores = closest(text, tuple(insight.text for insight in world.insights))
+    n_pairs = len(world.insights) * world.settings.documents
+    draws = Draws(world.seed)
+    for insight, (score, sentence) in zip(world.insights, scores, strict=True):
+        is_planned = insight.number in planned
+        pair = partial(Pair, insight, is_planned, score)
+        is_audited = draws.of("audit", task.piece.number, insight.number) * n_pairs < world.settings.audit
+        if score >= high:
+            yield pair("words", "yes", sentence)
+        elif is_planned or score >= low or is_audited:
+            by = "model" if is_planned or score >= low else "audit"
+            key = _check_key(insight, text)
+            if key not in replies:
+                yield pair(by, "")
+            elif (value := replies[key]) is None:
+                yield pair(by, None)
+            else:
+                yield pair(by, value["present"], value["quote"])
+        else:
+            yield pair("words", "no")
+
+
+def _check_key(insight: Piece, text: str) -> str:
+    """Other words of the insight or of the document are another question."""
+    digest = hashlib.sha256(f"{insight.text}\n\n{text}".encode("utf-8", "replace")).hexdigest()
+    return f"check-{insight.number}-{digest[:16]}"
+
+
+def _check(insight: Piece, text: str) -> Ask:
+    def not_there(value: Value) -> str:
+        if value["present"] == "no" or located(text, value["quote"]):
+            return ""
+        return "The quote is not in the text word for word."
+
+    fields: Mapping[str, str] = {"document": text, "insight": insight.text}
+    return Ask(_check_key(insight, text), "included", fields, Included, not_there, is_check=True, n_words=25)
+
+
+def _is_short(world: World, text: str) -> bool:
+    return len(text.split()) < SHORT_BELOW * world.settings.words

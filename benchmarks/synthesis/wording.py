@@ -1,0 +1,45 @@
+"""The wording of what models are asked in a synthesis: one file a prompt, with fields in braces. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent / "prompts"
+_FIELD = re.compile(r"\{([a-z]+)\}")
+PROMPTS = (
+    "subtopics",
+    "insights",
+    "insight_again",
+    "category",
+    "overlap",
+    "document",
+    "repair",
+    "included",
+    "query",
+)
+"""The names of all wordings."""
+
+
+@cache
+def default_prompt(name: str) -> str:
+    """A wording by its name; FileNotFoundError if there is none."""
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def filled(prompt: str, fields: Mapping[str, str]) -> str:
+    """A wording with its fields, each once: braces in what is filled in stay as they are, unknown ones too."""
+    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), prompt)
+
+
+def prompt_sha256(prompt: str) -> str:
+    """Hash of a wording before it is filled."""
+    return hashlib.sha256(prompt.encode()).hexdigest()
+
+
+def numbered(lines: list[str] | tuple[str, ...]) -> str:
+    """Lines with their numbers from 1."""
+    return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)) or "(none)"

@@ -1,0 +1,132 @@
+"""Parts in the database as programs see them: the world that they are made in, and the replies that are there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply
+from benchmarks.states import PartKind, PartState
+from benchmarks.synthesis.planning import Draws
+from benchmarks.synthesis.programs import asking, listing, screening, writing
+from benchmarks.synthesis.programs.base import Piece, Program, Progress, Replies, Task, World
+from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.standing import GONE, stands
+
+PROGRAMS: dict[str, Program] = {
+    PartKind.TOPIC: listing.subtopics,
+    PartKind.SUBTOPIC: listing.insights,
+    PartKind.INSIGHT: screening.insight,
+    PartKind.DOCUMENT: writing.document,
+    PartKind.QUERY: asking.query,
+}
+OF_MODELS = frozenset({PartState.PROPOSED, PartState.CLEAR, PartState.FLAGGED})
+"""States in which no person has decided on a part, so that its checks may still change it."""
+ARTICLES = (
+    "a news report", "an interview in questions and answers", "a feature with scenes", "a column with an opinion",
+    "a letter from a reader", "a newsletter", "a portrait of a person", "a report from a meeting",
+)  # fmt: skip
+CONVERSATIONS = ("a conversation", "a call", "a meeting", "a chat over a meal")
+
+
+class Reading:
+    """What is known of some parts, read in a fixed number of queries."""
+
+    def __init__(self, parts: Sequence[SynthesisPart]) -> None:
+        self.parts = parts
+        self.replies = _replies(parts)
+        self.worlds = _worlds({part.synthesis_id for part in parts})
+        self._uses = _uses(parts)
+
+    def progress(self, part: SynthesisPart) -> Progress:
+        """How far a part is; one on which people have decided is finished as it stands."""
+        is_list = part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC}
+        if not is_list and part.state not in OF_MODELS:
+            return Progress(title=part.title, text=part.text)
+        return PROGRAMS[part.kind](self.world(part), self.task(part), self.replies[part.pk])
+
+    def world(self, part: SynthesisPart) -> World:
+        """The world of a part's synthesis; before the checks of insights it has those that wait for them."""
+        is_screening = part.kind in {PartKind.INSIGHT, PartKind.SUBTOPIC}
+        return self.worlds[part.synthesis_id].world(with_unchecked=is_screening)
+
+    def task(self, part: SynthesisPart) -> Task:
+        """A part as its program sees it."""
+        known = self.worlds[part.synthesis_id]
+        holds = [known.pieces[pk] for pk in self._uses[part.pk] if pk in known.pieces]
+        return Task(
+            piece=known.piece(part),
+            holds=holds,
+            parent=known.pieces.get(part.parent_id or 0),
+            category=known.category(part),
+            note=part.note,
+            before=str(part.data.get("before", "")),
+        )
+
+
+class _Known:
+    """Settings, subtopics and insights of one synthesis."""
+
+    def __init__(self, synthesis: Synthesis, rows: Iterable[SynthesisPart]) -> None:
+        self.synthesis, self.rows = synthesis, list(rows)
+        self.settings = Settings.from_mapping(synthesis.settings)
+        self._numbers = {row.pk: row.number for row in self.rows}
+        self.pieces = {row.pk: self.piece(row) for row in self.rows}
+        self._worlds: dict[bool, World] = {}
+
+    def piece(self, part: SynthesisPart) -> Piece:
+        parent = self._numbers.get(part.parent_id or 0, 0)
+        return Piece(part.pk, part.number, part.title, part.text, parent)
+
+    def category(self, part: SynthesisPart) -> str:
+        """What kind of text a document is, drawn by seed."""
+        kinds = CONVERSATIONS if self.synthesis.kind == Synthesis.Kind.CONVERSATION else ARTICLES
+        return kinds[int(Draws(self.synthesis.seed).of("category", part.number) * len(kinds))]
+
+    def world(self, *, with_unchecked: bool) -> World:
+        if with_unchecked not in self._worlds:
+            self._worlds[with_unchecked] = World(
+                topic=self.synthesis.topic,
+                settings=self.settings,
+                seed=self.synthesis.seed,
+                subtopics=self._standing(PartKind.SUBTOPIC),
+                insights=self._standing(PartKind.INSIGHT, with_unchecked=with_unchecked),
+            )
+        return self._worlds[with_unchecked]
+
+    def _standing(self, kind: str, *, with_unchecked: bool = False) -> list[Piece]:
+        return [
+            self.pieces[row.pk]
+            for row in self.rows
+            if row.kind == kind
+            and (stands(kind, row.state) or (with_unchecked and row.state not in GONE | {PartState.STALE}))
+        ]
+
+
+def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
+    rows = SynthesisPart.objects.filter(
+        synthesis__in=list(keys), kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT]
+    ).order_by("kind", "number", "generation")
+    by_synthesis: dict[int, list[SynthesisPart]] = defaultdict(list)
+    for row in rows:
+        by_synthesis[row.synthesis_id].append(row)
+    return {pk: _Known(row, by_synthesis[pk]) for pk, row in Synthesis.objects.in_bulk(list(keys)).items()}
+
+
+def _replies(parts: Sequence[SynthesisPart]) -> Mapping[int, Replies]:
+    found: dict[int, dict[str, Any]] = {part.pk: {} for part in parts}
+    rows = SynthesisReply.objects.filter(part__in=found).values_list("part", "ask", "value")
+    for part, ask, value in rows:
+        found[part][ask] = value
+    return found
+
+
+def _uses(parts: Sequence[SynthesisPart]) -> Mapping[int, list[int]]:
+    """Keys of what parts are to hold, in the order of their plan."""
+    links: Any = SynthesisPart.uses.through
+    found: dict[int, list[int]] = {part.pk: [] for part in parts}
+    rows = links.objects.filter(from_synthesispart__in=found).order_by("pk")
+    for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
+        found[part].append(used)
+    return found

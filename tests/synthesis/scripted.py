@@ -1,0 +1,185 @@
+"""A model server that plays a script: it makes a small world well, or badly in the ways that it is told.
+
+It reads what the prompts of syntheses say, and tells facts in the same words always, so that it knows by itself
+whether a text holds one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.fake_openai import Answer, failing
+
+SUBTOPICS = ("Harbour works", "Market hall", "Tram lines", "River bridges", "Town archive", "Night school")
+FACTS_EACH = 7
+FILLER = (
+    "People stood about in the rain and talked for a while. Nobody was in a hurry to go home. "
+    "A dog slept under the table through all of it."
+)
+_LINE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
+
+FACTS = (
+    "The mole at Aldery took 317 barges of stone before winter.",
+    "Engineer Brackmoor resigned on 4 March after a quarrel about pumps.",
+    "Divers were paid 12 crowns an hour, twice what masons earned.",
+    "A dredger called Heron sank beside the lighthouse with 9 sheep aboard.",
+    "Butchers moved their 26 stalls under the new glass roof in June.",
+    "Fishwives of Collinsea refuse to share scales with greengrocers from Ilmer.",
+    "Rent for a corner shop rose to 58 crowns each quarter.",
+    "Pigeons broke 340 panes during one stormy Sunday in 1911.",
+    "Horses were replaced by electric motors on line 7 first.",
+    "Conductor Mabel Norbury sold 1,900 tickets on opening day.",
+    "Sparks from the overhead wire burnt a hat maker's awning in Quorn Street.",
+    "Night services end at 23:40 because residents complained about bells.",
+    "An iron arch weighing 88 tons was floated into place by tugs.",
+    "Toll keepers at Farleigh lost their posts when crossing became free in 1926.",
+    "Cracks as wide as 5 centimetres showed below the eastern pier.",
+    "Schoolchildren named the footbridge after the poet Greywell.",
+    "Clerks copied 71 volumes of baptisms by candlelight.",
+    "Mould destroyed letters from Admiral Hexton in cellar room 3.",
+    "A photographer lent her collection of 2,450 plates to the reading room.",
+    "Microfilm readers arrived from Jarrow with manuals in Danish only.",
+    "Carpenters attend free lessons on Tuesdays since 1934.",
+    "Headmistress Lindfield caught 14 pupils playing cards in chemistry.",
+    "Diplomas carry a red seal designed by the engraver Marlow.",
+    "Heating bills fell by 31 percent after coal gave way to peat.",
+    "A steam crane from Oakham lifts the lifeboat within 6 minutes.",
+    "Cheese from Penrith won first prize against 43 rivals last autumn.",
+    "Two surveyors measured tides for 19 weeks from a rowing boat.",
+    "Lamplighter Ripley guards the archive key on alternate weekends.",
+)
+
+
+def fact(n: int) -> str:
+    """The n-th fact of this world."""
+    return FACTS[n % len(FACTS)]
+
+
+@dataclass
+class Script:
+    """What goes wrong: by prompt, how often it is asked and what happens then; counts of what was played.
+
+    `leaks`, `forgets`: numbers of documents, in the order in which they are first asked for, that say a foreign
+    fact or leave one out, for so many texts. `breaks`, `busy`, `fails`: every n-th request is broken JSON, refused
+    with 429, failed with 500.
+    """
+
+    leaks: dict[int, int] = field(default_factory=dict)
+    forgets: dict[int, int] = field(default_factory=dict)
+    repeats: bool = False
+    misplaced: bool = False
+    short: bool = False
+    breaks: int = 0
+    busy: int = 0
+    fails: int = 0
+    played: Counter[str] = field(default_factory=Counter)
+    known: dict[str, int] = field(default_factory=dict)
+    by_subtopic: dict[str, list[str]] = field(default_factory=dict)
+    texts: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, number: int, body: dict[str, Any]) -> Answer:
+        """Answer a request."""
+        for every, name, answer in (
+            (self.busy, "busy", failing(429, "slow down", retry_after="0.01")),
+            (self.fails, "failed", failing(500, "oops")),
+        ):
+            if every and number % every == 0:
+                self.played[name] += 1
+                return answer
+        is_repair = len(body["messages"]) > 2
+        if self.breaks and number % self.breaks == 0 and not is_repair:
+            self.played["broken"] += 1
+            return Answer('{"same": [1, ')
+        kind, value = self.said(body["messages"][0]["content"])
+        self.played[kind] += 1
+        return Answer(json.dumps(value))
+
+    def said(self, asked: str) -> tuple[str, dict[str, Any]]:
+        """The reply to a prompt, with its name."""
+        for start, name in (
+            ("You plan a collection", "subtopics"),
+            ("You invent the facts", "insights"),
+            ("You revise one", "insight_again"),
+            ("To which subtopic", "category"),
+            ("Compare one fact", "overlap"),
+            ("You write one text", "document"),
+            ("A text has to be", "repair"),
+            ("Text:\n", "included"),
+            ("You write the question", "query"),
+        ):
+            if asked.startswith(start):
+                return name, getattr(self, name)(asked)
+        raise AssertionError(asked[:80])
+
+    def subtopics(self, asked: str) -> dict[str, Any]:
+        n = int(re.search(r"into (\d+) subtopics", asked)[1])  # type: ignore[index]
+        there = len(_LINE.findall(asked))
+        names = SUBTOPICS[there : there + (1 if self.short else n)]
+        if self.repeats:
+            names = (*names[:1], *names[:-1])
+        return {"subtopics": [{"name": name, "description": f"All about the {name.lower()}."} for name in names]}
+
+    def insights(self, asked: str) -> dict[str, Any]:
+        n = int(re.search(r"Write (\d+) insights", asked)[1])  # type: ignore[index]
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        held = self.by_subtopic.setdefault(subtopic, [])
+        first = SUBTOPICS.index(subtopic) * FACTS_EACH + len(held)
+        rows = [{"name": f"Fact {at}", "insight": fact(at)} for at in range(first, first + n)]
+        if self.repeats and n > 1:
+            rows[1] = {"name": "Nothing", "insight": "There is much to say about it all."}
+        held += [row["insight"] for row in rows]
+        return {"insights": rows}
+
+    def insight_again(self, asked: str) -> dict[str, Any]:
+        year = 1700 + sum(map(len, self.by_subtopic.values()))
+        text = f"Since {year} nobody has counted the chimneys of Kelmscott Row."
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        self.by_subtopic[subtopic].append(text)
+        return {"name": "New fact", "insight": text}
+
+    def category(self, asked: str) -> dict[str, Any]:
+        text = asked.partition("\nFact: ")[2].partition("\n")[0]
+        names = [line.partition(":")[0] for line in _LINE.findall(asked.partition("\nFact:")[0])]
+        own = next((name for name, held in self.by_subtopic.items() if text in held), names[0])
+        if self.misplaced and text == fact(0):
+            return {"subtopic": 0}
+        return {"subtopic": names.index(own) + 1}
+
+    def overlap(self, asked: str) -> dict[str, Any]:
+        return {"same": [], "needed": []}
+
+    def document(self, asked: str) -> dict[str, Any]:
+        told = _LINE.findall(asked)
+        name = " ".join(told)
+        at = self.known.setdefault(name, len(self.known) + 1)
+        return self._text(at, told)
+
+    def repair(self, asked: str) -> dict[str, Any]:
+        told = _LINE.findall(asked.partition("has to tell all of these")[2])
+        return self._text(self.known[" ".join(told)], told)
+
+    def _text(self, at: int, told: list[str]) -> dict[str, Any]:
+        self.texts[str(at)] += 1
+        n, said = self.texts[str(at)], list(told)
+        if n <= self.forgets.get(at, 0):
+            said = said[1:]
+            self.played["forgotten"] += 1
+        if n <= self.leaks.get(at, 0):
+            others = [text for held in self.by_subtopic.values() for text in held if text not in told]
+            said.append(others[0])
+            self.played["leaked"] += 1
+        return {"title": f"Text {at}", "document": "\n\n".join([FILLER, *said, FILLER])}
+
+    def included(self, asked: str) -> dict[str, Any]:
+        text, _, rest = asked.removeprefix("Text:\n").partition("\n\nDoes the text say this?\n")
+        insight = rest.partition("\n\n")[0]
+        is_there = insight in text
+        return {"present": "yes" if is_there else "no", "quote": insight if is_there else ""}
+
+    def query(self, asked: str) -> dict[str, Any]:
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        return {"query": f"What is known about the {subtopic.lower()}?"}

@@ -1,0 +1,120 @@
+"""People decide: edits make documents stale, those alone are made again, undo brings everything back."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from benchmarks.engine import judging
+from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
+from benchmarks.states import PartState, StepState
+from benchmarks.synthesis import deciding, handing_over, steps
+from benchmarks.synthesis.standing import NotAllowed
+from tests.fake_openai import MODEL, FakeServer
+from tests.synthesis.scripted import Script
+from tests.synthesis.test_haystack_command import SMALL
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(server: FakeServer) -> Synthesis:
+    server.behaviour = Script()
+    call_command(
+        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, *SMALL),
+        stdout=io.StringIO(),
+        stderr=io.StringIO(),
+    )
+    return Synthesis.objects.get()
+
+
+def states(synthesis: Synthesis) -> dict[str, str]:
+    rows = synthesis.parts.order_by("pk").values_list("kind", "number", "generation", "state")
+    return {f"{kind} {number}.{generation}": state for kind, number, generation, state in rows}
+
+
+def step(synthesis: Synthesis, name: str) -> SynthesisStep:
+    return synthesis.steps.get(name=name)
+
+
+def run(one: SynthesisStep) -> None:
+    found = steps.start(step=one, options=judging.ModelOptions(), by=None, now=timezone.now())
+    if found is not None:
+        judging.run_pending(run=found, clock=timezone.now)
+
+
+def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
+    made: Synthesis, server: FakeServer, ada: Any, now: datetime
+) -> None:
+    before = states(made)
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    holding = set(insight.used_by.filter(kind="document").values_list("number", flat=True))
+    deciding.decide(part=insight, action="edit", text="The bell of Dunwich rang 77 times.", by=ada, now=now)
+    after = states(made)
+    changed = {key for key in after if after[key] != before[key]}
+    query = f"query {insight.parent.number}.0"
+    assert changed == {f"insight {insight.number}.0", query, *(f"document {n}.0" for n in holding)}
+    assert step(made, "documents").state == StepState.STALE
+    assert step(made, "screening").state == StepState.CLOSED
+    n_asked = server.n_asked
+    run(step(made, "documents"))
+    documents = made.parts.filter(kind="document", generation=1)
+    assert set(documents.values_list("number", flat=True)) == holding
+    assert all("rang 77 times" in row.text for row in documents)
+    written = [
+        body for body in server.bodies[n_asked:] if body["messages"][0]["content"].startswith("You write one")
+    ]
+    assert len(written) == len(holding)
+
+
+def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: Any, now: datetime) -> None:
+    before = states(made)
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    text = insight.text
+    deciding.decide(part=insight, action="reject", reason="other", by=ada, now=now)
+    assert states(made) != before
+    deciding.undo(synthesis=made, by=ada, now=now)
+    insight.refresh_from_db()
+    assert (states(made), insight.text) == (before, text)
+    assert not made.steps.exclude(state=StepState.CLOSED).exists()
+    assert deciding.undo(synthesis=made, by=ada, now=now) is None
+
+
+def test_an_insight_is_made_again_with_a_note_and_checked(
+    made: Synthesis, server: FakeServer, ada: Any, now: datetime
+) -> None:
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    deciding.decide(part=insight, action="regenerate", note="Make it about chimneys.", by=ada, now=now)
+    run(step(made, "screening"))
+    new = SynthesisPart.objects.get(replaces=insight)
+    assert new.state == PartState.CLEAR
+    assert "chimneys" in new.text
+    asked = new.replies.get(ask="again-0").request
+    assert "Make it about chimneys." in asked
+    assert insight.text in asked
+    steps.close(step=step(made, "screening"), by=ada, now=now)
+    run(step(made, "documents"))
+    held = made.parts.filter(kind="document", uses=new)
+    assert held
+    assert all(new.text in row.text for row in held)
+
+
+def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada: Any, now: datetime) -> None:
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    for wrong in ({"action": "reject"}, {"action": "edit", "text": " "}):
+        with pytest.raises(NotAllowed):
+            deciding.decide(part=insight, by=ada, now=now, **wrong)
+    assert deciding.accept_clear(step=step(made, "documents"), by=ada, now=now) == 12
+    assert not made.parts.get(kind="document", number=1).decisions.get().is_read
+    handing_over.hand_over(synthesis=made, by=ada, now=now)
+    with pytest.raises(NotAllowed, match="handed over"):
+        deciding.decide(part=insight, action="accept", by=ada, now=now)

@@ -1,0 +1,146 @@
+"""`synthesize haystack` against a server that leaks, forgets, repeats, breaks JSON, answers 429 and 500."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmarks.io.schemas import summhay
+from benchmarks.models import Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
+from benchmarks.states import PartKind, PartState
+from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
+from tests.synthesis.scripted import Script
+
+pytestmark = pytest.mark.django_db
+
+SMALL = (
+    *("--subtopics", "3", "--insights", "4", "--documents", "12", "--words", "60"),
+    *("--in-documents", "3", "--in-document", "3", "5", "--audit", "20"),
+)
+
+
+def make(server: FakeServer, script: Behaviour, *arguments: str) -> dict[str, Any]:
+    """Run the command; gives its report."""
+    server.behaviour = script
+    out = io.StringIO()
+    call_command(
+        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--json"),
+        *SMALL,
+        *arguments,
+        stdout=out,
+        stderr=io.StringIO(),
+    )
+    return dict(json.loads(out.getvalue()))
+
+
+def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_path: Path) -> None:
+    out = tmp_path / "town.json"
+    report = make(server, Script(), "--out", str(out), "--into-corpus")
+    got = {name: counts["got"] for name, counts in report["steps"].items()}
+    assert got == {"subtopics": 3, "insights": 12, "screening": 12, "documents": 12, "queries": 3}
+    assert report["flagged"] == []
+    topic = summhay.parse(out)
+    assert [len(subtopic.insights) for subtopic in topic.subtopics] == [4, 4, 4]
+    assert all(len(i.gold_documents) >= 3 for subtopic in topic.subtopics for i in subtopic.insights)
+    assert report["checks"]["auc"] == 1.0
+    haystack = Haystack.objects.get(title="A small town")
+    assert haystack.n_documents == 12
+    assert Synthesis.objects.get().haystack == haystack
+
+
+def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -> None:
+    script = Script(leaks={2: 1, 5: 99}, forgets={3: 2})
+    report = make(server, script)
+    documents = report["steps"]["documents"]
+    assert documents["got"] == 12
+    assert documents["flagged"] == {"leaks an insight": 1}
+    assert [row["flags"] for row in report["flagged"]] == [["leaks an insight"]]
+    assert documents["repairs"] == 1 + 5 + 2  # one leak mended, one never, two texts without a fact
+    assert script.played["leaked"] == 1 + 6
+    flagged = SynthesisPart.objects.get(kind=PartKind.DOCUMENT, state=PartState.FLAGGED)
+    leak = [pair for pair in flagged.data["pairs"] if not pair["is_planned"] and pair["present"] == "yes"]
+    assert len(leak) == 1
+    assert leak[0]["quote"] in flagged.text
+
+
+def test_repeated_and_empty_proposals_are_dropped_and_asked_for_again(server: FakeServer) -> None:
+    report = make(server, Script(repeats=True), "--rounds", "5", "--allow-short")
+    assert report["steps"]["subtopics"]["dropped"] == {"says the same as another": 1}
+    assert "no number, date or name" in report["steps"]["insights"]["dropped"]
+
+
+def test_a_misplaced_insight_is_flagged_and_left_out(server: FakeServer) -> None:
+    report = make(server, Script(misplaced=True))
+    assert report["steps"]["screening"]["flagged"] == {"belongs elsewhere": 1}
+    assert report["steps"]["screening"]["got"] == 11
+    assert [row["kind"] for row in report["flagged"]] == ["insight"]
+
+
+def test_too_few_subtopics_end_the_command_with_a_sentence(server: FakeServer) -> None:
+    server.behaviour = Script(short=True)
+    err = io.StringIO()
+    with pytest.raises(SystemExit):
+        call_command(
+            *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--rounds", "2"),
+            *SMALL,
+            stdout=io.StringIO(),
+            stderr=err,
+        )
+    assert "Asked for 3, got 2. At least 3 are needed." in err.getvalue()
+    assert not SynthesisPart.objects.filter(kind=PartKind.INSIGHT).exists()
+
+
+def test_broken_json_429_and_500_cost_tries_and_nothing_else(server: FakeServer) -> None:
+    script = Script(breaks=9, busy=13, fails=17)
+    report = make(server, script)
+    assert {"busy", "failed", "broken"} <= script.played.keys()
+    assert report["repaired_replies"] == script.played["broken"]
+    assert report["unusable_replies"] == 0
+    assert report["steps"]["documents"]["got"] == 12
+
+
+def test_what_was_answered_is_never_asked_again(server: FakeServer) -> None:
+    first = make(server, Script(leaks={2: 1}))
+    n_asked = server.n_asked
+    again = make(server, Script(leaks={2: 1}), "--resume", first["synthesis"])
+    assert server.n_asked == n_asked
+    assert again["steps"] == first["steps"]
+
+
+def test_killed_at_any_moment_and_resumed_it_ends_the_same(server: FakeServer) -> None:
+    whole = make(server, Script(leaks={2: 1}, forgets={3: 1}), "--concurrency", "1")
+    texts = _texts(whole["synthesis"])
+    Synthesis.objects.all().delete()
+    JudgeCall.objects.all().delete()
+    script, server.bodies = Script(leaks={2: 1}, forgets={3: 1}), []
+    uid = ""
+    for most in (2, 5, 11, 17, 31, 60):
+        played = _Dying(script, most)
+        with suppress(SystemExit, CommandError):
+            make(server, played, *(["--resume", uid] if uid else []), "--concurrency", "1")
+        uid = str(Synthesis.objects.get().uid)
+    make(server, script, "--resume", uid, "--concurrency", "1")
+    assert SynthesisReply.objects.count() == JudgeCall.objects.filter(state="answered", is_repair=False).count()
+    assert sorted(_texts(uid)) == sorted(texts)
+
+
+class _Dying:
+    """Denies all requests after so many, as a key that was withdrawn does: the run pauses in the middle."""
+
+    def __init__(self, script: Script, most: int) -> None:
+        self.script, self.most, self.n = script, most, 0
+
+    def __call__(self, number: int, body: dict[str, Any]) -> Any:
+        self.n += 1
+        return failing(401, "no") if self.n > self.most else self.script(number, body)
+
+
+def _texts(uid: str) -> list[str]:
+    rows = SynthesisPart.objects.filter(synthesis__uid=uid).order_by("kind", "number")
+    return [f"{row.kind} {row.number} {row.state} {row.text}" for row in rows]
