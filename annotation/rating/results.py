@@ -130,7 +130,9 @@ def facts(options: OfStudy) -> object:
     return totals(labels), totals(verdicts), totals(study.label_items.all()), judges, names_of(study, public=False)
 
 
-RATING = register(Computation("rating", options=OfStudy, figures=Results, compute=_compute, facts=facts))
+RATING = register(
+    Computation("rating", options=OfStudy, figures=Results, compute=_compute, facts=facts, revision=2)
+)
 
 
 def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:
@@ -189,7 +191,19 @@ def as_json(found: Results) -> dict[str, Any]:
         "systems": [
             {
                 "rater": one.rater,
-                "rows": [{"system": row.system, "n": row.n, **stat_json(row.stats)} for row in one.rows],
+                "rows": [
+                    {"system": row.system, "n": row.n, **stat_json(row.stats), "own": stat_json(row.own)}
+                    for row in one.rows
+                ],
+                "differences": [
+                    {
+                        "first": pair.first,
+                        "second": pair.second,
+                        "n_common": pair.n_common,
+                        **stat_json(pair.stats),
+                    }
+                    for pair in one.pairs
+                ],
                 "ranking": one.ranking
                 and stat_json({"kendall": one.ranking.kendall, "spearman": one.ranking.spearman}),
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -94,8 +95,9 @@ def sheet(results: Results) -> Sheet:
         _("Mean ratings by system"),
         tuple(_systems(results.report.systems)),
         about=_(
-            "Of the summaries that people rated in full. A summary that several people rated counts once, by "
-            "their mean."
+            "Of the summaries that people rated in full. Not all systems were rated on the same subtopics and by "
+            "the same people: the means are as if they had been (least squares; a summary counts once). Intervals "
+            "leave out each subtopic in turn; they are about these people."
         ),
     )
     return Sheet((*notes, *measures, systems, Section("rows", _("Where people differ"), _differing(results))))
@@ -144,19 +146,9 @@ def _raters(one: MeasureRows) -> Table:
 
 
 def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
-    means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
-    measures = (Measure("n", _("Summaries"), Unit.COUNT), *means)
     rankings = []
     for place, side in enumerate(sides):
-        yield Table(
-            f"systems-{place}" if place else "systems-people",
-            _("people") if side.rater == PEOPLE else side.rater,
-            (Name("system", _("System")),),
-            measures,
-            tuple(
-                stat_row(row.system, stats=row.stats, n=row.n, is_people=row.system == PEOPLE) for row in side.rows
-            ),
-        )
+        yield from _rated_by(side, f"systems-{place}" if place else "systems-people")
         if side.ranking is not None:
             found = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
             rankings.append(stat_row(side.rater, stats=found))
@@ -168,6 +160,40 @@ def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
             (Measure("kendall", "Kendall τ-b"), Measure("spearman", "Spearman")),
             tuple(rankings),
         )
+
+
+def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
+    """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
+    rater = _("people") if side.rater == PEOPLE else side.rater
+    means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
+    signed = tuple(replace(one, is_signed=True) for one in means)
+    system, summaries = (Name("system", _("System")),), Measure("n", _("Summaries"), Unit.COUNT)
+
+    def rows(of: str) -> tuple[Row, ...]:
+        return tuple(
+            stat_row(row.system, stats=getattr(row, of), n=row.n, is_people=row.system == PEOPLE)
+            for row in side.rows
+        )
+
+    yield Table(key, rater, system, (summaries, *means), rows("stats"))
+    if side.pairs:
+        yield Table(
+            f"{key}-differences",
+            _("Differences between systems: %(rater)s") % {"rater": rater},
+            (Name("first", _("First")), Name("second", _("minus"))),
+            (*signed, Measure("n_common", _("Subtopics in common"), Unit.COUNT)),
+            tuple(Row((one.first, one.second), {**one.stats, "n_common": one.n_common}) for one in side.pairs),
+            is_folded=True,
+        )
+    yield Table(
+        f"{key}-own",
+        _("Each system's own summaries: %(rater)s") % {"rater": rater},
+        system,
+        (summaries, *means),
+        rows("own"),
+        about=_("Plain means over the summaries of each system, by whoever rated them; not to be compared."),
+        is_folded=True,
+    )
 
 
 def _differing(results: Results) -> tuple[Table | Note]:

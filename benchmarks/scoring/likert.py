@@ -7,13 +7,15 @@ person on the summaries that both rated, then averaged over people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from benchmarks.scoring.agreement import Level, krippendorff_alpha
+from benchmarks.scoring.balanced import Balanced, Difference, balanced
+from benchmarks.scoring.components import about_these
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.intervals import Batch, bootstrap_mean
 from benchmarks.scoring.linking import Column
@@ -37,6 +39,7 @@ MAX_IN_PAIRS = 12
 """People who are compared with each other; more pairs would take long and change little."""
 PEOPLE = "people"
 NO_PAIR = "no summary was rated by both"
+NOT_RATED = "none of its summaries was rated"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,10 +98,25 @@ class MeasureRows:
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """The mean ratings of a system by measure; `n` is the number of its rated summaries."""
+    """The mean ratings of a system by measure; `n` is the number of its rated summaries.
+
+    `stats` are as if the same raters had rated all systems on the same subtopics, `own` those of its own
+    summaries by whoever rated them.
+    """
 
     system: str
     n: int
+    stats: Mapping[str, Stat]
+    own: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """The mean rating of the first system minus that of the second; `n_common` clusters have both."""
+
+    first: str
+    second: str
+    n_common: int
     stats: Mapping[str, Stat]
 
 
@@ -111,6 +129,7 @@ class SystemRows:
 
     rater: str
     rows: tuple[SystemRow, ...]
+    pairs: tuple[SystemPair, ...]
     ranking: RankAgreement | None = None
 
 
@@ -220,39 +239,76 @@ def _alpha(table: RatingTable, measure: str, codes: Ints, resampling: Resampling
 
 
 def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> SystemRows:
-    def of(measure: str) -> Floats:
+    def ratings(measure: str) -> Floats:
+        values = table.values(measure)
         if rater == PEOPLE:
-            return table.by_people(measure)
-        return np.where(_rated(table), table.values(measure)[:, _column(table, rater)], np.nan)
+            return values[:, : len(table.people)]
+        return np.where(_rated(table)[:, None], values[:, [_column(table, rater)]], np.nan)
 
+    found = {measure: _compared(table, rater, ratings(measure), resampling) for measure in MEASURES}
+    own = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in MEASURES}
+    names = list(dict.fromkeys(name for one in found.values() for name in one.means))
+    rows = (
+        SystemRow(
+            name,
+            max(own[measure][name].n_items for measure in MEASURES),
+            {measure: one.means.get(name, Stat.undefined(NOT_RATED)) for measure, one in found.items()},
+            {measure: own[measure][name] for measure in MEASURES},
+        )
+        for name in sorted(names)
+    )
+    ranking = None if rater == PEOPLE else _ranking(table, mean_of_defined(ratings(MEAN)), resampling)
+    return SystemRows(rater, tuple(row for row in rows if row.n), _pairs_of(found), ranking)
+
+
+def _compared(table: RatingTable, rater: str, values: Floats, resampling: Resampling | None) -> Balanced:
+    """Systems on the same subtopics and by the same raters; intervals are about these people."""
+    found = balanced(
+        values,
+        systems=table.systems,
+        clusters=table.clusters,
+        bounds=(LOWEST, HIGHEST),
+        has_interval=resampling is not None,
+    )
+    if rater != PEOPLE:
+        return found
+    n = int(np.isfinite(values).any(axis=0).sum())
+    return Balanced(
+        {name: about_these(stat, n, "raters") for name, stat in found.means.items()},
+        tuple(replace(one, stat=about_these(one.stat, n, "raters")) for one in found.differences),
+    )
+
+
+def _pairs_of(found: Mapping[str, Balanced]) -> tuple[SystemPair, ...]:
+    """Every two systems with their differences by measure."""
+    by_pair: dict[tuple[str, str], dict[str, Difference]] = {}
+    for measure, one in found.items():
+        for difference in one.differences:
+            by_pair.setdefault((difference.first, difference.second), {})[measure] = difference
+    return tuple(
+        SystemPair(
+            first,
+            second,
+            max(one.n_common for one in of.values()),
+            {measure: one.stat for measure, one in of.items()},
+        )
+        for (first, second), of in by_pair.items()
+    )
+
+
+def _own_means(table: RatingTable, values: Floats, resampling: Resampling | None) -> dict[str, Stat]:
+    """The mean of each system's own summaries, each counting once."""
     systems = np.array(table.systems, dtype=object)
-    rows = [
-        _system(table, name, np.asarray(systems == name, dtype=bool), of, resampling)
-        for name in sorted({*systems[_rated(table)].tolist()})
-    ]
-    ranking = None if rater == PEOPLE else _ranking(table, of(MEAN), resampling)
-    return SystemRows(rater, tuple(row for row in rows if row.n), ranking)
-
-
-def _system(
-    table: RatingTable,
-    name: str,
-    mask: Bools,
-    of: Callable[[str], Floats],
-    resampling: Resampling | None,
-) -> SystemRow:
-    stats, most = {}, 0
-    for measure in MEASURES:
-        values = np.where(mask, of(measure), np.nan)
-        stats[measure] = bootstrap_mean(
-            values,
+    return {
+        name: bootstrap_mean(
+            np.where(systems == name, values, np.nan),
             clusters=table.clusters,
             resampling=resampling,
             method="mean over summaries",
             bounds=(LOWEST, HIGHEST),
         )
-        most = max(most, stats[measure].n_items)
-    return SystemRow(name, most, stats)
+        for name in dict.fromkeys(table.systems)
+    }
 
 
 def _ranking(table: RatingTable, judge: Floats, resampling: Resampling | None) -> RankAgreement:

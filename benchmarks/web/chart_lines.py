@@ -126,7 +126,7 @@ def _end_labels(words: Words, points: Sequence[Point], layout: Lines) -> list[di
 
 
 def _spread(words: Words, points: Sequence[Point], layout: Lines) -> list[dict[str, Any]]:
-    """Rows of names beside points, the highest first; one that would hide another stands below it."""
+    """Rows of names beside points, the highest first; one that would hide another stands below it, or above it."""
     x_domain, domain = layout.x_domain, layout.domain
     pixels = layout.size[1] / ((domain[1] - domain[0]) or 1)
     placed: list[tuple[float, float]] = []
@@ -139,6 +139,10 @@ def _spread(words: Words, points: Sequence[Point], layout: Lines) -> list[dict[s
         near = [at for where, at in placed if abs(where - x) < NEAR * (x_domain[1] - x_domain[0])]
         while hidden := [at for at in near if abs(y - at) < LINE_HEIGHT - 0.01]:
             y = max(hidden) + LINE_HEIGHT
+        if placed and y > layout.size[1]:
+            y = layout.size[1]
+            while hidden := [at for at in near if abs(y - at) < LINE_HEIGHT - 0.01]:
+                y = min(hidden) - LINE_HEIGHT
         placed += [(x, y + LINE_HEIGHT * line) for line in range(label.count("\n") + 1)]
         row = {"kind": "end", "x": x, "value": domain[1] - y / pixels, "label": label}
         rows.append({**row, "series": point.series, "group": point.group or point.series, "panel": point.panel})

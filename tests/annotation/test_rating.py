@@ -323,6 +323,10 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
     assert overall["judges"][0]["reasons"]["pearson"] == "no interval under 5 clusters"
     assert printed["judges"] == [{"judge": "sparrow", "n_invalid": 1}]
     assert [side["rater"] for side in printed["systems"]] == ["people", "sparrow"]
+    one, other = printed["systems"][0]["rows"]
+    [pair] = printed["systems"][0]["differences"]
+    assert pair["mean"] == pytest.approx(one["mean"] - other["mean"])
+    assert one["mean"] == pytest.approx(one["own"]["mean"]), "both people rated all systems on all subtopics"
     text = io.StringIO()
     call_command("report", "likert", "--study", "Ferry ratings", stdout=text)
     assert "4 of 4 summaries rated in full" in text.getvalue()
@@ -332,7 +336,8 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
         "people among themselves": 5 * 7 + 4,
         "sparrow": 5 * 7 + 4,
     }
-    systems = {"systems-people": 2 * 6, "systems-1": 2 * 6}
+    systems = {f"systems-{rater}{of}": 2 * 6 for rater in ("people", "1") for of in ("", "-own")}
+    systems |= {f"systems-{rater}-differences": 6 + 1 for rater in ("people", "1")}
     assert Counter(row["part"] for row in figures if row["part"].startswith("systems-")) == systems
     assert {(row["row"], row["figure"]) for row in figures if row["part"] == "ranking"} == {
         ("sparrow", "kendall"),

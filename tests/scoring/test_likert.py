@@ -144,7 +144,9 @@ def test_systems_are_ranked_by_people_and_by_a_judge() -> None:
     assert ranking is not None
     assert ranking.kendall.value == pytest.approx(1 / 3)
     assert ranking.swapped == (("b", "c"),)
-    assert {row.system: row.stats[MEAN].value for row in report.systems[0].rows} == {"a": 5, "b": 3, "c": 2}
+    means = {row.system: row.stats[MEAN].value for row in report.systems[0].rows}
+    assert means == {"a": pytest.approx(5), "b": pytest.approx(3), "c": pytest.approx(2)}
+    assert {row.system: row.own[MEAN].value for row in report.systems[0].rows} == {"a": 5, "b": 3, "c": 2}
 
 
 def test_intervals_resample_clusters_and_hold_the_value() -> None:
