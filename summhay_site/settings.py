@@ -11,6 +11,7 @@ from pathlib import Path
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy
 from kombu import Queue
 
 from summhay_site import env
@@ -43,6 +44,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "template_partials",
+    "django_tables2",
+    "django_filters",
     "axes",
     "csp",
     "benchmarks.apps.BenchmarksConfig",
@@ -73,6 +76,7 @@ MIDDLEWARE = [
     "summhay_site.serving.middleware.BusyMiddleware",
 ]
 
+FILTERS_EMPTY_CHOICE_LABEL = gettext_lazy("all")
 ROOT_URLCONF = "summhay_site.urls"
 WSGI_APPLICATION = "summhay_site.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

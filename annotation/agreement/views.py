@@ -80,7 +80,6 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
         "found": found,
         "rows": chooser.rows(found, now=timezone.now()),
         "datasets": chooser.datasets(labels),
-        "query": "",
     }
     return page(request, "annotation/agreement_list.html", context)
 

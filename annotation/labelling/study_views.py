@@ -2,54 +2,83 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Case, Value, When
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
-from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+from django_filters import ChoiceFilter, FilterSet, ModelChoiceFilter
 
 from annotation.labelling.kind import LabelWork
-from annotation.models import LabelTask, Study
+from annotation.models import Annotator, LabelTask
 from annotation.studies.kind import work_of
 from annotation.studies.narrowing import NarrowedForm, without_stale
 from annotation.studies.scope import study_of
 from annotation.studies.views import form_page, work_named
+from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Choice, Column, Search, Table
-
-ON_A_PAGE = 100
 
 
-@requires("annotation.view_study")
-@require_safe
-def study_work(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Every task of a study, sorted and filtered by the address."""
-    study = study_of(request, uid)
-    kind = work_of(study)
-    if not isinstance(kind, LabelWork):
-        raise Http404
-    tasks = study.label_tasks.order_by("annotator__label", "position").annotate(
-        remarked=Case(
-            When(is_flagged=True, then=Value("flagged")),
-            When(comment="", then=Value("")),
-            default=Value("comment"),
-        )
+class TaskTable(ListTable):
+    """Who has which task, how far it is, and what was remarked."""
+
+    annotator = Column(_("Annotator"), "annotator__label")
+    place = Column(_("Order"), "position", css="num")
+    about = Column(_("About"), orderable=False)
+    state = Column(_("State"))
+    time = Column(_("Active time"), "active_ms", css="num", high_first=True)
+    seen = Column(_("Last seen"), "last_seen_at", high_first=True)
+    remarks = Column(_("Remarks"), orderable=False)
+
+
+class TaskFilter(FilterSet):  # type: ignore[misc]
+    """Tasks by person, state and remark."""
+
+    q = Search(_("In remarks"), "comment", "skip_reason")
+    annotator = ModelChoiceFilter(
+        label=_("Annotator"),
+        queryset=lambda request: Annotator.objects.filter(
+            memberships__study__uid=request.resolver_match.kwargs["uid"]
+        ),
+        to_field_name="uid",
     )
-    table = tasks_table(study).shown(tasks, request.GET)
-    rows = table.rows.select_related("annotator", "item", *kind.about_rows)
-    shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
-    context: dict[str, Any] = {
-        "study": study,
-        "kind": kind,
-        "table": table,
-        "tasks": shown,
-        "rows": [kind.about(task) for task in shown],
-    }
-    return page(request, "annotation/study_work.html", context)
+    state = ChoiceFilter(label=_("State"), choices=LabelTask.State.choices)
+    remarks = ChoiceFilter(
+        label=_("Remarks"),
+        choices=[("flagged", _("flagged")), ("comment", _("with a comment"))],
+        method=lambda rows, _name, value: (
+            rows.filter(is_flagged=True) if value == "flagged" else rows.exclude(comment="")
+        ),
+    )
+
+
+class TaskList(ListPage):
+    """Every task of a study."""
+
+    template_name = "annotation/study_work.html"
+    table_class = TaskTable
+    filterset_class = TaskFilter
+
+    def get_queryset(self) -> QuerySet[LabelTask]:
+        """The tasks, person by person; 404 where the study has none."""
+        study = study_of(self.request, self.kwargs["uid"])
+        kind = work_of(study)
+        if not isinstance(kind, LabelWork):
+            raise Http404
+        self.kind = kind
+        self.extra_context = {"study": study, "kind": kind}
+        tasks = study.label_tasks.order_by("annotator__label", "position")
+        return tasks.select_related("annotator", "item", *kind.about_rows)
+
+    def get_table_kwargs(self) -> dict[str, Any]:
+        """Each kind of study has a word for what its tasks are about."""
+        about = Column(self.kind.about_label, orderable=False)
+        return {"extra_columns": [("about", about)]}
+
+
+study_work = TaskList.for_users_with("annotation.view_study")
 
 
 @requires("annotation.change_study")
@@ -65,31 +94,3 @@ def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     if wants_fragment(request):
         return page(request, narrowed.COUNTED, {"form": form, "count": count})
     return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, count=count)
-
-
-def tasks_table(study: Study) -> Table[LabelTask]:
-    """What the tasks of a study can be sorted and filtered by."""
-    members = study.memberships.select_related("annotator").order_by("annotator__label")
-    return Table(
-        "tasks",
-        {
-            "annotator": Column("annotator__label"),
-            "place": Column("position"),
-            "state": Column("state"),
-            "time": Column("active_ms", high_first=True),
-            "seen": Column("last_seen_at", high_first=True),
-        },
-        choices=[
-            Choice(
-                "annotator",
-                _("Annotator"),
-                "annotator__uid",
-                [(str(member.annotator.uid), member.annotator.label) for member in members],
-            ),
-            Choice("state", _("State"), "state", LabelTask.State.choices),
-            Choice(
-                "marked", _("Remarks"), "remarked", [("flagged", _("flagged")), ("comment", _("with a comment"))]
-            ),
-        ],
-        search=Search(_("In remarks"), ("comment", "skip_reason")),
-    )

@@ -21,26 +21,25 @@ from annotation.states import RecruitmentOutcome
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.downloads import csv_download, download
+from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Choice, Column, Search, Table
 
 AT_MOST = 50
 """So many newcomers are counted that there would be tasks for; counting more takes long."""
-PEOPLE: Table[people.Person] = Table(
-    name="people",
-    columns={
-        "id": Column(lambda person: person.panel_id),
-        "joined": Column(lambda person: person.joined_at, high_first=True),
-        "outcome": Column(lambda person: person.label),
-        "done": Column(lambda person: person.progress.n_done, high_first=True),
-        "amount": Column(lambda person: person.amount, high_first=True),
-    },
-    choices=(Choice("outcome", gettext_lazy("Outcome"), lambda person: person.label),),
-    search=Search(
-        gettext_lazy("Participant or submission"), lambda person: f"{person.panel_id} {person.submission_id}"
-    ),
-)
+
+
+class PeopleTable(MemoryTable):
+    """What people are sorted, narrowed and found by."""
+
+    person = Column(gettext_lazy("Participant"), "panel_id", is_searched=True)
+    submission = Column(gettext_lazy("Submission"), "submission_id", is_searched=True, orderable=False)
+    joined = Column(gettext_lazy("Joined"), "joined_at", high_first=True)
+    outcome = Column(gettext_lazy("Outcome"), "label", is_filter=True)
+    done = Column(gettext_lazy("Done"), "progress__n_done", css="num", high_first=True)
+    skipped = Column(gettext_lazy("Skipped"), "progress__n_skipped", css="num", high_first=True)
+    checks = Column(gettext_lazy("Checks right"), "progress__n_checks_right", css="num", high_first=True)
+    amount = Column(gettext_lazy("Amount"), css="num", high_first=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
         "study": study,
         "link": row,
         "n_idle": len(idle),
-        "table": PEOPLE.shown(rows, request.GET),
+        "table": PeopleTable(rows, request.GET),
         "batches": [len(batch) for batch in people.approvable(rows)],
         "n_without_submission": sum(
             person.state == RecruitmentOutcome.COMPLETED and not person.submission_id for person in rows

@@ -24,8 +24,8 @@ from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
+from benchmarks.web.lists import Column
 from benchmarks.web.parquet import is_available
-from benchmarks.web.tables import Column
 
 CLOSING = gettext_lazy("No answers can be saved after that; work that was started stays readable.")
 
@@ -133,7 +133,7 @@ class Work(StudyKind, ABC):
     """That n items have fewer people than planned."""
     short_help: Text = ""
     member_columns: Mapping[str, Column] = MappingProxyType({})
-    """What of a row of `member_rows` the page of people sorts by, beside the name and the day of joining."""
+    """Columns of the page of people beside the name and the day of joining, of rows of `member_rows`."""
     label_columns: tuple[str, ...] = ()
     label_files: tuple[tuple[str, Text], ...] = ()
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -18,9 +18,17 @@ from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
 from annotation.studies.kind import NotPossible, Work, blocked_in, has_plan, work_of
 from annotation.studies.scope import study_of
+from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Column, Search, Table
+
+
+class MemberTable(MemoryTable):
+    """What the people of a study are sorted by, and found by."""
+
+    member = Column(_("Annotator"), "member__annotator__label", is_searched=True)
+    number = Column(_("In exports"), "member__pseudonym", is_searched=True)
+    joined = Column(_("Joined"), "member__joined_at", high_first=True)
 
 
 @requires("annotation.change_study")
@@ -49,22 +57,10 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "form": items,
         "short": work.short_of(study),
         "blocked": blocked_in(study, request.user),
-        "table": members_table(work).shown(members_now, request.GET),
+        "table": MemberTable(members_now, request.GET, extra_columns=work.member_columns.items()),
         "left": [row for row in rows if row["member"].left_at is not None],
     }
     return page(request, work.people_template, context, status=422 if action else 200)
-
-
-def members_table(work: Work) -> Table[dict[str, Any]]:
-    """What the people of a study can be sorted and searched by."""
-    columns = {
-        "name": Column(lambda row: row["member"].annotator.label),
-        "number": Column(lambda row: row["member"].number),
-        "joined": Column(lambda row: row["member"].joined_at, high_first=True),
-        **work.member_columns,
-    }
-    named = Search(_("Name"), lambda row: f"{row['member'].annotator.label} {row['member'].pseudonym}")
-    return Table("members", columns, search=named)
 
 
 @requires("annotation.change_study")

@@ -6,10 +6,11 @@ A kind names its cards and columns; the one template draws them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
@@ -17,8 +18,8 @@ from annotation.kinds import Text
 from annotation.models import LabelTask, Membership
 from annotation.studies.overview import TOO_FAST_MS, Share
 from annotation.templatetags.work import duration, money, percent
-from benchmarks.web.tables import Column as SortColumn
-from benchmarks.web.tables import Table as SortedTable
+from benchmarks.web.lists import Column as ListColumn
+from benchmarks.web.lists import MemoryTable
 
 NAME = "name"
 
@@ -66,17 +67,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A cell of the head of a table."""
-
-    text: Text
-    is_number: bool = False
-    colspan: int = 1
-    rowspan: int = 1
-    column: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """People in rows, each with the attribute `member`; their names come before the columns.
 
@@ -89,21 +79,15 @@ class Table:
     columns: Sequence[Column]
     people: Sequence[Any]
 
-    @property
-    def head(self) -> list[list[Heading]]:
-        """One row of headings, or two where columns are grouped."""
-        is_grouped = any(column.group for column in self.columns)
-        rowspan = 2 if is_grouped else 1
-        first = [Heading(_("Annotator"), rowspan=rowspan, column=NAME)]
-        second = []
-        for group, columns in groupby(self.columns, key=lambda column: column.group):
-            columns_below = [Heading(column.heading, column.is_number, column=column.name) for column in columns]
-            if group:
-                first.append(Heading(group, colspan=len(columns_below)))
-                second += columns_below
-            else:
-                first += [replace(heading, rowspan=rowspan) for heading in columns_below]
-        return [first, second] if is_grouped else [first]
+    def head(self, shown: MemoryTable) -> list[list[tuple[Text, list[Any]]]]:
+        """One row of heads, or two where columns are grouped: titles of groups, each with what stands below it."""
+        groups: list[tuple[Text, list[Any]]] = [
+            (group, [shown.columns[column.name] for column in columns])
+            for group, columns in groupby(self.columns, key=lambda column: column.group)
+        ]
+        second: list[tuple[Text, list[Any]]] = [("", columns) for group, columns in groups if group]
+        first = [("", [shown.columns[NAME]]), *groups]
+        return [first, second] if second else [first]
 
     def rows_of(self, people: Iterable[Any]) -> list[tuple[Membership, list[tuple[bool, Cell]]]]:
         """Each of these people with their cells, and whether these are numbers."""
@@ -112,15 +96,24 @@ class Table:
             for person in people
         ]
 
-    @property
-    def sortable(self) -> SortedTable[Any]:
-        """What the table is sorted by: names of people, or a column by its name."""
-        columns = {NAME: SortColumn(lambda person: person.member.annotator.label)}
-        columns |= {
-            column.name: SortColumn(column.value, high_first=column.is_number or column.by is not None)
+    def shown(self, query: QueryDict) -> MemoryTable:
+        """The people as an address sorts them, by name or by a column."""
+        is_grouped = any(column.group for column in self.columns)
+        columns = [(NAME, ListColumn(_("Annotator"), "member__annotator__label", th={"rowspan": 1 + is_grouped}))]
+        columns += [
+            (
+                column.name,
+                ListColumn(
+                    column.heading,
+                    column.value,
+                    css="num" if column.is_number else "",
+                    high_first=column.is_number or column.by is not None,
+                    th={"rowspan": 2 if is_grouped and not column.group else 1},
+                ),
+            )
             for column in self.columns
-        }
-        return SortedTable(self.name, columns, prefix=f"{self.name}-")
+        ]
+        return MemoryTable(self.people, query, name=self.name, extra_columns=columns)
 
 
 @dataclass(frozen=True, slots=True)

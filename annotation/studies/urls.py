@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.studies import member_views, preview_views, text_views, views
+from annotation.studies import list_views, member_views, preview_views, text_views, views
 
 STUDY = "studies/<uuid:uid>/"
 
 urlpatterns = [
-    path("studies/", views.study_list, name="studies"),
+    path("studies/", list_views.study_list, name="studies"),
     path("studies/<slug:kind>/new/", views.study_create, name="study-create"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),

@@ -6,8 +6,6 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -15,8 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import kinds
-from annotation.models import LabelItem, Study, WritingPlan
+from annotation.models import Study
 from annotation.studies import lifecycle
 from annotation.studies.forms import CloneForm, copy_name, initial_from, name_for
 from annotation.studies.guidelines import current_guideline
@@ -35,15 +32,12 @@ from annotation.studies.pace import paces
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of, uid_in
 from benchmarks.models import Haystack
-from benchmarks.questions import sets as question_sets
 from benchmarks.web.downloads import csv_download, download, jsonl_download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.parquet import CONTENT_TYPE, parquet
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Choice, Column, Search, Table
 
-ON_A_PAGE = 50
 LIVE = "annotation/_study_live.html"
 """The part of an overview that refreshes itself."""
 VERBS = {
@@ -52,63 +46,6 @@ VERBS = {
     "archive": lifecycle.archive_study,
     "restore": lifecycle.restore_study,
 }
-
-
-def table_of(*, shows_archive: bool) -> Table[Study]:
-    """The table, with the haystacks and question sets that there are to choose from. Two queries."""
-    haystacks = Haystack.objects.current().without_sources().order_by("title").values_list("uid", "title")
-    material = [(str(uid), title) for uid, title in haystacks]
-    material += [
-        (question_set.name, question_set.name)
-        for question_set in question_sets.sets()
-        if not question_set.is_archived
-    ]
-    states = [] if shows_archive else [pair for pair in Study.State.choices if pair[0] != Study.State.ARCHIVED]
-    return Table(
-        "studies",
-        {
-            "name": Column("name"),
-            "kind": Column("kind"),
-            "state": Column("state"),
-            "annotators": Column("n_annotators", high_first=True),
-            "done": Column("n_done", high_first=True),
-            "due": Column("due_at"),
-            "made": Column("created_at", high_first=True),
-        },
-        choices=[
-            Choice("kind", _("Kind"), "kind", kinds.choices()),
-            Choice("state", _("State"), "state", states),
-            Choice("on", _("Haystack or question set"), _on, material),
-        ],
-        search=Search(_("Name or description"), ("name", "description")),
-    )
-
-
-def _on(rows: QuerySet[Study, Study], material: str) -> QuerySet[Study, Study]:
-    """The studies whose texts or items are of a haystack, by its uid, or of a question set, by its name."""
-    of_set = Q(question__dataset=material) | Q(response__question__dataset=material)
-    try:
-        uid: Any = uuid.UUID(material)
-    except ValueError:
-        return rows.filter(pk__in=LabelItem.objects.order_by().filter(of_set).values("study"))
-    plans = WritingPlan.objects.filter(subtopics__haystack__uid=uid).values("study")
-    items = LabelItem.objects.order_by().filter(summary__haystack__uid=uid).values("study")
-    return rows.filter(Q(pk__in=plans) | Q(pk__in=items))
-
-
-@requires("annotation.view_study")
-@require_safe
-def study_list(request: HtmxHttpRequest) -> HttpResponse:
-    """Studies of this researcher; the archive apart."""
-    shows_archive = request.GET.get("archived") == "1"
-    rows = Study.objects.for_user(request.user).with_progress()
-    archived = Study.State.ARCHIVED
-    rows = rows.filter(state=archived) if shows_archive else rows.exclude(state=archived)
-    rows = rows.order_by("-created_at", "-pk")
-    table = table_of(shows_archive=shows_archive).shown(rows, request.GET)
-    shown = Paginator(table.rows, ON_A_PAGE).get_page(request.GET.get("page"))
-    context = {"studies": shown, "table": table, "shows_archive": shows_archive, "works": works()}
-    return page(request, "annotation/study_list.html", context)
 
 
 @requires("annotation.add_study")
@@ -163,9 +100,9 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "kind": work,
         "overview": overview,
         "tables": [
-            (table, shown, table.rows_of(shown.rows))
+            (table, shown, table.head(shown), table.rows_of(shown.data))
             for table in overview.tables
-            for shown in [table.sortable.shown(table.people, request.GET)]
+            for shown in [table.shown(request.GET)]
         ],
         "on_now": work.on_now(study, now),
         "pace": paces([study], now)[study.pk],

@@ -7,8 +7,10 @@ from django.template import RequestContext
 from django.urls import reverse
 
 from annotation.kinds import Text, kind_named
-from annotation.models import Study
+from annotation.labelling.kind import LabelWork
+from annotation.models import LabelTask, Study
 from annotation.studies.kind import Part, Work, has_plan, label_formats, parts_of, work_of
+from annotation.studies.overview_page import Remark
 
 register = template.Library()
 
@@ -23,6 +25,12 @@ def study_parts(context: RequestContext, study: Study, here: str) -> list[Part]:
 def study_url(study: Study) -> str:
     """The page of a study, by its kind."""
     return reverse(kind_named(study.kind).study_page, args=[study.uid])
+
+
+@register.simple_tag
+def task_about(kind: LabelWork, task: LabelTask) -> Remark:
+    """What a task is about."""
+    return kind.about(task)
 
 
 @register.simple_tag

@@ -20,9 +20,9 @@ from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
+from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from benchmarks.web.tables import Choice, Column, Search, Table
 
 
 @requires("annotation.view_study")
@@ -110,28 +110,23 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
     return not form.errors
 
 
-LIVE = [state for state in Assignment.State.choices if state[0] != Assignment.State.WITHDRAWN]
-TASKS: Table[Assignment] = Table(
-    "tasks",
-    {
-        "subtopic": Column(lambda task: task.subtopic.name),
-        "annotator": Column(lambda task: task.annotator.label),
-        "state": Column(lambda task: task.get_state_display()),
-        "documents": Column(lambda task: len(task.document_numbers), high_first=True),
-        "words": Column(lambda task: task.n_words, high_first=True),
-        "insights": Column(lambda task: task.n_insights_present, high_first=True),
-        "recall": Column(lambda task: task.ceiling.get("recall"), high_first=True),
-        "f1": Column(lambda task: task.ceiling.get("f1"), high_first=True),
-        "due": Column(lambda task: task.due_at),
-    },
-    choices=[
-        Choice("haystack", gettext_lazy("Haystack"), lambda task: task.subtopic.haystack.title),
-        Choice("annotator", gettext_lazy("Annotator"), lambda task: task.annotator.label),
-        Choice("state", gettext_lazy("State"), lambda task: task.state, LIVE),
-    ],
-    search=Search(gettext_lazy("Subtopic"), lambda task: task.subtopic.name),
-)
-"""The tasks of a study and what they can be sorted and filtered by."""
+class TaskTable(MemoryTable):
+    """What the tasks of a study are sorted, narrowed and found by."""
+
+    subtopic = Column(gettext_lazy("Subtopic"), "subtopic__name", is_searched=True)
+    haystack = Column(gettext_lazy("Haystack"), "subtopic__haystack__title", is_filter=True, visible=False)
+    annotator = Column(gettext_lazy("Annotator"), "annotator__label", is_filter=True)
+    state = Column(gettext_lazy("State"), "get_state_display", is_filter=True)
+    documents = Column(
+        gettext_lazy("Documents"), lambda task: len(task.document_numbers), css="num", high_first=True
+    )
+    words = Column(gettext_lazy("Words"), "n_words", css="num", high_first=True)
+    insights = Column(gettext_lazy("Insights"), "n_insights_present", css="num", high_first=True)
+    recall = Column(
+        gettext_lazy("Ceiling: recall"), lambda task: task.ceiling.get("recall"), css="num", high_first=True
+    )
+    f1 = Column(gettext_lazy("F1"), lambda task: task.ceiling.get("f1"), css="num", high_first=True)
+    due = Column(gettext_lazy("Due"), "due_at")
 
 
 def _assignments_page(
@@ -148,7 +143,7 @@ def _assignments_page(
     )
     context = {
         "study": study,
-        "tasks": TASKS.shown([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET),
+        "tasks": TaskTable([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET),
         "withdrawn": [task for task in tasks if task.state == Assignment.State.WITHDRAWN],
         "table": table,
         "matrix": _matrix(study, table),

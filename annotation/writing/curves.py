@@ -21,7 +21,7 @@ from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.tables import Choice, Column, Table
+from benchmarks.web.lists import Column, MemoryTable
 
 CURVE_COLUMNS = (
     "series",
@@ -63,29 +63,26 @@ class SessionRow:
     ceiling_f1: float | None
     flags: tuple[str, ...]
 
+    @property
+    def values(self) -> list[float | None]:
+        """The scores without their intervals."""
+        return [stat.value if stat else None for stat in self.stats]
+
 
 def _score(at: int) -> Column:
-    return Column(lambda row: row.stats[at] and row.stats[at].value, high_first=True)
+    return Column(MEASURES[at].capitalize(), lambda row: row.values[at], css="num", high_first=True)
 
 
-SESSIONS: Table[SessionRow] = Table(
-    "sessions",
-    {
-        "annotator": Column(lambda row: row.pseudonym),
-        "subtopic": Column(lambda row: row.subtopic),
-        "state": Column(lambda row: row.state),
-        "minutes": Column(lambda row: row.minutes, high_first=True),
-        **{name: _score(at) for at, name in enumerate(MEASURES)},
-        "ceiling": Column(lambda row: row.ceiling_f1, high_first=True),
-        "flags": Column(lambda row: len(row.flags), high_first=True),
-    },
-    choices=[
-        Choice("annotator", gettext_lazy("Annotator"), lambda row: row.pseudonym),
-        Choice("subtopic", gettext_lazy("Subtopic"), lambda row: row.subtopic),
-        Choice("state", gettext_lazy("State"), lambda row: row.state),
-    ],
-)
-"""The table of sessions, and what it can be sorted and filtered by."""
+class SessionTable(MemoryTable):
+    """What sessions are sorted and narrowed by."""
+
+    annotator = Column(gettext_lazy("Annotator"), "pseudonym", is_filter=True)
+    subtopic = Column(gettext_lazy("Subtopic"), is_filter=True)
+    state = Column(gettext_lazy("State"), is_filter=True)
+    minutes = Column(gettext_lazy("Active time, min"), css="num", high_first=True)
+    coverage, citation, precision, recall, joint = map(_score, range(5))
+    ceiling = Column(gettext_lazy("Ceiling"), "ceiling_f1", css="num", high_first=True)
+    flags = Column(gettext_lazy("Review"), lambda row: len(row.flags), high_first=True)
 
 
 @dataclass(frozen=True)

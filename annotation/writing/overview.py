@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
 from annotation.studies.overview_page import Card, Column, OverviewPage, Presence, Table
@@ -19,7 +20,7 @@ from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
 from benchmarks.corpora.retrieval_words import names_of
-from benchmarks.web.tables import Column as SortColumn
+from benchmarks.web.lists import Column as ListColumn
 
 STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)
 
@@ -109,8 +110,8 @@ def member_rows(study: Study) -> list[dict[str, Any]]:
 
 
 MEMBER_COLUMNS = {
-    "limit": SortColumn(itemgetter("limit_ms"), high_first=True),
-    "tasks": SortColumn(itemgetter("n_tasks"), high_first=True),
+    "limit": ListColumn(gettext_lazy("Time limit"), "limit_ms", css="num", high_first=True),
+    "tasks": ListColumn(gettext_lazy("Tasks"), "n_tasks", css="num", high_first=True),
 }
 """What of such a row people are sorted by."""
 

@@ -93,7 +93,7 @@ def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "report": report,
         "files": exports.files(study, judge, now).values(),
     }
-    context |= {"table": curves.SESSIONS.shown(report.sessions, request.GET)}
+    context |= {"table": curves.SessionTable(report.sessions, request.GET)}
     context |= {"judge_note": description_of(judge.kind)}
     context |= {"chart": progress_chart(report), "files_url": reverse("annotation:study-results", args=[uid])}
     return page(request, "annotation/results_study.html", context, part="results")

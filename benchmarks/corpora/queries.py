@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Substr
+from django.utils.translation import gettext_lazy as _
 
 from benchmarks.corpora.literal import pattern_of
 from benchmarks.corpora.retrieval_words import names_of
@@ -20,7 +21,7 @@ from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
 from benchmarks.system_names import setting_name
-from benchmarks.web.tables import Column, Table
+from benchmarks.web.lists import Column, MemoryTable
 
 PREVIEW = 160
 
@@ -168,23 +169,25 @@ class SummaryRow:
         return found.value if found else None
 
 
-def _by_measure(name: str) -> Column:
-    return Column(lambda row: row.stat(name), high_first=True)
+SCORES = ("coverage", "citation", "joint")
 
 
-SUMMARIES: Table[SummaryRow] = Table(
-    "summaries",
-    {
-        "system": Column(lambda row: row.summarizer),
-        "setting": Column(lambda row: _setting_order(row.setting)),
-        **{name: _by_measure(name) for name in summhay.MEASURES},
-        "lines": Column(lambda row: row.n_lines, high_first=True),
-        "bullets": Column(lambda row: row.n_bullets, high_first=True),
-        "words": Column(lambda row: row.words_per_bullet, high_first=True),
-    },
-    default="system",
-)
-"""The table of a subtopic's summaries, and what it can be sorted by."""
+def _score(name: str, title: Any) -> Column:
+    return Column(title, lambda row: row.stat(name), css="num", high_first=True)
+
+
+class SummaryTable(MemoryTable):
+    """What a subtopic's summaries are sorted by."""
+
+    system = Column(_("System"), "summarizer")
+    setting = Column(_("Source of documents"), lambda row: _setting_order(row.setting))
+    coverage, citation, joint = map(_score, SCORES, (_("Coverage"), _("Citation"), _("Joint")))
+    lines = Column(_("Lines"), "n_lines", css="num", high_first=True)
+    bullets = Column(_("Bullets"), "n_bullets", css="num", high_first=True)
+    words = Column(_("Words per bullet"), "words_per_bullet", css="num", high_first=True)
+
+    class Meta:
+        order_by = "system"
 
 
 COUNTED = (Summary.Origin.IMPORTED, Summary.Origin.GENERATED)

@@ -11,8 +11,9 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_filters import CharFilter, FilterSet
 
 from benchmarks.corpora import archiving as corpora
 from benchmarks.corpora import queries as browse
@@ -22,50 +23,61 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.owning import may_change
+from benchmarks.querysets import HaystackQuerySet
 from benchmarks.results.stored import look_up
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
+from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires, wanted
-from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_haystack"
-HAYSTACKS: Table[Haystack] = Table(
-    "haystacks",
-    {
-        "title": Column("title"),
-        "dataset": Column("dataset"),
-        "documents": Column("n_documents", high_first=True),
-        "words": Column("n_words", high_first=True),
-        "subtopics": Column("n_subtopics", high_first=True),
-        "insights": Column("n_insights", high_first=True),
-        "summaries": Column("n_summaries", high_first=True),
-        "added": Column("created_at", high_first=True),
-    },
-    default="title",
-)
 
 
-@require_safe
-@requires(VIEW)
-def haystack_list(request: HtmxHttpRequest) -> HttpResponse:
-    """All haystacks, filtered and sorted by the address; the sources of one dataset where it names that."""
-    find = request.GET.get("q", "").strip()
-    archived = request.GET.get("archived") == "1"
-    dataset = request.GET.get("dataset", "")
-    rows = Haystack.objects.archived() if archived else Haystack.objects.current()
-    sources = rows.search(find).sources().order_by("dataset").values("dataset")
-    rows = rows.filter(dataset=dataset) if dataset else rows.without_sources()
-    context = {
-        "dataset": dataset,
-        "is_of_sources": bool(dataset) and not archived and rows.sources().exists(),
-        "sources": [] if dataset else sources.annotate(n=Count("pk"), n_words=Sum("n_words")),
-        "table": HAYSTACKS.shown(rows.search(find).with_counts().order_by("title", "pk"), request.GET),
-        "find": find,
-        "archived": archived,
-        "n_archived": 0 if archived else Haystack.objects.archived().count(),
-    }
-    return page(request, "benchmarks/haystack_list.html", context, part="table")
+class HaystackTable(ListTable):
+    """What haystacks are sorted by."""
+
+    title = Column(_("Haystack"))
+    dataset = Column(_("Dataset"))
+    documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
+    words = Column(_("Words"), "n_words", css="num", high_first=True)
+    subtopics = Column(_("Subtopics"), "n_subtopics", css="num", high_first=True)
+    insights = Column(_("Insights"), "n_insights", css="num", high_first=True)
+    summaries = Column(_("Summaries"), "n_summaries", css="num", high_first=True)
+    added = Column(_("Added"), "created_at", high_first=True)
+
+
+class HaystackFilter(FilterSet):  # type: ignore[misc]
+    """Haystacks by words."""
+
+    q = CharFilter(label=_("Title, id or dataset"), method=lambda rows, _name, text: rows.search(text))
+
+
+class HaystackList(ListPage):
+    """All haystacks; the sources of one dataset where the address names that."""
+
+    template_name = "benchmarks/haystack_list.html"
+    table_class = HaystackTable
+    filterset_class = HaystackFilter
+
+    def get_queryset(self) -> HaystackQuerySet:
+        """The haystacks by title, with what else the page shows."""
+        query = self.request.GET
+        archived, dataset = query.get("archived") == "1", query.get("dataset", "")
+        rows = Haystack.objects.archived() if archived else Haystack.objects.current()
+        sources = rows.search(query.get("q", "").strip()).sources().order_by("dataset").values("dataset")
+        rows = rows.filter(dataset=dataset) if dataset else rows.without_sources()
+        self.extra_context = {
+            "dataset": dataset,
+            "is_of_sources": bool(dataset) and not archived and rows.sources().exists(),
+            "sources": [] if dataset else sources.annotate(n=Count("pk"), n_words=Sum("n_words")),
+            "archived": archived,
+            "n_archived": 0 if archived else Haystack.objects.archived().count(),
+        }
+        return rows.with_counts().order_by("title", "pk")
+
+
+haystack_list = HaystackList.for_users_with(VIEW)
 
 
 @require_safe
@@ -118,7 +130,7 @@ def subtopic_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "insights": subtopic.insights.order_by("number"),
         "judges": judges,
         "judge": judge,
-        "table": browse.SUMMARIES.shown(rows, request.GET),
+        "table": browse.SummaryTable(rows, request.GET, exclude=() if judge else browse.SCORES),
         "retrievers": list(
             names_of(subtopic.rankings.with_reference().values_list("reference", flat=True)).values()
         ),

@@ -255,7 +255,6 @@ def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "rows": found.rows,
         "only_invalid": only_invalid,
         "n_invalid": answers.of_run(run, only_invalid=True).count(),
-        "query": "only=invalid" if only_invalid else "",
     }
     return page(request, "benchmarks/run_answers.html", context)
 

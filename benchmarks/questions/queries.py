@@ -10,23 +10,11 @@ from benchmarks.querysets import QuestionQuerySet
 from benchmarks.web.highlighting import Mark, Segment, segments
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What the list can be filtered by."""
-
-    datasets: list[str]
-    categories: list[str]
-    domains: list[str]
-
-
-def choices(*, archived: bool = False) -> Choices:
-    """Names that occur. Three queries."""
-    return Choices(*(_names(name, archived) for name in ("dataset", "category", "domain")))
-
-
-def _names(field: str, archived: bool) -> list[str]:
-    rows: QuestionQuerySet = Question.objects.in_archive(archived).order_by(field)
-    return list(rows.exclude(**{field: ""}).values_list(field, flat=True).distinct())
+def names(field: str, *, with_archive: bool = True) -> list[tuple[str, str]]:
+    """What occurs in a field, as choices. One query."""
+    rows: QuestionQuerySet = Question.objects.all() if with_archive else Question.objects.in_archive(False)
+    values = rows.exclude(**{field: ""}).order_by(field).values_list(field, flat=True).distinct()
+    return [(value, value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,68 +2,76 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from benchmarks.corpora.archiving import InUse
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Question
+from benchmarks.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
-from benchmarks.questions.queries import choices, question_page
+from benchmarks.questions.queries import names, question_page
 from benchmarks.web.downloads import download
+from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, wanted
-from benchmarks.web.tables import Column, Table
 
 VIEW = "benchmarks.view_question"
-ON_A_PAGE = 100
-QUESTIONS: Table[Question] = Table(
-    "questions",
-    {
-        "question": Column("text"),
-        "category": Column("category"),
-        "domain": Column("domain"),
-        "dataset": Column("dataset"),
-        "documents": Column("n_documents", high_first=True),
-        "words": Column("n_words", high_first=True),
-        "points": Column("n_key_points", high_first=True),
-        "responses": Column("n_responses", high_first=True),
-    },
-)
 
 
-@require_safe
-@requires(VIEW)
-def question_list(request: HtmxHttpRequest) -> HttpResponse:
-    """All questions, filtered and sorted by the address."""
-    find = request.GET.get("q", "").strip()
-    chosen = {name: request.GET.get(name, "") for name in ("dataset", "category", "domain")}
-    archived, sets = request.GET.get("archived") == "1", question_sets.sets(for_user=request.user)
-    rows = Question.objects.in_archive(archived).search(find).of(**chosen).with_counts().order_by("dataset", "pk")
-    table = QUESTIONS.shown(rows, request.GET)
-    context = {
-        "archived": archived,
-        "sets": [row for row in sets if row.is_archived == archived],
-        "n_archived": sum(row.is_archived for row in sets),
-        "questions": Paginator(table.rows, ON_A_PAGE).get_page(request.GET.get("page")),
-        "choices": choices(archived=archived),
-        "chosen": chosen,
-        "is_filtered": bool(find or any(chosen.values())),
-        "find": find,
-        "table": table,
-    }
-    return page(request, "benchmarks/question_list.html", context, part="table")
+class QuestionTable(ListTable):
+    """What questions are sorted by."""
+
+    question = Column(_("Question"), "text")
+    category = Column(_("Category"))
+    domain = Column(_("Domain"))
+    dataset = Column(_("Dataset"))
+    documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
+    words = Column(_("Words"), "n_words", css="num", high_first=True)
+    points = Column(_("Key points"), "n_key_points", css="num", high_first=True)
+    responses = Column(_("Responses"), "n_responses", css="num", high_first=True)
+
+
+class QuestionFilter(FilterSet):  # type: ignore[misc]
+    """Questions by words and where they belong."""
+
+    q = CharFilter(label=_("Question or id"), method=lambda rows, _name, text: rows.search(text))
+    dataset = ChoiceFilter(label=_("Dataset"), choices=partial(names, "dataset"))
+    category = ChoiceFilter(label=_("Category"), choices=partial(names, "category"))
+    domain = ChoiceFilter(label=_("Domain"), choices=partial(names, "domain"))
+
+
+class QuestionList(ListPage):
+    """All questions, and the sets they come in; the archive apart."""
+
+    template_name = "benchmarks/question_list.html"
+    table_class = QuestionTable
+    filterset_class = QuestionFilter
+
+    def get_queryset(self) -> QuestionQuerySet:
+        """The questions, set by set."""
+        archived, sets = self.request.GET.get("archived") == "1", question_sets.sets(for_user=self.request.user)
+        self.extra_context = {
+            "archived": archived,
+            "sets": [row for row in sets if row.is_archived == archived],
+            "n_archived": sum(row.is_archived for row in sets),
+        }
+        return Question.objects.in_archive(archived).with_counts().order_by("dataset", "pk")
+
+
+question_list = QuestionList.for_users_with(VIEW)
 
 
 @require_safe

@@ -15,7 +15,7 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.judges.registry import lexical_config
 from benchmarks.judging.forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
-from benchmarks.questions.queries import choices
+from benchmarks.questions.queries import names
 from benchmarks.recall.people import Version
 
 
@@ -62,14 +62,13 @@ class RecallForm(forms.Form):
         """Show what an address says; `judge` is the one whose figures are shown."""
         chosen = query.dict() | {"judge": judge, "system": query.getlist("system")}
         super().__init__(initial=chosen, auto_id="%s", use_required_attribute=False)
-        found = choices()
         offered: dict[str, list[tuple[str, Any]]] = {
             "judge": [(name, name) for name in judges] or [("", _("none yet"))],
             "system": [(name, name) for name in _systems_of_responses()],
             "points": [("", _("all")), *((one.key, str(one)) for one in versions)],
         }
-        names = {"dataset": found.datasets, "category": found.categories, "domain": found.domains}
-        offered |= {name: [("", _("all")), *((one, one) for one in values)] for name, values in names.items()}
+        for field in ("dataset", "category", "domain"):
+            offered[field] = [("", _("all")), *names(field, with_archive=False)]
         for name, options in offered.items():
             self.fields[name].choices = options  # type: ignore[attr-defined]
         if not versions:

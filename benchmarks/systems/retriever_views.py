@@ -20,32 +20,28 @@ from benchmarks.owning import may_change
 from benchmarks.retrieval.registry import WrongSettings, make
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.systems.retriever_forms import RetrieverForm
-from benchmarks.systems.retriever_quality import Line, quality_lines
+from benchmarks.systems.retriever_quality import quality_lines
+from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
-from benchmarks.web.tables import Column, Table
-
-FIGURES = {
-    "recall_insights": gettext_lazy("Recall of insights, %"),
-    "recall_documents": gettext_lazy("Recall of gold documents, %"),
-    "ndcg": gettext_lazy("nDCG, %"),
-}
 
 
-def _column(name: str) -> Column:
-    return Column(lambda line: getattr(line.quality, name).value, high_first=True)
+def _figure(title: Any, name: str) -> Column:
+    return Column(title, lambda line: getattr(line.quality, name).value, css="num", high_first=True)
 
 
-TABLE: Table[Line] = Table(
-    "retrievers",
-    {
-        "retriever": Column(lambda line: line.reference),
-        **{name: _column(name) for name in FIGURES},
-        "documents": Column(lambda line: line.quality.mean_documents, high_first=True),
-        "subtopics": Column(lambda line: line.quality.n_subtopics, high_first=True),
-    },
-    default="recall_insights",
-)
+class RetrieverTable(MemoryTable):
+    """What retrievers are sorted by."""
+
+    retriever = Column(gettext_lazy("Retriever"), "reference")
+    recall_insights = _figure(gettext_lazy("Recall of insights, %"), "recall_insights")
+    recall_documents = _figure(gettext_lazy("Recall of gold documents, %"), "recall_documents")
+    ndcg = _figure(gettext_lazy("nDCG, %"), "ndcg")
+    documents = Column(gettext_lazy("Documents taken"), "quality__mean_documents", css="num", high_first=True)
+    subtopics = Column(gettext_lazy("Subtopics"), "quality__n_subtopics", css="num", high_first=True)
+
+    class Meta:
+        order_by = "-recall_insights"
 
 
 class BudgetForm(forms.Form):
@@ -133,10 +129,9 @@ def _page(request: HtmxHttpRequest, haystack: Haystack, form: RetrieverForm, *, 
         "form": form,
         "budget_form": budget_form,
         "budget": budget,
-        "figures": list(FIGURES.items()),
         "working": [(row, may_change(request.user, row)) for row in working],
         "failed": [row for row in unfinished if row.state not in retrieving.WORKING],
-        "table": TABLE.shown(quality_lines([haystack], token_budget=budget), request.GET),
+        "table": RetrieverTable(quality_lines([haystack], token_budget=budget), request.GET),
     }
     if status != 200:
         return page(request, "benchmarks/retriever_list.html", context, part="state", status=status)

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,6 +22,7 @@ from benchmarks.results.sheet import (
     Drawing,
     Fragment,
     Measure,
+    Name,
     Note,
     Section,
     Sheet,
@@ -34,8 +35,7 @@ from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.sheet_files import EXTRA, whole_files
 from benchmarks.scoring.stat import Stat
 from benchmarks.templatetags.charts import chart
-from benchmarks.web.tables import Choice, Column, Search
-from benchmarks.web.tables import Table as Sorted
+from benchmarks.web.lists import Column, MemoryTable
 
 register = template.Library()
 MOST_ROWS, MOST_COLUMNS = 40, 16
@@ -129,15 +129,18 @@ def _part(context: Any, part: Any) -> str:
 
 def _table_context(table: Table, query: Any) -> dict[str, Any]:
     """The rows as an address sorts, filters and unfolds them."""
-    shown = sorted_table(table).shown([row for row in table.rows if not row.is_pinned], query)
+    shown = sorted_table(table, query)
     pinned = [row for row in table.rows if row.is_pinned]
-    rows = _together(table, shown.rows)
-    shows_all = table.is_never_cut or bool(query.get(f"{table.key}-all")) or len(shown.rows) <= MOST_ROWS
+    rows = _together(table, shown.data)
+    shows_all = table.is_never_cut or bool(query.get(f"{table.key}-all")) or len(rows) <= MOST_ROWS
     all_query = query.copy()
     all_query[f"{table.key}-all"] = "1"
     extra = f"{table.key}-{EXTRA}"
     has_extra = bool(query.get(extra))
     measures = [one for one in table.measures if has_extra or not one.is_extra]
+    leading = [one for one in measures if one.is_leading]
+    others = [one for one in measures if not one.is_leading][:MOST_COLUMNS]
+    heads = [*(one.key for one in leading), *(name.key for name in table.names), *(one.key for one in others)]
     switches = list(table.switches)
     if any(one.is_extra for one in table.measures):
         switches.append(Switch(extra, _("all columns")))
@@ -145,10 +148,11 @@ def _table_context(table: Table, query: Any) -> dict[str, Any]:
         "table": table,
         "shown": shown,
         "groups": _groups([*pinned, *(rows if shows_all else rows[:MOST_ROWS])]),
-        "leading": [one for one in measures if one.is_leading],
-        "measures": [one for one in measures if not one.is_leading][:MOST_COLUMNS],
+        "leading": leading,
+        "measures": others,
+        "heads": [shown.columns[key] for key in heads],
         "switches": [_turned(query, one) for one in switches],
-        "n_rows": len(shown.rows),
+        "n_rows": len(rows),
         "n_columns": len(measures),
         "width": len(table.names) + min(len(measures), MOST_COLUMNS),
         "is_cut": not shows_all,
@@ -182,28 +186,30 @@ def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
     return switch.title, is_on, "?" + other.urlencode()
 
 
-def sorted_table(table: Table) -> Sorted[SheetRow]:
-    """What a table can be sorted, filtered and searched by."""
-    names = {name.key: Column(lambda row, at=at: row.names[at]) for at, name in enumerate(table.names)}
-    figures = {
-        one.key: Column(
-            lambda row, key=one.key: row.number(key), high_first=one.unit is not Unit.TEXT and not one.is_leading
-        )
-        for one in table.measures
-    }
-    keys = [name.key for name in table.names]
-    find = next((at for at, key in enumerate(keys) if key == table.find), None)
-    return Sorted(
-        table.key,
-        names | figures,
-        default=table.default,
-        choices=[
-            Choice(name.key, name.title, lambda row, at=at: row.names[at])
-            for at, name in enumerate(table.names)
-            if name.is_filter
-        ],
-        search=None if find is None else Search(table.names[find].title, lambda row: row.names[find]),
-        prefix=f"{table.key}-",
+def sorted_table(table: Table, query: QueryDict) -> MemoryTable:
+    """The rows that are not pinned as an address sorts, filters and searches them."""
+    columns = {name.key: _name_column(name, at, table.find) for at, name in enumerate(table.names)}
+    columns |= {one.key: _figure_column(one) for one in table.measures}
+    default = [table.default] if table.default else None
+    if default and columns[table.default].initial_sort_descending:
+        default = [f"-{table.default}"]
+    rows = [row for row in table.rows if not row.is_pinned]
+    return MemoryTable(rows, query, name=table.key, extra_columns=columns.items(), order_by=default)
+
+
+def _name_column(name: Name, at: int, find: str) -> Column:
+    is_searched = name.key == find
+    return Column(name.title, lambda row: row.names[at], is_filter=name.is_filter, is_searched=is_searched)
+
+
+def _figure_column(measure: Measure) -> Column:
+    is_text = measure.unit is Unit.TEXT
+    return Column(
+        measure.with_unit,
+        lambda row: row.number(measure.key),
+        css="" if is_text else "num",
+        high_first=not is_text and not measure.is_leading,
+        th={"title": measure.how} if measure.how else {},
     )
 
 
@@ -251,12 +257,3 @@ def card_value(card: Card) -> SafeString:
 def sheet_files() -> list[str]:
     """The names of the files with all figures of a sheet."""
     return whole_files()
-
-
-@register.simple_tag(takes_context=True)
-def kept_fields(context: Any, form: Any) -> SafeString:
-    """What an address says beside a form, as the order of tables, so that sending the form keeps it."""
-    others = ((name, value) for name, values in context["request"].GET.lists() for value in values)
-    return format_html_join(
-        "", '<input type="hidden" name="{}" value="{}">', (one for one in others if one[0] not in form.fields)
-    )

@@ -13,6 +13,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.utils.encoding import iri_to_uri
+from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
@@ -57,7 +58,7 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
 LOGGED_IN = "logged-in"
 
 
-def refuse_others(user: Any, row: Model, *, words: str) -> None:
+def refuse_others(user: Any, row: Model, *, words: str | Promise) -> None:
     """Refuse (403, with these words) whoever may not change a row; see `benchmarks.owning`."""
     if not may_change(user, row):
         raise PermissionDenied(words)

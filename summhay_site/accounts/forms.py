@@ -205,20 +205,3 @@ class ForgottenForm(forms.Form):
     email = forms.EmailField(
         label=_("Email address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
-
-
-class PeopleFilter(forms.Form):
-    """Which people to list."""
-
-    q = forms.CharField(label=_("Name or address"), required=False, max_length=150)
-    role = forms.ChoiceField(label=_("Role"), required=False, choices=(("", _("any role")), *ROLES))
-    state = forms.ChoiceField(
-        label=_("State"),
-        required=False,
-        choices=(
-            ("", _("active")),
-            ("inactive", _("deactivated")),
-            ("new", _("never logged in")),
-            ("all", _("everybody")),
-        ),
-    )

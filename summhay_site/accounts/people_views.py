@@ -3,46 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
+from django_filters import ChoiceFilter, FilterSet
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.downloads import csv_download
+from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site.accounts import people_csv
 from summhay_site.accounts.accounts import UsernameTaken, create_account, create_accounts
-from summhay_site.accounts.forms import AccountForm, PeopleFileForm, PeopleFilter
+from summhay_site.accounts.forms import ROLES, AccountForm, PeopleFileForm
 from summhay_site.accounts.links import NoMail, PasswordLink, hand_out_links, mail_link, make_link
 from summhay_site.accounts.models import User
+from summhay_site.accounts.querysets import UserQuerySet
 from summhay_site.accounts.reader import actor
 from summhay_site.accounts.roles import ANNOTATOR
 
 TO_DOWNLOAD = "links_to_download"
-PER_PAGE = 50
+STATES = (("inactive", _("deactivated")), ("new", _("never logged in")), ("all", _("everybody")))
 
 
-@requires("annotation.view_annotator")
-@require_safe
-def people(request: HtmxHttpRequest) -> HttpResponse:
-    """List the people that one may see."""
-    form = PeopleFilter(request.GET)
-    wanted = form.cleaned_data if form.is_valid() else {"q": "", "role": "", "state": ""}
-    rows = User.objects.visible_to(request.user).with_role().search(wanted["q"]).in_state(wanted["state"])
-    if wanted["role"]:
-        rows = rows.of_role(wanted["role"])
-    found = Paginator(rows.order_by("username"), PER_PAGE).get_page(request.GET.get("page"))
-    return page(request, "site/people.html", {"form": form, "found": found, "query": _query(request)})
+class PeopleTable(ListTable):
+    """What people are sorted by."""
+
+    username = Column(_("User name"))
+    name = Column(_("Name"))
+    role = Column(_("Role"), orderable=False)
+    state = Column(_("State"), orderable=False)
+    login = Column(_("Last login"), "last_login", high_first=True)
+
+
+class PeopleFilter(FilterSet):  # type: ignore[misc]
+    """People by words, role and state."""
+
+    q = Search(_("Name or address"), "username", "name", "email")
+    role = ChoiceFilter(label=_("Role"), choices=ROLES, method=lambda rows, _name, role: rows.of_role(role))
+    state = ChoiceFilter(
+        label=_("State"),
+        choices=STATES,
+        empty_label=_("active"),
+        method=lambda rows, _name, state: rows.in_state(state),
+    )
+
+
+class People(ListPage):
+    """The people that one may see; only active ones where no state is asked for."""
+
+    template_name = "site/people.html"
+    table_class = PeopleTable
+    filterset_class = PeopleFilter
+
+    def get_queryset(self) -> UserQuerySet:
+        """The people by name."""
+        rows: UserQuerySet = User.objects.visible_to(self.request.user).with_role().order_by("username")
+        return rows if self.request.GET.get("state") in dict(STATES) else rows.in_state("")
+
+
+people = People.for_users_with("annotation.view_annotator")
 
 
 @requires("annotation.add_annotator")
@@ -168,10 +195,3 @@ def mail_now(request: HttpRequest, link: PasswordLink) -> None:
         )
     else:
         messages.success(request, _("The link was emailed to %(email)s.") % {"email": link.user.email})
-
-
-def _query(request: HttpRequest) -> str:
-    """The filter of the page, for the links of its pages."""
-    params: Any = request.GET.copy()
-    params.pop("page", None)
-    return str(params.urlencode())

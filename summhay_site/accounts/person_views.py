@@ -24,7 +24,7 @@ from summhay_site.accounts.links import may_make_link
 from summhay_site.accounts.models import User
 from summhay_site.accounts.people_views import mail_now, new_link, show_links
 from summhay_site.accounts.reader import actor
-from summhay_site.audit.log import Wanted, read_events
+from summhay_site.audit.log import EVENTS, EventFilter
 from summhay_site.audit.words import events_in_words
 
 
@@ -59,7 +59,7 @@ def _show(
         "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
     }
     if request.user.has_perm("benchmarks.view_auditevent"):
-        context["events"] = events_in_words(read_events(Wanted(object=str(shown.uid)))[:10])
+        context["events"] = events_in_words(EventFilter({"object": str(shown.uid)}, EVENTS).qs[:10])
     return page(request, "site/person.html", context, status=422 if form or details else 200)
 
 

@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import orjson
 from django.db.models import Q, QuerySet
+from django.forms import DateInput
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django_filters import CharFilter, ChoiceFilter, DateFilter, FilterSet
 
 from benchmarks.models import AuditEvent
+from summhay_site.audit.words import kind_name
 
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(9000, 1, 1)
 """Later or earlier days are ignored: in some time zones their midnight is out of range."""
 COLUMNS = ("at", "who", "action", "object_type", "object_uid", "object_name", "detail")
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which events to show; an empty field does not filter. Days are in the time zone of the reader."""
-
-    action: str = ""
-    actor: str = ""
-    object: str = ""
-    since: date | None = None
-    until: date | None = None
+EVENTS = AuditEvent.objects.select_related("actor")
+"""Events with their actors, the newest first."""
 
 
-def read_actions() -> list[str]:
-    """All actions that the log holds, sorted."""
-    return list(AuditEvent.objects.order_by("action").values_list("action", flat=True).distinct())
+def read_actions() -> list[tuple[str, str]]:
+    """All actions that the log holds, with their words, sorted by these."""
+    actions = AuditEvent.objects.order_by("action").values_list("action", flat=True).distinct()
+    return sorted(((action, kind_name(action)) for action in actions), key=lambda choice: choice[1].casefold())
 
 
-def read_events(wanted: Wanted) -> QuerySet[Any]:
-    """Events with their actors, the newest first."""
-    rows = AuditEvent.objects.select_related("actor")
-    if wanted.action:
-        rows = rows.filter(action=wanted.action)
-    if wanted.actor:
-        rows = rows.filter(actor__username__iexact=wanted.actor)
-    if wanted.object:
-        rows = rows.filter(Q(object_name__icontains=wanted.object) | Q(object_uid=wanted.object))
-    if wanted.since and wanted.since > FIRST_DAY:
-        rows = rows.filter(at__gte=_midnight(wanted.since))
-    if wanted.until and wanted.until < LAST_DAY:
-        rows = rows.filter(at__lt=_midnight(wanted.until + timedelta(days=1)))
-    return rows
+class EventFilter(FilterSet):  # type: ignore[misc]
+    """Events by what was done, by whom, to what and when; days are in the time zone of the reader."""
+
+    action = ChoiceFilter(label=_("Action"), choices=read_actions)
+    actor = CharFilter(label=_("Who (user name)"), field_name="actor__username", lookup_expr="iexact")
+    object = CharFilter(label=_("What (name or id)"), method="about")
+    since = DateFilter(label=_("From"), method="on_days", widget=DateInput(attrs={"type": "date"}))
+    until = DateFilter(label=_("Until"), method="on_days", widget=DateInput(attrs={"type": "date"}))
+
+    def about(self, events: QuerySet[Any], _name: str, text: str) -> QuerySet[Any]:
+        """Events of what has this id, or this in its name."""
+        return events.filter(Q(object_name__icontains=text) | Q(object_uid=text))
+
+    def on_days(self, events: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
+        """Events from this day on, or until its end."""
+        if not FIRST_DAY < day < LAST_DAY:
+            return events
+        if name == "since":
+            return events.filter(at__gte=_midnight(day))
+        return events.filter(at__lt=_midnight(day + timedelta(days=1)))
 
 
 def table(rows: QuerySet[Any]) -> Iterator[tuple[str, ...]]:

@@ -518,7 +518,7 @@ def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, ben: A
     assert "Mine" in seen
     assert "Hers" not in seen
     assert "Old" not in seen
-    assert "Old" in login(ada).get(url + "?archived=1").content.decode()
+    assert "Old" in login(ada).get(url + "?state=archived").content.decode()
     assert "Hers" in login(eve).get(url).content.decode()
     assert login(ben).get(url).status_code == 403
 
@@ -559,14 +559,14 @@ def test_the_list_of_studies_asks_no_more_with_more_studies(
 
 def test_a_long_list_of_studies_comes_in_pages(ada: Any, login: Any) -> None:
     Study.objects.bulk_create(
-        Study(name=f"No. {n:02}", kind="writing", created_at=NOW, created_by=ada) for n in range(51)
+        Study(name=f"No. {n:03}", kind="writing", created_at=NOW, created_by=ada) for n in range(101)
     )
     client, address = login(ada), reverse("annotation:studies")
     first, second = client.get(address).text, client.get(address + "?page=2").text
     assert "Page 1 of 2" in first
-    assert "No. 00" not in first
-    assert "No. 00" in second
-    assert "No. 01" not in second
+    assert "No. 000" not in first
+    assert "No. 000" in second
+    assert "No. 001" not in second
 
 
 def test_the_overview_counts_time_and_cost_per_person(ada: Any, ben: Any, cleo: Any, login: Any) -> None:

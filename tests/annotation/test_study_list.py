@@ -73,7 +73,7 @@ def test_people_and_tasks_count_once_whatever_else_a_study_has(
     study.memberships.filter(number=3).update(left_at=now)
     make_linking_study(annotators=[ben], researcher=ada, haystack=make_haystack(key="links"))
     for somebody in (ada, eve):
-        rows = {row.name: row for row in login(somebody).get(ADDRESS).context["studies"]}
+        rows = {row.name: row for row in login(somebody).get(ADDRESS).context["table"].data}
         assert [
             (row.n_annotators, row.n_tasks, row.n_done) for row in map(rows.get, ("Ferry", "Ferry links"))
         ] == [

@@ -108,7 +108,7 @@ def queries(client: Client, address: str) -> int:
 @pytest.mark.parametrize(
     ("name", "at_most"),
     [
-        ("list", 7),
+        ("list", 8),
         ("haystack", 13),
         ("document", 8),
         ("subtopic", 15),
@@ -140,14 +140,11 @@ def test_the_list_is_searched_and_sorted_by_the_address(now: datetime, ada: Any,
     by_title = text_of(client, address)
     assert by_title.index("Alpha") < by_title.index("Beta")
     imported(now, key="c", title="Gamma", n_documents=20)
-    by_size = text_of(client, f"{address}?sort=documents")
+    by_size = text_of(client, f"{address}?sort=-documents")
     assert by_size.index("Gamma") < by_size.index("Alpha") < by_size.index("Beta")
     found = text_of(client, f"{address}?q=alph")
     assert "Alpha" in found
     assert "Beta" not in found
-    part = text_of(client, f"{address}?q=alph", **{"HX-Request": "true"})
-    assert "Alpha" in part
-    assert "<html" not in part
 
 
 def test_empty_pages_say_what_to_do_next(now: datetime, ada: Any, login: Login) -> None:
@@ -255,7 +252,7 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, a
     subtopic = Subtopic.objects.get()
     client = login(ada)
     address = reverse("benchmarks:subtopic-detail", args=[subtopic.uid])
-    by_name, by_score = text_of(client, address), text_of(client, f"{address}?sort=coverage")
+    by_name, by_score = text_of(client, address), text_of(client, f"{address}?sort=-coverage")
     assert by_name.index(">bad<") < by_name.index(">good<")
     assert by_score.index(">good<") < by_score.index(">bad<")
     assert "100.0" in by_score

@@ -109,7 +109,7 @@ def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, login: Login) 
     for _ in range(2):
         client.post(archive, {"archived": "1"})
     shown = text_of(client, questions + "?dataset=harbours")
-    assert "No question matches these filters." in shown
+    assert "Nothing matches these filters." in shown
     assert "1 archived set" in text_of(client, questions)
     archived = text_of(client, questions + "?archived=1")
     assert "harbours as JSONL" in archived

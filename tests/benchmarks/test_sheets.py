@@ -24,7 +24,7 @@ class _Form(forms.Form):
 
 def test_a_form_keeps_what_an_address_says_beside_it() -> None:
     request = RequestFactory().get("/", {"judge": "owl", "rows-sort": ["-n", '">']})
-    shown = Template("{% load sheets %}{% kept_fields form %}").render(
+    shown = Template("{% load lists %}{% kept_fields form %}").render(
         Context({"request": request, "form": _Form()})
     )
     assert "judge" not in shown
