@@ -150,7 +150,7 @@ def _table_context(table: Table, query: Any) -> dict[str, Any]:
         "groups": _groups([*pinned, *(rows if shows_all else rows[:MOST_ROWS])]),
         "leading": leading,
         "measures": others,
-        "heads": [shown.columns[key] for key in heads],
+        "heads": [shown.columns[_column_key(key)] for key in heads],
         "switches": [_turned(query, one) for one in switches],
         "n_rows": len(rows),
         "n_columns": len(measures),
@@ -188,13 +188,17 @@ def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
 
 def sorted_table(table: Table, query: QueryDict) -> MemoryTable:
     """The rows that are not pinned as an address sorts, filters and searches them."""
-    columns = {name.key: _name_column(name, at, table.find) for at, name in enumerate(table.names)}
-    columns |= {one.key: _figure_column(one) for one in table.measures}
-    default = [table.default] if table.default else None
-    if default and columns[table.default].initial_sort_descending:
-        default = [f"-{table.default}"]
+    columns = {_column_key(name.key): _name_column(name, at, table.find) for at, name in enumerate(table.names)}
+    columns |= {_column_key(one.key): _figure_column(one) for one in table.measures}
+    default = _column_key(table.default)
+    if default and columns[default].initial_sort_descending:
+        default = f"-{default}"
     rows = [row for row in table.rows if not row.is_pinned]
-    return MemoryTable(rows, query, name=table.key, extra_columns=columns.items(), order_by=default)
+    return MemoryTable(rows, query, name=table.key, extra_columns=columns.items(), order_by=default or None)
+
+
+def _column_key(key: str) -> str:
+    return key.replace(".", "__")  # a dot in the name of a column is deprecated in django-tables2
 
 
 def _name_column(name: Name, at: int, find: str) -> Column:
