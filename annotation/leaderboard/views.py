@@ -40,12 +40,12 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
         return redirect(f"{request.path}?{query.urlencode()}")
     studies = _studies(request)
     form, view, shown = _shown(request, studies)
-    found = shown.figures if shown else None
-    if shown is not None and found is None:
+    board = shown.figures if shown else None
+    if shown is not None and board is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
-    context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": found, "formats": FORMAT_NAMES}
-    if view is not None and found is not None:
-        context["sheet"] = sheet(Layout(found, view, names_of(found.settings), request.GET, tuple(studies)))
+    context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
+    if view is not None and board is not None:
+        context["sheet"] = sheet(Layout(board, view, names_of(board.settings), request.GET, tuple(studies)))
         context["files_url"] = reverse("annotation:leaderboard-figures", args=["x"]).removesuffix("x")
     return page(request, "annotation/leaderboard.html", context, part="board")
 
@@ -57,13 +57,13 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     _form, view, shown = _shown(request, wait_s=FILE_WAIT_S)
     if view is None or shown is None:
         raise Http404
-    found = shown.figures
-    if found is None:
+    board = shown.figures
+    if board is None:
         return waiting_file(request, shown, name=name)
     is_drawn = name.startswith("board-chart.")
-    names = names_of(found.settings) if is_drawn else {one: one for one in found.settings}
-    whole = sheet(Layout(found, view, names, request.GET, is_whole=True))
-    as_json = {"data_version": shown.version, "rows": files.as_json(found, with_intervals=True)}
+    names = names_of(board.settings) if is_drawn else {setting: setting for setting in board.settings}
+    whole = sheet(Layout(board, view, names, request.GET, is_whole=True))
+    as_json = {"data_version": shown.version, "rows": files.as_json(board, with_intervals=True)}
     return sheet_file(request, whole, name, as_json=as_json, prefix="leaderboard-")
 
 
@@ -74,12 +74,12 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
     _form, _view, shown = _shown(request, wait_s=FILE_WAIT_S)
     if file_format not in FORMATS or shown is None:
         raise Http404
-    name, found = f"leaderboard.{FORMATS[file_format]}", shown.figures
-    if found is None:
+    name, board = f"leaderboard.{FORMATS[file_format]}", shown.figures
+    if board is None:
         return waiting_file(request, shown, name=name)
     if file_format == "json":
-        return json_download(files.as_json(found, with_intervals=True), name=name, indent=2)
-    text = files.TEXTS[file_format](found, reader=reader_of(request))
+        return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
+    text = files.TEXTS[file_format](board, reader=reader_of(request))
     return download([text], name=name, content_type="text/plain; charset=utf-8")
 
 
@@ -92,31 +92,29 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 @require_safe
 def compared(request: HtmxHttpRequest) -> HttpResponse:
     """One entry, or two beside each other, insight by insight and in total."""
-    form, view, board = _shown(request)
-    if board is not None and board.figures is None:
-        return waiting_page(request, board, {}, heading=_("Leaderboard"))
-    found = board.figures if board else None
-    asked = _pair(request, found)
-    if view is None or found is None or asked is None:
+    form, view, result = _shown(request)
+    if result is not None and result.figures is None:
+        return waiting_page(request, result, {}, heading=_("Leaderboard"))
+    board = result.figures if result else None
+    pair = _pair(request, board)
+    if view is None or board is None or pair is None:
         raise Http404
-    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), *asked), now=timezone.now())
+    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), *pair), now=timezone.now())
     if shown.figures is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"))
-    names = compared_sheet.names_of_rows(found, names_of(found.settings))
-    figures = compared_sheet.as_on_board(shown.figures, found, asked)
+    names = compared_sheet.names_of_rows(board, names_of(board.settings))
+    figures = compared_sheet.as_on_board(shown.figures, board, pair)
     rows = compared_sheet.with_insights(figures)
     context = {
         "form": form,
         "view": view,
         "shown": shown,
         "names": names,
-        "first": asked[0],
-        "second": asked[1],
-        "heading": " – ".join(names[key] for key in asked if key),
+        "first": pair[0],
+        "second": pair[1],
+        "heading": " – ".join(names[key] for key in pair if key),
         "rows": rows,
-        "sheet": compared_sheet.sheet(
-            figures, rows, names, asked, view, compared_sheet.timed(found, names, asked)
-        ),
+        "sheet": compared_sheet.sheet(figures, rows, names, pair, view, compared_sheet.timed(board, names, pair)),
         "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
     }
     return page(request, "annotation/leaderboard_compared.html", context)
@@ -126,29 +124,29 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """The comparison as a file."""
-    _form, view, board = _shown(request, wait_s=FILE_WAIT_S)
-    found = board.figures if board else None
-    if board is not None and found is None:
-        return waiting_file(request, board, name=name)
-    asked = _pair(request, found)
-    if view is None or found is None or asked is None:
+    _form, view, result = _shown(request, wait_s=FILE_WAIT_S)
+    board = result.figures if result else None
+    if result is not None and board is None:
+        return waiting_file(request, result, name=name)
+    pair = _pair(request, board)
+    if view is None or board is None or pair is None:
         raise Http404
-    look = PairLook(Look.at(view, _studies(request)), *asked)
+    look = PairLook(Look.at(view, _studies(request)), *pair)
     shown = look_up(COMPARED, look, now=timezone.now(), wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
-    names = compared_sheet.names_of_rows(found, {one: one for one in found.settings})
+    names = compared_sheet.names_of_rows(board, {setting: setting for setting in board.settings})
     rows = compared_sheet.with_insights(shown.figures)
-    timed = compared_sheet.timed(found, names, asked)
-    whole = compared_sheet.sheet(shown.figures, rows, names, asked, view, timed)
+    timed = compared_sheet.timed(board, names, pair)
+    whole = compared_sheet.sheet(shown.figures, rows, names, pair, view, timed)
     return sheet_file(
         request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
     )
 
 
-def _pair(request: HttpRequest, found: Board | None) -> tuple[str, str] | None:
+def _pair(request: HttpRequest, board: Board | None) -> tuple[str, str] | None:
     """The keys of the entries that an address asks for, the second may be empty; None if not on the board."""
-    known = {line.key for line in found.lines} if found else set()
+    known = {line.key for line in board.lines} if board else set()
     first, second = request.GET.get("a", ""), request.GET.get("b", "")
     return (first, second) if first in known and second in known | {""} else None
 

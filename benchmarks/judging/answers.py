@@ -55,7 +55,7 @@ class Row:
     system: str
     url: str
     place: str
-    asked: str
+    subject: str
     label: str
     cost: Decimal | None
     passages: tuple[tuple[int, str], ...] = ()
@@ -85,24 +85,24 @@ def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
     rows = TASKS[run.task].answers()
     if rows is None:
         return Verdict.objects.none()
-    found = rows.filter(run=run).select_related("call", *RELATED[rows.model])
+    answers = rows.filter(run=run).select_related("call", *RELATED[rows.model])
     if rows.model is Extraction:
-        found = found.annotate(n_points=Count("points"))
-    return (found.filter(is_valid=False) if only_invalid else found).order_by("pk")
+        answers = answers.annotate(n_points=Count("points"))
+    return (answers.filter(is_valid=False) if only_invalid else answers).order_by("pk")
 
 
-def read(found: Sequence[Answer], *, user: Any) -> Rows:
+def read(answers: Sequence[Answer], *, user: Any) -> Rows:
     """Put answers into words; a fixed number of queries."""
-    hidden = _hidden(found, user)
-    paid = _costs([answer.call for answer in found if answer.call is not None])
-    rows = tuple(_row(answer, cost=paid.get(answer.call_id), hidden=hidden) for answer in found)
-    haystacks = {row.summary.haystack_id: row.summary.haystack for row in found if isinstance(row, Verdict)}
+    hidden = _hidden(answers, user)
+    paid = _costs([answer.call for answer in answers if answer.call is not None])
+    rows = tuple(_row(answer, cost=paid.get(answer.call_id), hidden=hidden) for answer in answers)
+    haystacks = {row.summary.haystack_id: row.summary.haystack for row in answers if isinstance(row, Verdict)}
     return Rows(rows, tuple(haystacks.values()))
 
 
-def _hidden(found: Sequence[Answer], user: Any) -> Collection[int]:
+def _hidden(answers: Sequence[Answer], user: Any) -> Collection[int]:
     """The texts of sessions among these that the user may not read."""
-    of_summaries = (row for row in found if isinstance(row, Verdict | SummaryRating))
+    of_summaries = (row for row in answers if isinstance(row, Verdict | SummaryRating))
     texts = {row.summary_id for row in of_summaries if not row.summary.has_page}
     return texts - set(scopes.studies().readable(user, texts)) if texts else texts
 
@@ -115,8 +115,8 @@ def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
         counted = model.objects.filter(call__in=by_key).order_by().values_list("call").annotate(n=Count("pk"))
         for key, n in counted:
             shares[key] += n
-    found = {key: costs.cost_of_call(call, prices) for key, call in by_key.items()}
-    return {key: dollars / (shares[key] or 1) for key, dollars in found.items() if dollars is not None}
+    dollars_of = {key: costs.cost_of_call(call, prices) for key, call in by_key.items()}
+    return {key: dollars / (shares[key] or 1) for key, dollars in dollars_of.items() if dollars is not None}
 
 
 def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Row:
@@ -127,13 +127,13 @@ def _row(answer: Answer, *, cost: Decimal | None, hidden: Collection[int]) -> Ro
     if isinstance(answer, DraftText):
         return _of_draft(answer, cost=cost)
     response = answer.response
-    asked = answer.key_point or answer.point if isinstance(answer, PointVerdict) else None
+    subject = answer.key_point or answer.point if isinstance(answer, PointVerdict) else None
     return Row(
         answer=answer,
         system=str(response.system),
         url=f"{reverse('benchmarks:response-detail', args=[response.uid])}?judge={answer.judge.uid}",
         place=response.question.text,
-        asked=asked.text if asked else "",
+        subject=subject.text if subject else "",
         label=_label(answer),
         cost=cost,
     )
@@ -148,17 +148,17 @@ def _label(answer: Answer) -> str:
 def _of_summary(answer: Verdict | SummaryRating, *, cost: Decimal | None, is_hidden: bool) -> Row:
     summary, passages = answer.summary, list[tuple[int, str]]()
     if isinstance(answer, Verdict):
-        asked, label, lines = answer.insight.text, answer.coverage, summary.lines
+        subject, label, lines = answer.insight.text, answer.coverage, summary.lines
         named = [number for number in answer.lines if 0 < number <= len(lines)]
         passages = [(number, "" if is_hidden else lines[number - 1]) for number in named]
     else:
-        asked, label = f"{answer.aspect}: {_(ENDS[answer.aspect][0])}", str(answer.value or "")
+        subject, label = f"{answer.aspect}: {_(ENDS[answer.aspect][0])}", str(answer.value or "")
     return Row(
         answer=answer,
         system=str(summary.system),
         url=reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else "",
         place=summary.subtopic.name,
-        asked=asked,
+        subject=subject,
         label=label,
         cost=cost,
         passages=tuple(passages),
@@ -173,7 +173,7 @@ def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
         system=_("Key point %(n)d") % {"n": answer.key_point.number},
         url=reverse("benchmarks:question-detail", args=[question.uid]),
         place=question.text,
-        asked=f"{answer.get_judgment_display()} {answer.key_point.text}",
+        subject=f"{answer.get_judgment_display()} {answer.key_point.text}",
         label=answer.answer,
         cost=cost,
     )
@@ -185,18 +185,18 @@ def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
     made: Summary | Response | None
     if draft.question is None:
         place, name, made = draft.subtopic.name, "summary-detail", draft.summary
-        asked = _("block %(n)d") % {"n": answer.number} if answer.number else _("summary")
+        subject = _("block %(n)d") % {"n": answer.number} if answer.number else _("summary")
         label = _("bullets with citations")
     else:
         place, name, made = draft.question.text, "response-detail", draft.response
-        asked = _("document %(n)d") % {"n": answer.number} if answer.number else _("response")
+        subject = _("document %(n)d") % {"n": answer.number} if answer.number else _("response")
         label = _("text") if answer.text else _("nothing that helps")
     return Row(
         answer=answer,
         system=str(draft.system),
         url=reverse(f"benchmarks:{name}", args=[made.uid]) if made and answer.number == 0 else "",
         place=place,
-        asked=asked,
+        subject=subject,
         label=" · ".join([label, *remarks]),
         passages=tuple(enumerate(lines, 1)),
         cost=cost,
@@ -206,9 +206,9 @@ def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
 def _replies(call: JudgeCall | None) -> tuple[str, ...]:
     """The texts of a raw reply, whatever a server sent in its place."""
     choices = call.reply.get("choices") if call is not None and isinstance(call.reply, dict) else None
-    found = []
+    texts = []
     for choice in choices if isinstance(choices, list) else ():
         message = choice.get("message") if isinstance(choice, dict) else None
         if isinstance(message, dict):
-            found.append(str(message.get("content") or message.get("refusal") or ""))
-    return tuple(found)
+            texts.append(str(message.get("content") or message.get("refusal") or ""))
+    return tuple(texts)

@@ -96,7 +96,7 @@ def make_world(rng: np.random.Generator, n_clusters: int) -> World:
 def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     """Every kind of figure that the product shows with an interval over clusters."""
     people = world.ratings(0, 1, 2)
-    found = {
+    figures = {
         "percent agreement": percent_agreement(people, resampling=resampling),
         "Randolph's kappa": randolph_kappa(people, resampling=resampling),
         "Fleiss' kappa": fleiss_kappa(people, resampling=resampling),
@@ -105,8 +105,8 @@ def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         "Cohen's kappa of two": cohen_kappa(world.ratings(0, 1), resampling=resampling),
     }
     for more in (_of_judges, _of_scores, _of_orders, _of_key_points, _of_ranks):
-        found |= more(world, resampling)
-    return found
+        figures |= more(world, resampling)
+    return figures
 
 
 def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
@@ -122,7 +122,7 @@ def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     for judge in (3, 4):
         blocks = [add_pair(batch, items, column(person), column(judge), rules=("linking",)) for person in range(3)]
         sides.append((blocks, estimates_of(batch, blocks, figures, names=PAIRED)))
-    pairs = [add_pair(batch, items, column(one), column(other)) for one, other in permutations(range(3), 2)]
+    pairs = [add_pair(batch, items, column(first), column(second)) for first, second in permutations(range(3), 2)]
     people = estimates_of(batch, pairs, figures, names=PAIRED)
     stats = stats_of(batch, *sides[0])
     n = len(world.clusters)
@@ -168,12 +168,14 @@ def _of_orders(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     for rater, (order, share) in enumerate({"random": 1.0, "top": 0.9, "bottom": 0.7}.items()):
         values = [share * worth[world.codes[world.clusters == at, rater]] for at in range(world.n_clusters)]
         orders[order] = [Scored(order, at, _summary(joint.tolist()), None) for at, joint in enumerate(values)]
-    found = sensitivity(orders, average=Average.OVER_INSIGHTS, resampling=resampling)
-    return {"joint at the top minus random": found.top_minus_random}
+    sensitive = sensitivity(orders, average=Average.OVER_INSIGHTS, resampling=resampling)
+    return {"joint at the top minus random": sensitive.top_minus_random}
 
 
 def _summary(joint: Sequence[float]) -> SummaryScore:
-    insights = (InsightScore("", Coverage.FULL, one, (1,), (), None, one, is_unlinked=False) for one in joint)
+    insights = (
+        InsightScore("", Coverage.FULL, score, (1,), (), None, score, is_unlinked=False) for score in joint
+    )
     return SummaryScore(tuple(insights), n_missing=0)
 
 
@@ -196,11 +198,11 @@ def _of_key_points(world: World, resampling: Resampling | None) -> dict[str, Sta
         Answer(at, int(n), int(hits), n_points=int(n), supported={SupportedBy.DOCUMENTS: int(right)})
         for at, (n, hits, right) in enumerate(zip(sizes, entailed, supported, strict=True))
     ]
-    found = key_point_scores(answers, resampling=resampling or Resampling(n_resamples=1))
+    scores = key_point_scores(answers, resampling=resampling or Resampling(n_resamples=1))
     return {
-        "key point recall, macro": found.kpr_macro,
-        "key point recall, micro": found.kpr_micro,
-        "key point F": found.kpf[SupportedBy.DOCUMENTS],
+        "key point recall, macro": scores.kpr_macro,
+        "key point recall, micro": scores.kpr_micro,
+        "key point F": scores.kpf[SupportedBy.DOCUMENTS],
     }
 
 
@@ -217,8 +219,8 @@ def _of_ranks(world: World, resampling: Resampling | None) -> dict[str, Stat]:
         )
         for judge in (0, 1)
     ]
-    found = rank_agreement(*sides, systems=[str(at) for at in range(5)], resampling=resampling)
-    return {"rank correlation, Kendall": found.kendall, "rank correlation, Spearman": found.spearman}
+    agreement = rank_agreement(*sides, systems=[str(at) for at in range(5)], resampling=resampling)
+    return {"rank correlation, Kendall": agreement.kendall, "rank correlation, Spearman": agreement.spearman}
 
 
 def check(
@@ -233,14 +235,14 @@ def check(
         rng = np.random.default_rng([seed, n_clusters])
         counted = {name: Count() for name in truth}
         for number in range(repetitions):
-            one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
-            for name, stat in figures_of(make_world(rng, n_clusters), one).items():
+            drawn = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
+            for name, stat in figures_of(make_world(rng, n_clusters), drawn).items():
                 counted[name].add(stat, truth[name])
         yield from (counted[name].row(name, n_clusters, repetitions) for name in truth)
         minutes = Count()
         for number in range(repetitions):
-            one = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
-            minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=one))
+            drawn = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
+            minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=drawn))
         yield minutes.row("human minutes, by sessions", n_clusters, repetitions)
 
 
@@ -256,12 +258,12 @@ def simulated_minutes(
     of = [at % n_subtopics for at in range(n_sessions)]
     level = 1 + 0.3 * rng.standard_normal((len(of), 1))
     noise = 0.05 * rng.standard_normal((len(of), len(marks)))
-    found = minutes_worth(
+    worth = minutes_worth(
         level * true + noise,
         marks=marks.tolist(),
         subtopics=of,
         targets=dict.fromkeys(of, float(target)),
         resampling=resampling,
     )
-    assert found is not None  # noqa: S101  each subtopic has a target
-    return found, float(np.interp(target, [0, *true], [0, *marks]))
+    assert worth is not None  # noqa: S101  each subtopic has a target
+    return worth, float(np.interp(target, [0, *true], [0, *marks]))

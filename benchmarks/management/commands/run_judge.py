@@ -136,10 +136,10 @@ class Command(BaseCommand):
     ) -> dict[str, int]:
         """What is missing and does not wait has failed."""
         after = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
-        missing = {pk: one.n_asked - one.n_there for pk, one in after.items()}
-        cached = sum(one.n_there for one in before.values())
+        missing = {pk: counts.n_asked - counts.n_there for pk, counts in after.items()}
+        cached = sum(counts.n_there for counts in before.values())
         return {
-            "calls": sum(one.n_there for one in after.values()) - cached,
+            "calls": sum(counts.n_there for counts in after.values()) - cached,
             "cached": cached,
             "failed": sum(n for pk, n in missing.items() if pk not in waiting.held | waiting.on_hold),
             "held_elsewhere": sum(n for pk, n in missing.items() if pk in waiting.held),
@@ -191,22 +191,22 @@ class Command(BaseCommand):
         raise CommandError(f"There is no study with {with_what} called “{name}”.")
 
     def _subtopics(self, names: Sequence[str]) -> list[Subtopic]:
-        found = list(Subtopic.objects.filter(Q(name__in=names) | Q(key__in=names))) if names else []
-        known = {name for subtopic in found for name in (subtopic.name, subtopic.key)}
+        subtopics = list(Subtopic.objects.filter(Q(name__in=names) | Q(key__in=names))) if names else []
+        known = {name for subtopic in subtopics for name in (subtopic.name, subtopic.key)}
         if unknown := [name for name in names if name not in known]:
             raise CommandError(f"There is no subtopic called “{unknown[0]}”.")
-        return found
+        return subtopics
 
     def _listed(self, path: str | None, model: type[Any]) -> list[UUID]:
         if path is None:
             return []
         try:
             text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-            found = scopes.ids_of(text)
-            scopes.check_listed(found, model)
+            ids = scopes.ids_of(text)
+            scopes.check_listed(ids, model)
         except (OSError, UnicodeDecodeError, scopes.UnknownText) as error:
             raise CommandError(f"--ids {path}: {error}") from error
-        return found
+        return ids
 
     def _subjects(self, options: dict[str, Any], scope: Scope) -> Sequence[Any]:
         subject = TASKS[options["task"]].subject
@@ -226,19 +226,19 @@ class Command(BaseCommand):
         return judges_argument.chosen(name if version is None else f"{name} v{version}", also=(judging.OFFLINE,))
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
-        found = Haystack.objects.all() if options["all"] else Haystack.objects.current()
+        haystacks = Haystack.objects.all() if options["all"] else Haystack.objects.current()
         haystack, dataset = options["haystack"], options["dataset"]
         if haystack is not None:
-            found = found.named(haystack)
+            haystacks = haystacks.named(haystack)
         if dataset is not None:
-            found = found.filter(dataset=dataset)
+            haystacks = haystacks.filter(dataset=dataset)
         if haystack is None and dataset is None:
-            found = found.without_sources()
-        if (haystack or dataset) and not found.exists():
+            haystacks = haystacks.without_sources()
+        if (haystack or dataset) and not haystacks.exists():
             raise CommandError(
                 f"No haystack is called “{haystack or dataset}”; see the page of corpora for names."
             )
-        return found
+        return haystacks
 
     def _print(self, report: dict[str, Any]) -> None:
         self.stdout.write(
