@@ -41,11 +41,7 @@ def plan(
     least, most = (min(bound, n) for bound in per_document)
     if not n:
         raise ImpossiblePlan("There is no insight to plan with.")
-    if at_least > n_documents or n * at_least > n_documents * most:
-        raise ImpossiblePlan(
-            f"{n} insights in at least {at_least} documents each need {n * at_least} places; "
-            f"{n_documents} documents of at most {most} insights have {n_documents * most}."
-        )
+    check_room(n, n_documents=n_documents, most=most, at_least=at_least)
     room = _sizes(draws, n_documents=n_documents, least=least, most=most, needed=n * at_least)
     held: list[list[int]] = [[] for _ in range(n_documents)]
 
@@ -65,6 +61,19 @@ def plan(
         tuple(insights[i] for i in sorted(chosen, key=lambda i: draws.of("order", document, i)))
         for document, chosen in enumerate(held)
     ]
+
+
+def check_room(n: int, *, n_documents: int, most: int, at_least: int) -> None:
+    """Whether so many insights fit.
+
+    Raises:
+        ImpossiblePlan: they do not.
+    """
+    if at_least > n_documents or n * at_least > n_documents * most:
+        raise ImpossiblePlan(
+            f"{n} insights in at least {at_least} documents each need {n * at_least} places; "
+            f"{n_documents} documents of at most {most} insights have {n_documents * most}."
+        )
 
 
 def _sizes(draws: Draws, *, n_documents: int, least: int, most: int, needed: int) -> list[int]:

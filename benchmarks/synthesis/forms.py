@@ -1,0 +1,133 @@
+"""Forms of syntheses: beginning one, running a step, deciding on a part."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings as site
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addresses
+from benchmarks.states import ReviewAction, SynthesisKind
+from benchmarks.synthesis.planning import ImpossiblePlan, check_room
+from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
+from benchmarks.synthesis.wording import PROMPTS
+from benchmarks.web.folds import FoldedForm
+
+_USUAL = Settings()
+
+
+def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField:
+    return forms.IntegerField(label=label, min_value=1, max_value=most, initial=getattr(_USUAL, name), **more)
+
+
+class SynthesisForm(FoldedForm):
+    """What a haystack is about, who writes it, and how much of what."""
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "numbers": ("rounds", "repairs", "audit", "seed", "insights_least"),
+        "prompts": tuple(f"prompt_{name}" for name in PROMPTS),
+    }
+
+    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
+    kind = forms.ChoiceField(
+        label=_("Kind of texts"),
+        choices=[(SynthesisKind.NEWS, _("articles")), (SynthesisKind.CONVERSATION, _("conversations"))],
+    )
+    scenario = forms.CharField(
+        label=_("Scenario"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("What texts they are, for the model. Blank: articles of several months, or conversations."),
+    )  # fmt: skip
+    participants = forms.CharField(
+        label=_("Participants"), required=False, max_length=300, help_text=_("Of conversations: who talks.")
+    )
+    base_url = forms.ChoiceField(
+        label=_("Address"), choices=addresses,
+        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
+    subtopics = _number(_("Subtopics"), "subtopics", 50)
+    insights = _number(_("Insights asked for in each"), "insights", 30)
+    insights_least = _number(_("Insights needed in each"), "insights_least", 30)
+    documents = _number(_("Documents"), "documents", 500)
+    words = _number(_("Words in a document, about"), "words", 5000)
+    fewest = forms.IntegerField(label=_("Insights in a document, from"), min_value=1, max_value=30, initial=3)
+    most = forms.IntegerField(label=_("to"), min_value=1, max_value=30, initial=8)
+    in_documents = _number(_("Documents of an insight, at least"), "in_documents", 100)
+    rounds = _number(_("Rounds in which a list is asked for"), "rounds", 10)
+    repairs = forms.IntegerField(label=_("Repairs of a text, at most"), min_value=0, max_value=20, initial=5)
+    audit = forms.IntegerField(
+        label=_("Pairs to audit"), min_value=0, max_value=5000, initial=_USUAL.audit,
+        help_text=_("Of those that words alone call absent: a paraphrased leak is invisible to words."),
+    )  # fmt: skip
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in PROMPTS:
+            self.fields[f"prompt_{name}"] = PromptField(
+                label=name.replace("_", " "), rows=5, help_text=_("Blank: the default wording.")
+            )
+
+    @property
+    def prompt_fields(self) -> list[Any]:
+        """The fields of wordings."""
+        return [self[f"prompt_{name}"] for name in PROMPTS]
+
+    def clean(self) -> dict[str, Any]:
+        """Settings that fit each other."""
+        data: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return data
+        usual = CONVERSATIONS if data["kind"] == SynthesisKind.CONVERSATION else SCENARIO
+        names = ("subtopics", "insights", "insights_least", "documents", "words", "in_documents")
+        try:
+            data["settings"] = Settings(
+                **{name: data[name] for name in (*names, "rounds", "repairs", "audit", "participants")},
+                scenario=data["scenario"].strip() or usual,
+                subtopics_least=data["subtopics"],
+                in_document=(data["fewest"], data["most"]),
+                prompts={name: data[f"prompt_{name}"] for name in PROMPTS if data[f"prompt_{name}"]},
+            )
+            check_room(
+                data["subtopics"] * data["insights_least"],
+                n_documents=data["documents"],
+                most=data["most"],
+                at_least=data["in_documents"],
+            )
+        except (WrongSettings, ImpossiblePlan) as error:
+            raise forms.ValidationError(str(error)) from error
+        return data
+
+    def config(self) -> GeneratorConfig:
+        """The model of a valid form."""
+        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"].strip())
+
+
+class StepForm(ModelOptionsForm):
+    """How a step asks its model."""
+
+
+class StepModelForm(forms.Form):
+    """Which model does a step."""
+
+    base_url = forms.ChoiceField(choices=addresses)
+    model = forms.CharField(max_length=120)
+
+
+class DecisionForm(forms.Form):
+    """What somebody decides on a part."""
+
+    action = forms.ChoiceField(choices=ReviewAction.choices)
+    reason = forms.CharField(required=False, max_length=40)
+    note = forms.CharField(required=False, max_length=2000)
+    title = forms.CharField(required=False, max_length=300)
+    text = forms.CharField(required=False, max_length=100_000, strip=False)
+    into = forms.UUIDField(required=False)
+
+
+def has_servers() -> bool:
+    """Whether the administrator allows any."""
+    return bool(site.OPENAI_BASE_URLS)

@@ -1,0 +1,202 @@
+"""What the pages of syntheses show: steps with progress, counts and costs, and parts with their lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+
+from benchmarks.engine import costs, runs
+from benchmarks.engine.runs import RunProgress
+from benchmarks.models import (
+    JudgeCall,
+    JudgeRun,
+    JudgeRunItem,
+    Synthesis,
+    SynthesisDecision,
+    SynthesisPart,
+    SynthesisStep,
+)
+from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.synthesis import making
+from benchmarks.synthesis.replies import located
+from benchmarks.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
+from benchmarks.synthesis.standing import READ
+from benchmarks.synthesis.steps import KINDS
+from benchmarks.web.highlighting import Mark, Segment, segments
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """A step as its row shows it."""
+
+    step: SynthesisStep
+    progress: RunProgress | None
+    n_repaired: int
+    n_written: int
+    states: dict[str, int]
+    is_next: bool
+
+    @property
+    def has_gate(self) -> bool:
+        """Whether people look at what it made."""
+        return KINDS[self.step.name].has_gate
+
+    @property
+    def is_working(self) -> bool:
+        """Whether it is worth looking again."""
+        return (
+            self.step.state == StepState.RUNNING
+            and self.step.run is not None
+            and self.step.run.state in runs.GOING
+        )
+
+    @property
+    def n_stale(self) -> int:
+        """Parts that no longer fit what they were made from."""
+        return self.states.get(PartState.STALE, 0)
+
+    @property
+    def n_unread(self) -> int:
+        """Clear parts that nobody has looked at."""
+        return self.states.get(PartState.CLEAR, 0)
+
+    @property
+    def n_flagged(self) -> int:
+        """Parts that checks flag and nobody has decided on."""
+        return self.states.get(PartState.FLAGGED, 0)
+
+    @property
+    def n_read(self) -> int:
+        """Parts that people have decided on."""
+        return sum(n for state, n in self.states.items() if state in READ)
+
+    @property
+    def can_start(self) -> bool:
+        """Whether it is its turn."""
+        return self.is_next and self.step.state in {StepState.PLANNED, StepState.ESTIMATED, StepState.STALE}
+
+
+def step_rows(synthesis: Synthesis) -> list[StepRow]:
+    """All steps in their order; four queries, and one for each that runs."""
+    steps = list(synthesis.steps.select_related("run", "judge", "closed_by").order_by("number"))
+    counts: dict[str, dict[str, int]] = {}
+    rows = SynthesisPart.objects.filter(synthesis=synthesis).order_by().values("kind", "state")
+    for row in rows.annotate(n=Count("pk")):
+        counts.setdefault(row["kind"], {})[row["state"]] = row["n"]
+    repaired = SynthesisPart.objects.filter(synthesis=synthesis, data__n_repairs__gt=0).order_by()
+    by_kind = dict(repaired.values_list("kind").annotate(n=Count("pk")))
+    written = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
+    n_written = written.exclude(state=PartState.REGENERATED).count()
+    first = next((step.number for step in steps if step.state != StepState.CLOSED), 0)
+    return [
+        StepRow(
+            step=step,
+            progress=runs.run_progress(step.run) if step.run and step.state == StepState.RUNNING else None,
+            n_repaired=by_kind.get(KINDS[step.name].makes, 0),
+            n_written=n_written if step.name == "documents" else 0,
+            states=counts.get(KINDS[step.name].makes, {}) if KINDS[step.name].has_gate else {},
+            is_next=step.number == first and synthesis.haystack_id is None,
+        )
+        for step in steps
+    ]
+
+
+def runs_of(synthesis: Synthesis) -> Any:
+    """All runs that made parts of a synthesis."""
+    items = JudgeRunItem.objects.filter(part__synthesis=synthesis)
+    return JudgeRun.objects.filter(pk__in=items.values("run"))
+
+
+def cost_of(synthesis: Synthesis) -> costs.Cost:
+    """What its calls cost so far."""
+    return costs.cost_of(JudgeCall.objects.filter(run__in=runs_of(synthesis)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A synthesis in the list."""
+
+    synthesis: Synthesis
+    step: SynthesisStep | None
+    n_documents: int
+
+
+def list_rows() -> list[Row]:
+    """All syntheses, the newest first; two queries."""
+    documents = Q(parts__kind="document") & ~Q(parts__text="")
+    found = Synthesis.objects.select_related("created_by", "haystack").annotate(
+        n=Count("parts", filter=documents & ~Q(parts__state=PartState.REGENERATED))
+    )
+    steps: dict[int, SynthesisStep] = {}
+    for step in SynthesisStep.objects.exclude(state=StepState.CLOSED).order_by("-number"):
+        steps[step.synthesis_id] = step
+    return [Row(row, steps.get(row.pk), row.n) for row in found]
+
+
+# Review
+
+
+def queue_of(step: SynthesisStep) -> Queue:
+    """The parts of a step in the order in which people look at them."""
+    return queue([place_of(part) for part in making.parts_of(step)], seed=step.synthesis.seed)
+
+
+def place_of(part: SynthesisPart) -> Place:
+    """A part as it is queued."""
+    flags = part.data.get("flags", ())
+    return Place(str(part.uid), part.kind, part.number, part.generation, part.state, bool(flags))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A part as a reviewer sees it; on a blind one nothing of what checks say."""
+
+    part: SynthesisPart
+    is_blind: bool
+    flags: Sequence[str]
+    text: Sequence[Segment]
+    holds: Sequence[tuple[SynthesisPart, dict[str, Any] | None]]
+    leaks: Sequence[tuple[SynthesisPart, dict[str, Any]]]
+    neighbour: SynthesisPart | None
+    compared: Sequence[tuple[str, bool]]
+    decisions: Sequence[SynthesisDecision]
+    mergeable: Sequence[SynthesisPart]
+
+
+def shown(part: SynthesisPart, seed: int) -> Shown:
+    """All that a reviewer needs of a part; a fixed number of queries."""
+    blind = is_blind(seed, place_of(part)) and part.state not in READ
+    pairs = {} if blind else {pair["insight"]: pair for pair in part.data.get("pairs", ())}
+    holds = list(part.uses.filter(kind="insight").order_by("number"))
+    insights = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind="insight")
+    leaked = {number: pair for number, pair in pairs.items() if not pair["is_planned"] and pair["present"] != "no"}
+    newest = {row.number: row for row in insights.filter(number__in=leaked).order_by("generation")}
+    nearest = None if blind else part.data.get("nearest")
+    neighbour = insights.filter(number=nearest["insight"]).order_by("-generation").first() if nearest else None
+    siblings = insights.filter(parent=part.parent_id).exclude(pk=part.pk).order_by("number")
+    return Shown(
+        part=part,
+        is_blind=blind,
+        flags=[] if blind else list(dict.fromkeys(part.data.get("flags", ()))),
+        text=_marked(part, [pairs[number] for number in sorted(pairs)]),
+        holds=[(insight, pairs.get(insight.number)) for insight in holds],
+        leaks=[(newest[number], pair) for number, pair in sorted(leaked.items()) if number in newest],
+        neighbour=neighbour,
+        compared=list(shared_words(part.text, neighbour.text)) if neighbour else [],
+        decisions=list(part.decisions.select_related("by").order_by("pk")),
+        mergeable=list(siblings) if part.kind == "insight" else [],
+    )
+
+
+def _marked(part: SynthesisPart, pairs: Sequence[dict[str, Any]]) -> list[Segment]:
+    """The text with the words that say its insights marked; `points` are numbers of insights, leaks negative."""
+    marks = []
+    for pair in pairs:
+        place = located(part.text, pair["quote"]) if pair["quote"] and pair["present"] != "no" else None
+        if place is not None:
+            number = pair["insight"] if pair["is_planned"] else -pair["insight"]
+            marks.append(Mark(*place, number, f"i{pair['insight']}"))
+    return segments(part.text, marks)

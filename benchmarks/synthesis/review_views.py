@@ -1,0 +1,151 @@
+"""The page on which people review parts one by one, and what they decide there."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmarks.models import SynthesisPart, SynthesisStep
+from benchmarks.states import ReviewAction
+from benchmarks.synthesis import deciding, overview
+from benchmarks.synthesis.forms import DecisionForm
+from benchmarks.synthesis.reviewing import Queue
+from benchmarks.synthesis.standing import READ, REASONS, NotAllowed
+from benchmarks.synthesis.steps import KINDS
+from benchmarks.synthesis.views import RUN
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+
+
+def _reviewed(uid: UUID, name: str) -> SynthesisStep:
+    """A step whose parts people look at."""
+    if name not in KINDS or not KINDS[name].has_gate:
+        raise Http404
+    rows = SynthesisStep.objects.select_related("synthesis__haystack")
+    return get_object_or_404(rows, synthesis__uid=uid, name=name)
+
+
+@require_safe
+@requires(RUN)
+def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
+    """One part with all that is needed to decide, beside the queue; without a part the first open one."""
+    step = _reviewed(uid, name)
+    if step.synthesis.haystack is not None:
+        saw_insights(request.user, step.synthesis.haystack, reason="synthesis")
+    found = overview.queue_of(step)
+    order = [place.uid for place in found.order]
+    wanted = request.GET.get("part", "") or _first_open(found)
+    context = {"step": step, "synthesis": step.synthesis, "queue": found, "reasons": REASONS.items()}
+    if wanted:
+        part = _part(step, wanted)
+        at = order.index(wanted) if wanted in order else -1
+        context |= {
+            "shown": overview.shown(part, step.synthesis.seed),
+            "n_stale": deciding.would_be_stale(part),
+            "before": order[at - 1] if at > 0 else "",
+            "after": order[at + 1] if 0 <= at < len(order) - 1 else "",
+            "place": at + 1,
+            "can_again": part.kind in deciding.CAN_BE_MADE_AGAIN,
+        }
+    return page(request, "benchmarks/synthesis_review.html", context)
+
+
+def _part(step: SynthesisStep, uid: str) -> SynthesisPart:
+    rows = SynthesisPart.objects.filter(synthesis=step.synthesis, kind=KINDS[step.name].makes)
+    try:
+        return get_object_or_404(rows.select_related("parent", "synthesis"), uid=uid)
+    except ValidationError as error:
+        raise Http404 from error
+
+
+def _first_open(found: Queue) -> str:
+    waiting = [place.uid for place in (*found.first, *found.sample) if place.state not in READ]
+    return waiting[0] if waiting else ""
+
+
+@require_POST
+@requires(RUN)
+def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> HttpResponse:
+    """Store a decision and go on to the next open part."""
+    step, form = _reviewed(uid, name), DecisionForm(request.POST)
+    part = _part(step, str(part_uid))
+    here = reverse("benchmarks:synthesis-review", args=[uid, name])
+    if not form.is_valid():
+        messages.error(request, _("This decision is not known or too long."))
+        return redirect(f"{here}?part={part.uid}")
+    data = form.cleaned_data
+    note = data["note"]
+    if data["action"] == ReviewAction.MERGE:
+        into = part.synthesis.parts.filter(uid=data["into"], kind=part.kind).exclude(pk=part.pk).first()
+        if into is None:
+            messages.error(request, _("Choose what it is merged into."))
+            return redirect(f"{here}?part={part.uid}")
+        note = f"merged into {into.kind} {into.number}"
+    is_blind = overview.shown(part, step.synthesis.seed).is_blind
+    try:
+        deciding.decide(
+            part=part,
+            action=data["action"],
+            by=request.user,
+            now=timezone.now(),
+            reason=data["reason"],
+            note=note,
+            title=data["title"].strip() or None,
+            text=data["text"].replace("\r\n", "\n").strip(),
+            is_blind=is_blind,
+        )
+    except NotAllowed as error:
+        messages.error(request, str(error))
+        return redirect(f"{here}?part={part.uid}")
+    following = _next_open(overview.queue_of(step), str(part.uid))
+    return redirect(f"{here}?part={following}" if following else here)
+
+
+def _next_open(found: Queue, current: str) -> str:
+    """The next part after this one that nobody has read, else the first such one, else none."""
+    order = [*found.first, *found.sample]
+    at = next((n for n, place in enumerate(order) if place.uid == current), -1)
+    waiting = [place.uid for place in (*order[at + 1 :], *order[: max(at, 0)]) if place.state not in READ]
+    return waiting[0] if waiting else ""
+
+
+@require_POST
+@requires(RUN)
+def undo(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
+    """Take back the newest decision of this user, and show its part."""
+    step = _reviewed(uid, name)
+    here = reverse("benchmarks:synthesis-review", args=[uid, name])
+    try:
+        row = deciding.undo(synthesis=step.synthesis, by=request.user, now=timezone.now())
+    except NotAllowed as error:
+        messages.error(request, str(error))
+        return redirect(here)
+    if row is None:
+        messages.info(request, _("There is nothing to undo."))
+        return redirect(here)
+    reviewed_in = next(kind.name for kind in KINDS.values() if kind.has_gate and kind.makes == row.part.kind)
+    there = reverse("benchmarks:synthesis-review", args=[uid, reviewed_in])
+    return redirect(f"{there}?part={row.part.uid}")
+
+
+@require_POST
+@requires(RUN)
+def accept_clear(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
+    """Accept all clear parts of a step, as unread."""
+    step = _reviewed(uid, name)
+    try:
+        n = deciding.accept_clear(step=step, by=request.user, now=timezone.now())
+    except NotAllowed as error:
+        messages.error(request, str(error))
+    else:
+        messages.info(request, _("%(n)d clear ones were accepted; they count as unread.") % {"n": n})
+    return redirect("benchmarks:synthesis-review", uid, name)

@@ -1,0 +1,25 @@
+// Keys of the review of syntheses: a control with data-key is pressed; a fold opens and its first field has the focus.
+// What is inside a fold that is closed does nothing, so that digits reject only after x.
+const isTyping = (node) => node.closest("textarea, select, input");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (isTyping(event.target)) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (event.key === "Escape") {
+    for (const fold of document.querySelectorAll(".review-acts details[open]")) fold.open = false;
+    return;
+  }
+  const control = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!control) return;
+  const fold = control.closest(".review-acts details");
+  if (fold && !fold.open && !control.matches("summary")) return;
+  event.preventDefault();
+  control.click();
+  if (control.matches("summary") && fold.open) (fold.querySelector("textarea, select, button") ?? control).focus();
+});
+
+// On a phone the text comes first: the list is folded.
+if (matchMedia("(max-width: 63.9rem)").matches) document.querySelector(".review-list")?.removeAttribute("open");

@@ -1,0 +1,169 @@
+"""Pages of syntheses: from a topic over reviews and gates into the corpus, by the forms that are on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Exposure
+from benchmarks.engine import judging
+from benchmarks.models import AuditEvent, Haystack, JudgeRun, Synthesis, SynthesisDecision
+from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.synthesis.forms import SynthesisForm
+from tests.fake_openai import MODEL, FakeServer
+from tests.synthesis.scripted import Script
+
+pytestmark = pytest.mark.django_db
+
+
+def form(server: FakeServer, **changed: Any) -> dict[str, Any]:
+    """What the form sends for a small haystack."""
+    usual = {name: each.initial for name, each in SynthesisForm.base_fields.items() if each.initial is not None}
+    small = {"subtopics": 2, "insights": 4, "documents": 8, "words": 60, "in_documents": 2, "audit": 10}
+    chosen = {"topic": "A small <b>town</b>", "kind": "news", "base_url": server.address, "model": MODEL}
+    return {**usual, **small, **chosen, **changed}
+
+
+@pytest.fixture
+def client_of(server: FakeServer) -> Any:
+    def make(user: Any) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return make
+
+
+def address(name: str, *args: Any) -> str:
+    return reverse(f"benchmarks:{name}", args=args)
+
+
+def begin(client: Client, server: FakeServer, **changed: Any) -> Synthesis:
+    response = client.post(address("synthesis-new"), form(server, **changed))
+    assert response.status_code == 302, response.content.decode()[:3000]
+    return Synthesis.objects.latest("pk")
+
+
+def run_step(client: Client, synthesis: Synthesis, name: str) -> None:
+    response = client.post(address("synthesis-start", synthesis.uid, name), {"concurrency": 8})
+    assert response.status_code == 302
+    for run in JudgeRun.objects.filter(state="pending"):
+        judging.run_pending(run=run, clock=timezone.now)
+
+
+def go_on(client: Client, synthesis: Synthesis, name: str) -> None:
+    client.post(address("synthesis-close", synthesis.uid, name))
+    assert synthesis.steps.get(name=name).state == StepState.CLOSED
+
+
+def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, server: FakeServer) -> None:
+    server.behaviour = Script(leaks={2: 9})
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    assert server.n_asked == 0
+    client.post(address("synthesis-estimate", synthesis.uid, "subtopics"))
+    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    assert "about 1 requests" in " ".join(page.split())
+    assert "<b>town" not in page
+    for name in ("subtopics", "insights", "screening", "documents", "queries"):
+        run_step(client, synthesis, name)
+        if name != "insights":
+            assert client.get(address("synthesis-review", synthesis.uid, name)).status_code == 200
+            go_on(client, synthesis, name)
+    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    assert "is-leaked" in page
+    response = client.get(address("synthesis-download", synthesis.uid))
+    assert b"insights_included" in b"".join(response.streaming_content)
+    client.post(address("synthesis-hand-over", synthesis.uid))
+    haystack = Haystack.objects.get()
+    assert (haystack.n_documents, haystack.created_by) == (8, ada)
+    assert Exposure.objects.filter(user=ada, haystack=haystack, reason="synthesis").exists()
+    assert AuditEvent.objects.filter(action="synthesis.handed_over").count() == 1
+    client.post(address("synthesis-hand-over", synthesis.uid))
+    assert Haystack.objects.count() == 1
+
+
+def test_a_reviewer_decides_one_after_the_other_and_takes_it_back(
+    client_of: Any, ada: Any, server: FakeServer
+) -> None:
+    server.behaviour = Script(misplaced=True)
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    run_step(client, synthesis, "subtopics")
+    go_on(client, synthesis, "subtopics")
+    run_step(client, synthesis, "insights")
+    run_step(client, synthesis, "screening")
+    review = address("synthesis-review", synthesis.uid, "screening")
+    flagged = synthesis.parts.get(kind=PartKind.INSIGHT, state=PartState.FLAGGED)
+    page = client.get(f"{review}?part={flagged.uid}").content.decode()
+    assert ("belongs elsewhere" in page) != ("hidden here" in page)
+    decide = address("synthesis-decide", synthesis.uid, "screening", flagged.uid)
+    assert client.post(decide, {"action": "reject"}).status_code == 302
+    assert not SynthesisDecision.objects.exists()
+    then = client.post(decide, {"action": "reject", "reason": "belongs elsewhere"})
+    assert "?part=" in then["Location"]
+    assert str(flagged.uid) not in then["Location"]
+    other = synthesis.parts.filter(kind=PartKind.INSIGHT, state=PartState.CLEAR).first()
+    assert other is not None
+    client.post(
+        address("synthesis-decide", synthesis.uid, "screening", other.uid),
+        {"action": "merge", "into": str(synthesis.parts.filter(kind=PartKind.INSIGHT).last().uid)},
+    )
+    other.refresh_from_db()
+    assert other.state == PartState.REJECTED
+    assert client.post(address("synthesis-undo", synthesis.uid, "screening"))["Location"].endswith(str(other.uid))
+    client.post(address("synthesis-undo", synthesis.uid, "screening"))
+    client.post(address("synthesis-undo", synthesis.uid, "screening"))
+    flagged.refresh_from_db()
+    assert flagged.state == PartState.FLAGGED
+    client.post(address("synthesis-accept", synthesis.uid, "screening"))
+    assert not synthesis.parts.filter(kind=PartKind.INSIGHT, state=PartState.CLEAR).exists()
+    part = client.get(address("synthesis-part", flagged.uid)).content.decode()
+    assert "To which subtopic does this fact belong?" in part
+
+
+def test_a_step_out_of_turn_is_refused_with_a_sentence(client_of: Any, ada: Any, server: FakeServer) -> None:
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    response = client.post(address("synthesis-start", synthesis.uid, "documents"), {"concurrency": 8}, follow=True)
+    assert "The step “subtopics” comes first." in response.content.decode()
+    response = client.post(address("synthesis-close", synthesis.uid, "subtopics"), follow=True)
+    assert "only one that awaits review can be closed" in response.content.decode()
+    response = client.get(address("synthesis-download", synthesis.uid), follow=True)
+    assert "not closed" in response.content.decode()
+
+
+def test_what_cannot_be_planned_is_refused_before_anything_is_paid(
+    client_of: Any, ada: Any, server: FakeServer
+) -> None:
+    client = client_of(ada)
+    response = client.post(address("synthesis-new"), form(server, documents=2, in_documents=3))
+    assert response.status_code == 422
+    assert "2 documents of at most 8 insights have 16" in response.content.decode()
+    assert not Synthesis.objects.exists()
+
+
+def test_another_researcher_reviews_but_runs_no_steps(
+    client_of: Any, ada: Any, eve: Any, django_user_model: Any, server: FakeServer
+) -> None:
+
+    server.behaviour = Script()
+    synthesis = begin(client_of(ada), server)
+    run_step(client_of(ada), synthesis, "subtopics")
+    fay = django_user_model.objects.create_user("fay", password="x")
+    fay.groups.add(Group.objects.get(name="researcher"))
+    client = client_of(fay)
+    assert client.post(address("synthesis-close", synthesis.uid, "subtopics")).status_code == 403
+    part = synthesis.parts.filter(kind=PartKind.SUBTOPIC).first()
+    assert part is not None
+    client.post(address("synthesis-decide", synthesis.uid, "subtopics", part.uid), {"action": "accept"})
+    assert part.decisions.get().by == fay
+    assert client_of(eve).post(address("synthesis-close", synthesis.uid, "subtopics")).status_code == 302
+    elsewhere = begin(client_of(ada), server, topic="Another")
+    wrong = address("synthesis-decide", elsewhere.uid, "subtopics", part.uid)
+    assert client.post(wrong, {"action": "accept"}).status_code == 404
