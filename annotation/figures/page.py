@@ -59,10 +59,10 @@ def readable(user: Any) -> QuerySet[Study]:
 
     A study that was set up here belongs to its researchers alone, even when none of them has an account any more.
     """
-    own = Study.objects.for_user(user).values("pk")
+    visible = Study.objects.for_user(user).values("pk")
     members = Study.researchers.through.objects.filter(study=OuterRef("pk"))
     imported = Q(created_by=None, kind__in=WITH_COVERAGE, linking_plan=None) & ~Exists(members)
-    return Study.objects.filter(Q(pk__in=own) | imported)
+    return Study.objects.filter(Q(pk__in=visible) | imported)
 
 
 def external_tasks(study: Study) -> list[str]:
@@ -212,7 +212,7 @@ class Figures:
     @property
     def all_corrected_undefined(self) -> str:
         """Why no judge has a corrected score; empty if one has."""
-        if any(one.overall.corrected.is_defined for one in self.corrected):
+        if any(system.overall.corrected.is_defined for system in self.corrected):
             return ""
         return self.corrected[0].overall.corrected.undefined_reason if self.corrected else ""
 
@@ -226,13 +226,13 @@ class Figures:
             judges=replace(
                 self.judges,
                 rows=tuple(row for row in self.judges.rows if row.name in names),
-                differences=tuple(one for one in self.judges.differences if {one.first, one.second} <= names),
-                against_people=tuple(one for one in self.judges.against_people if one.first in names),
+                differences=tuple(row for row in self.judges.differences if {row.first, row.second} <= names),
+                against_people=tuple(row for row in self.judges.against_people if row.first in names),
             ),
-            bias=self.bias and replace(self.bias, rows=tuple(one for one in self.bias.rows if one.judge in names)),
-            consistency=tuple(one for one in self.consistency if one.judge in names),
-            rankings=tuple(one for one in self.rankings if one.judge in names),
-            corrected=tuple(one for one in self.corrected if one.judge in names),
+            bias=self.bias and replace(self.bias, rows=tuple(row for row in self.bias.rows if row.judge in names)),
+            consistency=tuple(row for row in self.consistency if row.judge in names),
+            rankings=tuple(row for row in self.rankings if row.judge in names),
+            corrected=tuple(row for row in self.corrected if row.judge in names),
             summary_pairs={key: pairs for key, pairs in self.summary_pairs.items() if key in keys},
         )
 
@@ -250,7 +250,7 @@ def options_of(table: LabelTable) -> Options:
         domains=_sorted(info.domain for info in infos),
         retrievers=_sorted(info.retriever for info in infos),
         summarizers=_sorted(info.summarizer for info in infos),
-        guidelines=tuple(sorted({int(one) for one in table.versions.ravel()} - {0})),
+        guidelines=tuple(sorted({int(version) for version in table.versions.ravel()} - {0})),
         people=tuple((person.key, person.name) for person in table.people),
         judges=_keys(table.judges),
         haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
@@ -294,7 +294,10 @@ def _figures(look: Look) -> Figures:
     full = source.table().anonymous() if look.is_public else source.table()
     if look.is_numbered and source.study is not None:
         full = full.named(
-            {str(one.annotator.uid): one.pseudonym for one in source.study.memberships.select_related("annotator")}
+            {
+                str(member.annotator.uid): member.pseudonym
+                for member in source.study.memberships.select_related("annotator")
+            }
         )
     table = replace(_chosen(full, look), is_random=source.is_random)
     try:
@@ -365,13 +368,13 @@ def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequen
     by_label = Case(*levels, output_field=FloatField())
     is_expected = table.score is Score.EXPECTED
     mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
-    found: dict[int, list[JudgedSummary]] = {}
+    by_judge: dict[int, list[JudgedSummary]] = {}
     of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
     grouped = rows.order_by().values("judge", *of_summary).annotate(score=mean_worth)
     for judge, *values in grouped.values_list("judge", *of_summary, "score"):
-        found.setdefault(judge, []).append(JudgedSummary(*values))
-    uids = Judge.objects.in_bulk(found)
-    return {str(uids[judge].uid): judged for judge, judged in found.items()}
+        by_judge.setdefault(judge, []).append(JudgedSummary(*values))
+    uids = Judge.objects.in_bulk(by_judge)
+    return {str(uids[judge].uid): judged for judge, judged in by_judge.items()}
 
 
 def _sorted(values: Any) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def autods(table: PointTable, *, threshold: float, resampling: Resampling = DEFA
         n_points=table.n_items,
         threshold=threshold,
         people=people,
-        mean=mean_of([one.figures for one in people]),
+        mean=mean_of([rates_of.figures for rates_of in people]),
         curves={**curves, MEAN: _mean(list(curves.values()))},
         scores=scores,
     )
@@ -107,20 +107,20 @@ def autods(table: PointTable, *, threshold: float, resampling: Resampling = DEFA
 
 def curve(scores: Floats, keep: Ints) -> dict[str, list[float | None]]:
     """Each rate at `STEPS` with one person's answers as the truth, -1 for none; None where undefined."""
-    found: dict[str, list[float | None]] = {name: [] for name in RATES}
+    rates: dict[str, list[float | None]] = {name: [] for name in RATES}
     for step in STEPS:
         for name, (hits, among) in rate_parts(scores >= step, keep == KEEP, keep == DROP).items():
-            found[name].append(float(hits.sum() / among.sum()) if among.any() else None)
-    return found
+            rates[name].append(float(hits.sum() / among.sum()) if among.any() else None)
+    return rates
 
 
 def _mean(curves: Sequence[dict[str, list[float | None]]]) -> dict[str, list[float | None]]:
     """Each rate averaged over the people who have it."""
-    found: dict[str, list[float | None]] = {}
+    means: dict[str, list[float | None]] = {}
     for name in RATES:
-        known = [[value for one in curves if (value := one[name][at]) is not None] for at in range(len(STEPS))]
-        found[name] = [fsum(values) / len(values) if values else None for values in known]
-    return found
+        known = [[value for rates in curves if (value := rates[name][at]) is not None] for at in range(len(STEPS))]
+        means[name] = [fsum(values) / len(values) if values else None for values in known]
+    return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,25 +157,25 @@ def _facts(look: AutoDSLook) -> object:
 AUTODS = register(Computation("autods", options=AutoDSLook, figures=AutoDSFigures, compute=_figures, facts=_facts))
 
 
-def as_json(found: AutoDS) -> dict[str, Any]:
+def as_json(result: AutoDS) -> dict[str, Any]:
     """Plain values under pseudonyms."""
     return {
-        "n_scored": found.n_scored,
-        "n_key_points": found.n_points,
-        "threshold": found.threshold,
-        "mean": stat_json(found.mean),
+        "n_scored": result.n_scored,
+        "n_key_points": result.n_points,
+        "threshold": result.threshold,
+        "mean": stat_json(result.mean),
         "per_annotator": [
             {
-                "annotator": one.person.pseudonym,
-                "n_unlabelled": one.figures.n_unlabelled,
-                **stat_json({name: getattr(one.figures, name) for name in RATES}),
+                "annotator": row.person.pseudonym,
+                "n_unlabelled": row.figures.n_unlabelled,
+                **stat_json({name: getattr(row.figures, name) for name in RATES}),
             }
-            for one in found.people
+            for row in result.people
         ],
         "thresholds": list(STEPS),
-        "curves": {name or "mean": rates for name, rates in found.curves.items()},
-        "histogram": [{"low": one.low, "high": one.high, "count": one.count} for one in histogram(found.scores)],
-        "cdf": [{"score": value, "share": share} for value, share in cumulative(found.scores)],
+        "curves": {name or "mean": rates for name, rates in result.curves.items()},
+        "histogram": [{"low": row.low, "high": row.high, "count": row.count} for row in histogram(result.scores)],
+        "cdf": [{"score": value, "share": share} for value, share in cumulative(result.scores)],
     }
 
 
@@ -212,9 +212,9 @@ class AutoDSResults(StudyResults[AutoDSLook, AutoDSFigures]):
 RESULTS = AutoDSResults()
 
 
-def sheet(found: AutoDS | None) -> Sheet:
+def sheet(result: AutoDS | None) -> Sheet:
     """All that a page or a file shows of the scores."""
-    if found is None:
+    if result is None:
         nothing = _(
             "No scores: %(reason)s, so there is nothing to filter by. Import them with the questions (autods of a "
             "key point, from 0 to 1), or get them from a model: manage.py score_key_points JUDGE"
@@ -224,22 +224,22 @@ def sheet(found: AutoDS | None) -> Sheet:
         "The score is how strongly a model prefers yes to no when asked whether a key point is key. A threshold "
         "excludes key points below it; those without a score stay. %(n)d of %(all)d key points have a score. "
         "Human labels are the reference: a point is key after yes in task 1 and agree in task 2."
-    ) % {"n": found.n_scored, "all": found.n_points}
-    return Sheet((Note(about), _rates_table(found), *(Drawing(chart) for chart in charts(found))))
+    ) % {"n": result.n_scored, "all": result.n_points}
+    return Sheet((Note(about), _rates_table(result), *(Drawing(chart) for chart in charts(result))))
 
 
-def _rates_table(found: AutoDS) -> Table:
+def _rates_table(result: AutoDS) -> Table:
     about = _(
         "At a threshold of %(threshold)s. Retention: scored points that pass. False positive rate: points not key "
         "that pass. False discovery rate: points that pass and are not key. False omission rate: points filtered "
         "out that are key. Intervals resample questions."
-    ) % {"threshold": f"{found.threshold:g}"}
+    ) % {"threshold": f"{result.threshold:g}"}
     rows = [
         Row(
-            (one.person.name,),
-            {name: getattr(one.figures, name) for name in RATES} | {"unlabelled": one.figures.n_unlabelled},
+            (row.person.name,),
+            {name: getattr(row.figures, name) for name in RATES} | {"unlabelled": row.figures.n_unlabelled},
         )
-        for one in found.people
+        for row in result.people
     ]
     return Table(
         "rates-at-threshold",
@@ -249,24 +249,24 @@ def _rates_table(found: AutoDS) -> Table:
             *(Measure(name, TITLES[name], Unit.SHARE) for name in RATES),
             Measure("unlabelled", _("Scored, not labelled"), Unit.COUNT),
         ),
-        (Row((_("mean of annotators"),), found.mean, is_people=True, is_pinned=True), *rows),
+        (Row((_("mean of annotators"),), result.mean, is_people=True, is_pinned=True), *rows),
         about=about,
     )
 
 
-def charts(found: AutoDS) -> list[Chart]:
+def charts(result: AutoDS) -> list[Chart]:
     """The histogram, the distribution function, and the curve of rates by threshold."""
-    subtitle = f"{found.n_scored:,} of {found.n_points:,} key points have a score"
-    n_under = sum(score < found.threshold for score in found.scores)
-    under = f"{n_under} of {found.n_scored} scores are under the threshold of {found.threshold:g}"
+    subtitle = f"{result.n_scored:,} of {result.n_points:,} key points have a score"
+    n_under = sum(score < result.threshold for score in result.scores)
+    under = f"{n_under} of {result.n_scored} scores are under the threshold of {result.threshold:g}"
     threshold = Point(
-        series=f"threshold {found.threshold:g}",
-        x=found.threshold,
+        series=f"threshold {result.threshold:g}",
+        x=result.threshold,
         value=None,
         group="threshold",
         kind=Kind.UPRIGHT,
     )
-    ordered = np.sort(np.array(found.scores))
+    ordered = np.sort(np.array(result.scores))
     shares = [float(np.searchsorted(ordered, x, side="right") / len(ordered)) for x in GRID]
     of_all = [Point(series="up to this score", x=x, value=share) for x, share in zip(GRID, shares, strict=True)]
     words = Words(
@@ -279,14 +279,14 @@ def charts(found: AutoDS) -> list[Chart]:
         digits=2,
     )
     return [
-        _histogram(found, threshold, subtitle),
+        _histogram(result, threshold, subtitle),
         Chart(words, [*of_all, threshold], _curves([("threshold", HUMAN)])),
-        _rates(found, threshold, subtitle),
+        _rates(result, threshold, subtitle),
     ]
 
 
-def _histogram(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
-    bins = histogram(found.scores)
+def _histogram(result: AutoDS, threshold: Point, subtitle: str) -> Chart:
+    bins = histogram(result.scores)
     width = bins[0].high - bins[0].low
     words = Words(
         name="histogram",
@@ -294,23 +294,23 @@ def _histogram(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
         subtitle=f"{subtitle}; bins of {width:g}.",
         value="key points",
         x="AutoDS score",
-        text="; ".join(f"{one.low:.2f} to {one.high:.2f}: {one.count}" for one in bins if one.count),
+        text="; ".join(f"{bar.low:.2f} to {bar.high:.2f}: {bar.count}" for bar in bins if bar.count),
         digits=0,
     )
-    points = [Point(series=f"{one.low:.2f} to {one.high:.2f}", x=one.low, value=one.count) for one in bins]
+    points = [Point(series=f"{bar.low:.2f} to {bar.high:.2f}", x=bar.low, value=bar.count) for bar in bins]
     return Chart(words, points, Bars(width_of_bar=width, domain=UNIT, marks=[threshold]))
 
 
-def _rates(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
+def _rates(result: AutoDS, threshold: Point, subtitle: str) -> Chart:
     words = Words(
         name="rates",
         title="What does a threshold keep, and what does it get wrong?",
-        subtitle=f"{subtitle}; mean over {len(found.people)} annotators, each of them a thin line.",
+        subtitle=f"{subtitle}; mean over {len(result.people)} annotators, each of them a thin line.",
         value="share, mean over annotators",
         x="threshold",
         text="; ".join(
-            f"{TITLES[name]} at {found.threshold:g}: {stat.value:.3f}"
-            for name, stat in found.mean.items()
+            f"{TITLES[name]} at {result.threshold:g}: {stat.value:.3f}"
+            for name, stat in result.mean.items()
             if stat.value is not None
         ),
         digits=2,
@@ -324,7 +324,7 @@ def _rates(found: AutoDS, threshold: Point, subtitle: str) -> Chart:
             value=value,
             kind=Kind.THIN if who else Kind.MAIN,
         )
-        for who, rates in found.curves.items()
+        for who, rates in result.curves.items()
         for name in RATES
         for step, value in zip(STEPS, rates[name], strict=True)
     ]

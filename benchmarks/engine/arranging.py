@@ -28,10 +28,10 @@ class Arranged(Source):
     @property
     def arrangement(self) -> Arrangement:
         """The arrangement that `order` names; ValueError where it names none."""
-        found = Arrangement.named(self.order)
-        if found is None:
+        arrangement = Arrangement.named(self.order)
+        if arrangement is None:
             raise ValueError(f"{self.order} is no arrangement")
-        return found
+        return arrangement
 
     @property
     def document_order(self) -> str:
@@ -44,28 +44,38 @@ class Arranged(Source):
             NotPossible: there is none.
         """
         fits = self.arrangement.fits
-        found = [one for one in subtopics if one.haystack.is_source and fits(one.haystack.n_documents)]
-        if not found:
+        fitting = [
+            subtopic
+            for subtopic in subtopics
+            if subtopic.haystack.is_source and fits(subtopic.haystack.n_documents)
+        ]
+        if not fitting:
             raise NotPossible(
                 _("No source here can be shown as %(name)s; infilling takes sources of just so many documents.")
                 % {"name": self.order}
             )
-        return found
+        return fitting
 
     def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
         """Documents of the same dataset, drawn by seed, around those of each source; at most five queries."""
-        own, pools = _documents(subjects)
+        numbers, pools = _documents(subjects)
         relevant = _relevant(subjects) if self.arrangement.kind == AT else {}
         n_bullets = bullets_of(judge, subjects)
         return [
-            self._draft(one, own[one.haystack_id], pools[one.haystack.dataset], relevant, n_bullets[one.pk])
-            for one in subjects
+            self._draft(
+                subtopic,
+                numbers[subtopic.haystack_id],
+                pools[subtopic.haystack.dataset],
+                relevant,
+                n_bullets[subtopic.pk],
+            )
+            for subtopic in subjects
         ]
 
     def _draft(
         self,
         subtopic: Subtopic,
-        own: Sequence[int],
+        numbers: Sequence[int],
         pool: Mapping[int, Sequence[int]],
         relevant: Mapping[int, int],
         n_bullets: int | None,
@@ -78,11 +88,11 @@ class Arranged(Source):
                 _("The other sources of %(dataset)s have only %(n)d documents; %(name)s needs more.")
                 % {"dataset": haystack.dataset, "n": len(drawn), "name": self.order}
             )
-        others = dict(enumerate(drawn, max(own) + 1))
+        others = dict(enumerate(drawn, max(numbers) + 1))
         chosen = relevant.get(subtopic.pk)
         return Draft(
             subtopic=subtopic,
-            documents=self.arrangement.shown(own, list(others), relevant=chosen or own[0]),
+            documents=self.arrangement.shown(numbers, list(others), relevant=chosen or numbers[0]),
             others=others,
             relevant=chosen,
             n_bullets=n_bullets,
@@ -95,7 +105,7 @@ class InTurn(Source):
 
     @property
     def parts(self) -> Sequence[Arranged]:
-        return [Arranged.of(one) for one in in_turn(self.order)]
+        return [Arranged.of(arrangement) for arrangement in in_turn(self.order)]
 
     @property
     def setting(self) -> str:
@@ -117,27 +127,30 @@ class InTurn(Source):
 
 def _documents(subtopics: Sequence[Subtopic]) -> tuple[dict[int, list[int]], dict[str, dict[int, list[int]]]]:
     """Numbers of documents by haystack, and their keys by dataset and haystack. One query."""
-    own: dict[int, list[int]] = defaultdict(list)
+    numbers: dict[int, list[int]] = defaultdict(list)
     pools: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    datasets = {one.haystack.dataset for one in subtopics}
+    datasets = {subtopic.haystack.dataset for subtopic in subtopics}
     rows = Document.objects.filter(haystack__is_source=True, haystack__dataset__in=datasets)
     facts = rows.order_by("haystack", "number").values_list("haystack__dataset", "haystack", "number", "pk")
     for dataset, haystack, number, pk in facts:
-        own[haystack].append(number)
+        numbers[haystack].append(number)
         pools[dataset][haystack].append(pk)
-    return own, pools
+    return numbers, pools
 
 
 def _relevant(subtopics: Sequence[Subtopic]) -> dict[int, int]:
     """The number of the document that says most of the reference, by ROUGE-1 F1; the first of equals."""
-    found = {one.pk: 1 for one in subtopics if one.haystack.n_documents == 1}
-    several = [one for one in subtopics if one.pk not in found]
+    numbers = {subtopic.pk: 1 for subtopic in subtopics if subtopic.haystack.n_documents == 1}
+    several = [subtopic for subtopic in subtopics if subtopic.pk not in numbers]
     texts: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    rows = Document.objects.filter(haystack__in=[one.haystack_id for one in several]).order_by("number")
+    rows = Document.objects.filter(haystack__in=[subtopic.haystack_id for subtopic in several]).order_by("number")
     for haystack, number, text in rows.values_list("haystack", "number", "text"):
         texts[haystack].append((number, text))
-    references = references_of([one.pk for one in several])
-    for one in several:
-        likeness = {number: rouge([text], references[one.pk])["rouge1"] for number, text in texts[one.haystack_id]}
-        found[one.pk] = max(likeness, key=lambda number: (likeness[number], -number))
-    return found
+    references = references_of([subtopic.pk for subtopic in several])
+    for subtopic in several:
+        likeness = {
+            number: rouge([text], references[subtopic.pk])["rouge1"]
+            for number, text in texts[subtopic.haystack_id]
+        }
+        numbers[subtopic.pk] = max(likeness, key=lambda number: (likeness[number], -number))
+    return numbers

@@ -25,16 +25,16 @@ def members_of(jury: Judge) -> list[Judge]:
         WrongJury: one of them is gone.
     """
     config = JuryConfig.from_mapping(jury.config)
-    found = {str(judge.uid): judge for judge in Judge.objects.filter(uid__in=config.members)}
-    if gone := len(set(config.members) - set(found)):
+    judges = {str(judge.uid): judge for judge in Judge.objects.filter(uid__in=config.members)}
+    if gone := len(set(config.members) - set(judges)):
         raise WrongJury(f"{gone} of the {len(config.members)} members of {jury} are gone.")
-    return [found[uid] for uid in config.members]
+    return [judges[uid] for uid in config.members]
 
 
 def possible_members() -> QuerySet[Judge, Judge]:
     """Judges that can be in a jury: with verdicts on summaries, not archived, and no jury themselves."""
-    given = Verdict.objects.filter(judge=OuterRef("pk"))
-    rows = Judge.objects.filter(Exists(given), archived_at=None).exclude(kind=Judge.Kind.JURY)
+    verdicts = Verdict.objects.filter(judge=OuterRef("pk"))
+    rows = Judge.objects.filter(Exists(verdicts), archived_at=None).exclude(kind=Judge.Kind.JURY)
     return rows.order_by("name", "-version")
 
 
@@ -62,10 +62,10 @@ def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int
     members = JuryConfig.from_mapping(jury.config).members
     rows = Verdict.objects.filter(judge__uid__in=members, summary__in=summaries, repeat=0).order_by()
     complete = rows.values_list("summary", "insight").annotate(n=Count("judge")).filter(n=len(members))
-    found: dict[int, int] = defaultdict(int)
+    counts: dict[int, int] = defaultdict(int)
     for summary, _insight, _n in complete:
-        found[summary] += 1
-    return found
+        counts[summary] += 1
+    return counts
 
 
 def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]:
@@ -75,8 +75,8 @@ def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]
     """
     config, members = JuryConfig.from_mapping(jury.config), members_of(jury)
     answers: dict[Place, dict[int, Verdict]] = defaultdict(dict)
-    given = Verdict.objects.filter(judge__in=members, summary__in=summaries, repeat=0)
-    for verdict in given.order_by("summary", "insight"):
+    verdicts = Verdict.objects.filter(judge__in=members, summary__in=summaries, repeat=0)
+    for verdict in verdicts.order_by("summary", "insight"):
         answers[verdict.summary_id, verdict.insight_id][verdict.judge_id] = verdict
     return [
         _row(place, [by_judge[member.pk] for member in members], config)
@@ -87,12 +87,14 @@ def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]
 
 def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdict:
     usable = [
-        Given(Coverage(one.coverage), tuple(one.lines), one.probabilities)
-        for one in answers
-        if one.is_valid and one.coverage
+        Given(Coverage(answer.coverage), tuple(answer.lines), answer.probabilities)
+        for answer in answers
+        if answer.is_valid and answer.coverage
     ]
     row = Verdict(summary_id=place[0], insight_id=place[1], is_linked=False, is_valid=False)
-    row.input_sha256 = digest([(one.coverage, one.lines, one.p_partial, one.p_full) for one in answers])
+    row.input_sha256 = digest(
+        [(answer.coverage, answer.lines, answer.p_partial, answer.p_full) for answer in answers]
+    )
     if len(usable) < len(answers):
         row.raw = {"problem": "A member gave an answer that cannot be used."}
         return row
@@ -114,16 +116,16 @@ def names_of_haystack(key: str, source: str | None) -> frozenset[str]:
 
 def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:
     """{judge pk: keys of the haystacks whose labels it, or a member of it, was fitted on}; at most one query."""
-    found: dict[int, frozenset[str]] = {}
+    keys_of: dict[int, frozenset[str]] = {}
     members = {judge.pk: judge.config["members"] for judge in judges if judge.kind == Judge.Kind.JURY}
     of_members: dict[str, frozenset[str]] = {}
     if members:
         wanted = Judge.objects.filter(uid__in={uid for uids in members.values() for uid in uids})
         of_members = {str(judge.uid): frozenset(judge.config.get("fitted_on", ())) for judge in wanted}
     for judge in judges:
-        own = [of_members.get(uid, frozenset()) for uid in members.get(judge.pk, ())]
-        found[judge.pk] = frozenset(judge.config.get("fitted_on", ())).union(*own)
-    return found
+        of_its_members = [of_members.get(uid, frozenset()) for uid in members.get(judge.pk, ())]
+        keys_of[judge.pk] = frozenset(judge.config.get("fitted_on", ())).union(*of_its_members)
+    return keys_of
 
 
 @dataclass(frozen=True)

@@ -152,10 +152,10 @@ def task_state(*, judge: Judge, task: str, subjects: Sequence[Model]) -> TaskSta
     counts = TASKS[task].counts(judge=judge, subjects=subjects).values()
     return TaskState(
         task=TASKS[task],
-        n_there=sum(one.n_there for one in counts),
-        n_asked=sum(one.n_asked for one in counts),
+        n_there=sum(count.n_there for count in counts),
+        n_asked=sum(count.n_asked for count in counts),
         n_invalid=TASKS[task].n_invalid(judge=judge, subjects=subjects),
-        n_missing=sum(one.n_there < one.n_asked for one in counts),
+        n_missing=sum(count.n_there < count.n_asked for count in counts),
     )
 
 
@@ -172,8 +172,8 @@ def estimate(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int, 
     waiting = judging.missing(judge=judge, task=task, subjects=subjects, repeats=repeats)
     looked_at = waiting[:: -(-len(waiting) // MOST_LOOKED_AT) or 1]
     requests = list(requests_on(judge=judge, config=config, task=task, subjects=looked_at, repeats=repeats))
-    found = _estimate_of(requests, config=config, n_subjects=len(looked_at), now=now)
-    return found if len(looked_at) == len(waiting) else found.scaled(n_subjects=len(waiting))
+    estimated = _estimate_of(requests, config=config, n_subjects=len(looked_at), now=now)
+    return estimated if len(looked_at) == len(waiting) else estimated.scaled(n_subjects=len(waiting))
 
 
 def _estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_subjects: int, now: datetime) -> Estimate:
@@ -197,17 +197,19 @@ def requests_on(
     kind, remembered = TASKS[task], ledger.remembered_format(config)
     for part in parts(subjects, IN_A_QUERY):
         items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in part]
-        asked = kind.foreseen(judge=judge, config=config, items=items, repeats=repeats)
-        for questions in asked.values():
-            yield from (Request.of(config, one, ledger.format_of(one, remembered)) for one in questions)
+        by_item = kind.foreseen(judge=judge, config=config, items=items, repeats=repeats)
+        for questions in by_item.values():
+            yield from (
+                Request.of(config, question, ledger.format_of(question, remembered)) for question in questions
+            )
 
 
 def _answered(keys: set[str]) -> set[str]:
     answered = JudgeCall.objects.filter(state=JudgeCall.State.ANSWERED)
-    found = set[str]()
+    keys_there = set[str]()
     for part in parts(sorted(keys), IN_A_QUERY):
-        found |= set(answered.filter(cache_key__in=part).values_list("cache_key", flat=True))
-    return found
+        keys_there |= set(answered.filter(cache_key__in=part).values_list("cache_key", flat=True))
+    return keys_there
 
 
 # Stale answers
@@ -223,14 +225,14 @@ class Stale:
 
 def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> list[Stale]:
     """For each task that can tell: how many of a model's newest answers are about another text or wording."""
-    found = []
+    outdated = []
     for name, task in TASKS.items():
         rows = task.inputs(judge)
         if rows is not None:
             n_stale = stale_count(judge=judge, task=name, most=most)
             older = rows.order_by()[most : most + 1].exists()
-            found.append(Stale(str(task.labels.stale % {"n": n_stale}) if n_stale else "", older))
-    return found
+            outdated.append(Stale(str(task.labels.stale % {"n": n_stale}) if n_stale else "", older))
+    return outdated
 
 
 def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
@@ -246,11 +248,11 @@ def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
     keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
     today: dict[tuple[int, str], str] = {}
     for part in parts(keys, IN_A_QUERY):
-        items = [JudgeRunItem(pk=one.pk, **{kind.subject: one}) for one in kind.read(part)]
-        asked = kind.questions(judge=nobody, config=config, items=items, repeats=1)
+        items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in kind.read(part)]
+        by_item = kind.questions(judge=nobody, config=config, items=items, repeats=1)
         today |= {
             (int(question.subject_key), key): question.input_of(key)
-            for questions in asked.values()
+            for questions in by_item.values()
             for question in questions
             for key in question.keys
         }

@@ -50,9 +50,9 @@ class Studies(Protocol):
 _registered: list[Studies] = []
 
 
-def register(found: Studies) -> None:
+def register(upper: Studies) -> None:
     """Let runs be about studies."""
-    _registered[:] = [found]
+    _registered[:] = [upper]
 
 
 def studies() -> Studies:
@@ -103,13 +103,13 @@ class Scope:
             rows = of_systems.filter(system__in=systems_named(self.systems, self.retrievers))
         rows = rows.order_by("pk")
         if self.listed:
-            found = [row for part in parts(self.listed) for row in rows.filter(uid__in=part)]
+            texts = [row for part in parts(self.listed) for row in rows.filter(uid__in=part)]
         else:
-            found = list(rows)
-        if self.sample is not None and self.sample < len(found):
-            drawn = random.Random(self.seed).sample(range(len(found)), self.sample)  # noqa: S311 - by seed
-            found = [found[place] for place in sorted(drawn)]
-        return found
+            texts = list(rows)
+        if self.sample is not None and self.sample < len(texts):
+            drawn = random.Random(self.seed).sample(range(len(texts)), self.sample)  # noqa: S311 - by seed
+            texts = [texts[place] for place in sorted(drawn)]
+        return texts
 
     def as_json(self) -> dict[str, Any]:
         """What a run keeps: names, which stay when a corpus is deleted; of a study the id and the name."""
@@ -124,10 +124,10 @@ class Scope:
             "sample": self.sample,
             "everything": self.everything,
         }
-        found = {name: value for name, value in kept.items() if value}
+        chosen = {name: value for name, value in kept.items() if value}
         if self.sample is not None:
-            found["seed"] = self.seed
-        return found or {"everything": False}
+            chosen["seed"] = self.seed
+        return chosen or {"everything": False}
 
 
 def systems_named(systems: Sequence[str], retrievers: Sequence[str]) -> list[int]:
@@ -147,15 +147,15 @@ def ids_of(text: str) -> list[UUID]:
     Raises:
         UnknownText: something is no id, or there are too many.
     """
-    found: dict[UUID, None] = {}
+    ids: dict[UUID, None] = {}
     for word in re.split(r"[\s,;\"]+", text.strip('\ufeff \t\r\n,;"')):
         try:
-            found[UUID(word)] = None
+            ids[UUID(word)] = None
         except ValueError:
             raise UnknownText(_("“%(word)s” is not a summary id.") % {"word": word[:80]}) from None
-    if len(found) > MOST_LISTED:
+    if len(ids) > MOST_LISTED:
         raise UnknownText(_("A list may hold %(n)d ids at most.") % {"n": MOST_LISTED})
-    return list(found)
+    return list(ids)
 
 
 def check_listed(listed: Sequence[UUID], model: type[Any]) -> None:
@@ -188,26 +188,28 @@ def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
 
     `seen` are the ids of the studies whose names the reader may know.
     """
-    found = []
+    phrases = []
     if scope.get("sample"):
-        found.append(_("a random sample of %(n)d, seed %(seed)d") % {"n": scope["sample"], "seed": scope["seed"]})
+        phrases.append(
+            _("a random sample of %(n)d, seed %(seed)d") % {"n": scope["sample"], "seed": scope["seed"]}
+        )
     if scope.get("listed"):
         n = scope["listed"]
-        found.append(ngettext("a list of %(n)d id", "a list of %(n)d ids", n) % {"n": n})
+        phrases.append(ngettext("a list of %(n)d id", "a list of %(n)d ids", n) % {"n": n})
     if scope.get("study"):
         uid, name = scope["study"]
-        found.append(_("study %(name)s") % {"name": name} if uid in seen else _("a study"))
+        phrases.append(_("study %(name)s") % {"name": name} if uid in seen else _("a study"))
     for key, title in (("haystack", _("haystack")), ("dataset", _("dataset")), ("synthesis", _("synthesis"))):
         if scope.get(key):
-            found.append(f"{title} {scope[key]}")
-    for key, one, several in (
+            phrases.append(f"{title} {scope[key]}")
+    for key, singular, plural in (
         ("subtopics", _("subtopic"), _("subtopics")),
         ("systems", _("system"), _("systems")),
         ("retrievers", _("retriever"), _("retrievers")),
         ("documents", _("documents:"), _("documents:")),
     ):
         if names := scope.get(key):
-            found.append(f"{one if len(names) == 1 else several} {', '.join(names)}")
+            phrases.append(f"{singular if len(names) == 1 else plural} {', '.join(names)}")
     if scope.get("everything"):
-        found.append(_("archived haystacks and texts of sessions too"))
-    return "; ".join(found) or (_("all") if scope else "")
+        phrases.append(_("archived haystacks and texts of sessions too"))
+    return "; ".join(phrases) or (_("all") if scope else "")

@@ -216,10 +216,10 @@ def planned(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetim
     Raises:
         NotPossible: it cannot be shown this, or an imported system has the name.
     """
-    found = [draft for part in shown.parts for draft in _planned(judge, subjects, part, now)]
-    for number, draft in enumerate((draft for draft in found if draft.pk < 0), 1):
+    drafts = [draft for part in shown.parts for draft in _planned(judge, subjects, part, now)]
+    for number, draft in enumerate((draft for draft in drafts if draft.pk < 0), 1):
         draft.pk = -number  # the parts have the same subjects
-    return found
+    return drafts
 
 
 @transaction.atomic
@@ -236,18 +236,18 @@ def _planned(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime)
     """Drafts of one part; a new one has the key of its subject, negative."""
     system = _system_of(judge, shown)
     stored = _stored(system, subjects, shown)
-    for draft in shown.fresh(judge, [one for one in subjects if one.pk not in stored]):
+    for draft in shown.fresh(judge, [subject for subject in subjects if subject.pk not in stored]):
         key = getattr(draft, f"{shown.subject}_id")
         draft.pk, draft.judge, draft.system, draft.created_at = -key, judge, system, now
         stored[key] = draft
-    return [stored[one.pk] for one in subjects]
+    return [stored[subject.pk] for subject in subjects]
 
 
 def _drafted(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
-    found = _planned(judge, subjects, shown, now)
-    fresh = [draft for draft in found if draft.pk < 0]
+    drafts = _planned(judge, subjects, shown, now)
+    fresh = [draft for draft in drafts if draft.pk < 0]
     if not fresh:
-        return found
+        return drafts
     system, _is_new = System.objects.get_or_create(
         key=fresh[0].system.key,
         defaults={"summarizer": str(judge), "retriever": shown.name, "document_order": shown.document_order},
@@ -256,7 +256,7 @@ def _drafted(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime)
         draft.pk, draft.system = None, system
     Draft.objects.bulk_create(fresh, ignore_conflicts=True)
     stored = _stored(system, subjects, shown)
-    return [stored[one.pk] for one in subjects]
+    return [stored[subject.pk] for subject in subjects]
 
 
 def _stored(system: System, subjects: Sequence[Any], shown: Shown) -> dict[int, Draft]:
@@ -275,10 +275,10 @@ def _system_of(judge: Judge, shown: Shown) -> System:
     key = f"{shown.setting}_{judge}"
     if len(key) > LONGEST_KEY:
         raise NotPossible(_("The name of the system would be too long: “%(name)s”.") % {"name": key})
-    found = System.objects.filter(key=key).first()
-    if found is not None and shown.is_taken(found):
+    system = System.objects.filter(key=key).first()
+    if system is not None and shown.is_taken(system):
         raise NotPossible(_("Texts were imported for a system called “%(name)s”.") % {"name": key})
-    return found or System(key=key)
+    return system or System(key=key)
 
 
 def bullets_of(judge: Judge, subtopics: Sequence[Subtopic]) -> dict[int, int | None]:
@@ -286,7 +286,7 @@ def bullets_of(judge: Judge, subtopics: Sequence[Subtopic]) -> dict[int, int | N
     counts: Counter[int] = Counter()
     if judge.config.get("bullets", "insights") == "insights":
         counts.update(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", flat=True))
-    return {one.pk: counts[one.pk] or None for one in subtopics}
+    return {subtopic.pk: counts[subtopic.pk] or None for subtopic in subtopics}
 
 
 def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict[int, list[int]]:
@@ -296,20 +296,22 @@ def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict
     if source.retriever:
         scores = _scores(subtopics, source)
         return {
-            one.pk: list(select_by_scores(sizes[one.haystack_id], scores[one.pk], token_budget=budget).numbers)
-            for one in subtopics
+            subtopic.pk: list(
+                select_by_scores(sizes[subtopic.haystack_id], scores[subtopic.pk], token_budget=budget).numbers
+            )
+            for subtopic in subtopics
         }
     golds: dict[int, set[int]] = defaultdict(set)
     for pk, numbers in Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", "gold_documents"):
         golds[pk].update(numbers)
     return {
-        one.pk: in_order(
-            (number for number, _ in sizes[one.haystack_id]),
+        subtopic.pk: in_order(
+            (number for number, _ in sizes[subtopic.haystack_id]),
             source.order,
-            golds=golds[one.pk],
-            seed=f"{one.haystack.key}/{one.key}",
+            golds=golds[subtopic.pk],
+            seed=f"{subtopic.haystack.key}/{subtopic.key}",
         )
-        for one in subtopics
+        for subtopic in subtopics
     }
 
 
@@ -317,10 +319,10 @@ def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mappi
     rows = RetrieverRanking.objects.filter(
         subtopic__in=subtopics, retriever=source.retriever, version=source.version
     )
-    found = {subtopic: scores for subtopic, by_name in rows.by_subtopic().items() for scores in by_name.values()}
-    if missing := [subtopic.name for subtopic in subtopics if subtopic.pk not in found]:
+    known = {subtopic: scores for subtopic, by_name in rows.by_subtopic().items() for scores in by_name.values()}
+    if missing := [subtopic.name for subtopic in subtopics if subtopic.pk not in known]:
         raise NotPossible(
             _("%(retriever)s has no scores for %(subtopic)s. Run the retriever on the haystack first.")
             % {"retriever": source.name, "subtopic": missing[0]}
         )
-    return found
+    return known

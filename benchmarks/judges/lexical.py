@@ -169,22 +169,22 @@ class LexicalJudge:
         self, batch: Sequence[SummaryToJudge], background: Background
     ) -> list[list[CoverageVerdict]]:
         """Judge every insight of every summary; a verdict depends on its summary and the background only."""
-        return [[self._verdict(match) for match in found] for found in self.matches(batch, background)]
+        return [[self._verdict(match) for match in matched] for matched in self.matches(batch, background)]
 
     def matches(self, batch: Sequence[SummaryToJudge], background: Background) -> list[list[Match]]:
         """The closest line to every insight of every summary, before any threshold."""
         groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for position, summary in enumerate(batch):
             groups[tuple(insight.text for insight in summary.insights)].append(position)
-        found: list[list[Match]] = [[] for _ in batch]
+        closest: list[list[Match]] = [[] for _ in batch]
         for insights, positions in groups.items():
             lines = [_lines_that_can_cover(batch[position]) for position in positions]
             evidence = self._evidence(insights, lines, background)
             start = 0
             for position, group in zip(positions, lines, strict=True):
-                found[position] = self._closest(batch[position], group, evidence, start)
+                closest[position] = self._closest(batch[position], group, evidence, start)
                 start += len(group)
-        return found
+        return closest
 
     def judge_entailment(self, batch: Sequence[EntailmentItem], background: Background) -> list[EntailmentVerdict]:
         """Compare each key point with the sentences of its response; the closest one decides."""
@@ -213,8 +213,8 @@ class LexicalJudge:
         if not insights or not texts:
             return np.zeros((len(insights), len(texts)))
         known = fitted(background.with_insights(insights))
-        asked, given = Texts(insights), Texts(texts)
-        return self._scores(known, asked, given, _share(known.numbers, asked, given))
+        facts, parts = Texts(insights), Texts(texts)
+        return self._scores(known, facts, parts, _share(known.numbers, facts, parts))
 
     def _evidence(
         self, insights: Sequence[str], lines: Sequence[Sequence[Line]], background: Background
@@ -224,25 +224,25 @@ class LexicalJudge:
         if not insights or not texts:
             return None
         known = fitted(background.with_insights(insights))
-        asked, given = Texts(insights), Texts(texts)
-        numbers = _share(known.numbers, asked, given)
+        facts, parts = Texts(insights), Texts(texts)
+        numbers = _share(known.numbers, facts, parts)
         return Evidence(
-            scores=self._scores(known, asked, given, numbers),
+            scores=self._scores(known, facts, parts, numbers),
             numbers=numbers,
-            rare=sum(_alike_by_document(space, asked, given) for space in known.by_document) / 2,
-            n_words=asked.counts.sum(axis=1),
+            rare=sum(_alike_by_document(space, facts, parts) for space in known.by_document) / 2,
+            n_words=facts.counts.sum(axis=1),
         )
 
-    def _scores(self, known: Fitted, asked: Texts, given: Texts, by_numbers: Any) -> Any:
+    def _scores(self, known: Fitted, facts: Texts, parts: Texts, by_numbers: Any) -> Any:
         words, numbers = self.config.word_weight, self.config.number_weight
-        alike = (1 - words) * self._alike(known.pieces, asked, given) + words * self._alike(
-            known.stems, asked, given
+        alike = (1 - words) * self._alike(known.pieces, facts, parts) + words * self._alike(
+            known.stems, facts, parts
         )
         return np.round(np.clip((1 - numbers) * alike + numbers * by_numbers, 0, 1), DECIMALS)
 
-    def _alike(self, space: Space, asked: Texts, given: Texts) -> Any:
+    def _alike(self, space: Space, facts: Texts, parts: Texts) -> Any:
         """The mean of cosine and weighted recall."""
-        wanted, offered = space.vectors(asked), space.vectors(given)
+        wanted, offered = space.vectors(facts), space.vectors(parts)
         weight = self.config.recall_weight
         return (1 - weight) * (wanted @ offered.T).toarray() + weight * _covered(wanted, offered)
 
@@ -257,9 +257,9 @@ class LexicalJudge:
             return [Match(insight.key, 0, 0.0) for insight in summary.insights]
         compared = evidence.scores[:, start : start + len(lines)]
         rows, best = np.arange(len(compared)), compared.argmax(axis=1)
-        own, highest = compared[rows, best], compared.max(axis=0)[best]
-        discounted = np.round(own * self.config.rival_weight, DECIMALS)
-        scores = np.where(own < highest, discounted, own)
+        scored, highest = compared[rows, best], compared.max(axis=0)[best]
+        discounted = np.round(scored * self.config.rival_weight, DECIMALS)
+        scores = np.where(scored < highest, discounted, scored)
         features = np.column_stack(
             [
                 scores,
@@ -267,7 +267,7 @@ class LexicalJudge:
                 evidence.numbers[rows, start + best],
                 np.log1p(evidence.n_words),
                 np.log(LEAST_SHARE + evidence.rare[rows, start + best]),
-                (highest - own) * (1 - self.config.rival_weight),
+                (highest - scored) * (1 - self.config.rival_weight),
             ]
         )
         return [
@@ -295,9 +295,9 @@ class LexicalJudge:
         return EntailmentVerdict(key, self.config.entailment(scores[best]), best + 1, scores[best])
 
 
-def _share(space: Space, asked: Texts, given: Texts) -> Any:
+def _share(space: Space, facts: Texts, parts: Texts) -> Any:
     """Share of each asked text's squared weight whose terms each given text has."""
-    return _covered(space.vectors(asked), space.vectors(given))
+    return _covered(space.vectors(facts), space.vectors(parts))
 
 
 def _covered(wanted: Any, offered: Any) -> Any:
@@ -305,12 +305,12 @@ def _covered(wanted: Any, offered: Any) -> Any:
     return (wanted.multiply(wanted).tocsr() @ _present(offered).T).toarray()
 
 
-def _alike_by_document(space: Space, asked: Texts, given: Texts) -> Any:
+def _alike_by_document(space: Space, facts: Texts, parts: Texts) -> Any:
     """The mean of cosine and the share of weights of an asked text's terms that each given text has.
 
     Unlike in the score, neither weights are squared in that share nor counts matter.
     """
-    wanted, offered = space.vectors(asked), space.vectors(given)
+    wanted, offered = space.vectors(facts), space.vectors(parts)
     cosine = (wanted @ offered.T).toarray()
     terms = _present(wanted)
     shared = (terms.multiply(space.weights).tocsr() @ _present(offered).T).toarray()
@@ -320,9 +320,9 @@ def _alike_by_document(space: Space, asked: Texts, given: Texts) -> Any:
 
 def _present(rows: Any) -> Any:
     """Which terms each row has: ones and nothing, shape (texts, terms). No term weighs nothing."""
-    found = rows.copy()
-    found.data[:] = 1
-    return found
+    present = rows.copy()
+    present.data[:] = 1
+    return present
 
 
 def _lines_that_can_cover(summary: SummaryToJudge) -> list[Line]:

@@ -56,29 +56,29 @@ def shown_orders(summaries: QuerySet[Summary]) -> dict[int, Wanted | None]:
     documents = Document.objects.lengths(haystacks)
     scores = RetrieverRanking.objects.filter(subtopic__in={row[1] for row in rows}).by_subtopic()
     known: dict[tuple[int, str, str, bool], Order | None] = {}
-    found: dict[int, Wanted | None] = {}
+    orders: dict[int, Wanted | None] = {}
     drafts = _drafts(summaries)
     for pk, subtopic, haystack, origin, visible, system, retriever, order in rows:
         if pk in drafts:
-            found[pk] = Wanted(pk, subtopic, haystack, *drafts[pk])
+            orders[pk] = Wanted(pk, subtopic, haystack, *drafts[pk])
             continue
         is_as_filed = origin == Summary.Origin.IMPORTED and not system.startswith(f"{FULL_CONTEXT}_")
         key = (subtopic, retriever, order, is_as_filed)
         if key not in known:
             known[key] = _order(documents[haystack], scores[subtopic], *key[1:])
         shown = known[key]
-        found[pk] = None if shown is None else Wanted(pk, subtopic, haystack, shown, visible)
-    return found
+        orders[pk] = None if shown is None else Wanted(pk, subtopic, haystack, shown, visible)
+    return orders
 
 
 def _drafts(summaries: QuerySet[Summary]) -> dict[int, tuple[Order, int | None]]:
     """What summarizers were shown for their summaries: the documents in order, and how many words if not all."""
     rows = Draft.objects.filter(summary__in=summaries).exclude(documents=[])
-    found = {}
+    drafts = {}
     for pk, numbers, config in rows.order_by().values_list("summary", "documents", "judge__config"):
         tokens = config.get("truncate_to")
-        found[pk] = (tuple(numbers), int(tokens / TOKENS_PER_WORD) if tokens else None)
-    return found
+        drafts[pk] = (tuple(numbers), int(tokens / TOKENS_PER_WORD) if tokens else None)
+    return drafts
 
 
 def _order(
@@ -109,8 +109,8 @@ def _order(
 def missing(wanted: Collection[Wanted]) -> list[Wanted]:
     """Those of which nothing is stored yet."""
     keys = keys_of(wanted)
-    known = {found for rows in _stored(wanted) for found in rows.values_list("summary", "key")}
-    return [one for one in wanted if (one.summary, keys[one]) not in known]
+    known = {stored for rows in _stored(wanted) for stored in rows.values_list("summary", "key")}
+    return [text for text in wanted if (text.summary, keys[text]) not in known]
 
 
 def _stored(wanted: Collection[Wanted]) -> Iterator[QuerySet[TextPosition]]:
@@ -123,52 +123,54 @@ def _stored(wanted: Collection[Wanted]) -> Iterator[QuerySet[TextPosition]]:
 def placements(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
     """What is stored of these summaries in their orders; those that are missing wait for `compute`."""
     keys = keys_of(wanted)
-    found: dict[Wanted, Placement] = {}
-    by_row = {(one.summary, keys[one]): one for one in wanted}
+    placed: dict[Wanted, Placement] = {}
+    by_row = {(text.summary, keys[text]): text for text in wanted}
     for rows in _stored(wanted):
         for summary, key, content in rows.values_list("summary", "key", "content").iterator():
-            if (one := by_row.get((summary, key))) is not None:
-                found[one] = _unpacked(bytes(content))
-    return found
+            if (text := by_row.get((summary, key))) is not None:
+                placed[text] = _unpacked(bytes(content))
+    return placed
 
 
 def compute(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
     """Find the content of summaries in their documents, and store it: one haystack after another."""
     keys = keys_of(wanted)
-    found: dict[Wanted, Placement] = {}
+    computed: dict[Wanted, Placement] = {}
     by_haystack: dict[int, list[Wanted]] = defaultdict(list)
-    for one in wanted:
-        by_haystack[one.haystack].append(one)
+    for text in wanted:
+        by_haystack[text.haystack].append(text)
     for haystack, rows in by_haystack.items():
         placed = _placed(haystack, rows)
         TextPosition.objects.bulk_create(
             (
-                TextPosition(summary_id=one.summary, key=keys[one], content=_packed(placement))
-                for one, placement in placed.items()
+                TextPosition(summary_id=text.summary, key=keys[text], content=_packed(placement))
+                for text, placement in placed.items()
             ),
             ignore_conflicts=True,
             batch_size=BATCH,
         )
-        found |= placed
-    return found
+        computed |= placed
+    return computed
 
 
 def _placed(haystack: int, rows: Collection[Wanted]) -> dict[Wanted, Placement]:
     texts = dict(Document.objects.filter(haystack=haystack).order_by("number").values_list("number", "text"))
     documents = Documents(texts)
-    references = references_of({one.subtopic for one in rows})
-    bodies = dict(Summary.objects.filter(pk__in={one.summary for one in rows}).values_list("pk", "text"))
+    references = references_of({text.subtopic for text in rows})
+    bodies = dict(Summary.objects.filter(pk__in={text.summary for text in rows}).values_list("pk", "text"))
     by_context: dict[tuple[int, Order, int | None], list[Wanted]] = defaultdict(list)
-    for one in rows:
-        by_context[one.subtopic, one.order, one.visible_words].append(one)
-    found: dict[Wanted, Placement] = {}
+    for text in rows:
+        by_context[text.subtopic, text.order, text.visible_words].append(text)
+    placements: dict[Wanted, Placement] = {}
     for (subtopic, order, visible), group in by_context.items():
         shown = documents.shown(order, visible_words=visible)
         reference = references[subtopic]
         of_reference = reference_spread(reference, shown, documents.shown(order))
-        for one in group:
-            found[one] = place(content_lines(bodies[one.summary]), reference, shown, of_reference=of_reference)
-    return found
+        for text in group:
+            placements[text] = place(
+                content_lines(bodies[text.summary]), reference, shown, of_reference=of_reference
+            )
+    return placements
 
 
 def content_lines(text: str) -> list[str]:
@@ -179,22 +181,22 @@ def content_lines(text: str) -> list[str]:
 
 def references_of(subtopics: Iterable[int]) -> dict[int, list[str]]:
     """The insights of each subtopic, which together are the reference. One query."""
-    found: dict[int, list[str]] = {subtopic: [] for subtopic in subtopics}
-    rows = Insight.objects.filter(subtopic__in=list(found)).order_by("subtopic", "number")
+    references: dict[int, list[str]] = {subtopic: [] for subtopic in subtopics}
+    rows = Insight.objects.filter(subtopic__in=list(references)).order_by("subtopic", "number")
     for subtopic, text in rows.values_list("subtopic", "text"):
-        found[subtopic].append(text)
-    return found
+        references[subtopic].append(text)
+    return references
 
 
 def keys_of(wanted: Collection[Wanted]) -> dict[Wanted, str]:
     """A hash of order, reference and version for each. One query."""
-    references = references_of({one.subtopic for one in wanted})
+    references = references_of({text.subtopic for text in wanted})
     hashes: dict[tuple[int, Order, int | None], str] = {}
-    for one in wanted:
-        if (context := (one.subtopic, one.order, one.visible_words)) not in hashes:
-            facts = orjson.dumps([VERSION, one.order, one.visible_words, references[one.subtopic]])
+    for text in wanted:
+        if (context := (text.subtopic, text.order, text.visible_words)) not in hashes:
+            facts = orjson.dumps([VERSION, text.order, text.visible_words, references[text.subtopic]])
             hashes[context] = hashlib.sha256(facts).hexdigest()
-    return {one: hashes[(one.subtopic, one.order, one.visible_words)] for one in wanted}
+    return {text: hashes[(text.subtopic, text.order, text.visible_words)] for text in wanted}
 
 
 def _packed(placement: Placement) -> bytes:

@@ -56,7 +56,7 @@ class Recalled:
     @property
     def not_found(self) -> list[Compared]:
         """Points that are not among the extracted ones, by people where they have looked for them."""
-        return [one for one in self.points if not _is_found(one)]
+        return [point for point in self.points if not _is_found(point)]
 
 
 Place = tuple[str, str]
@@ -74,21 +74,21 @@ def named_in(source: Path | BinaryIO, *, name: str = "", limit_bytes: int) -> li
 
 def recalled(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> Recalled:
     """The figures; raises `NotThere` as `compared` does."""
-    found = compared(named, dataset=dataset, judge=judge)
-    labelled = [one for one in found if one.named.found is not None]
-    same = [one.is_alike == one.named.found for one in labelled]
+    points = compared(named, dataset=dataset, judge=judge)
+    labelled = [point for point in points if point.named.found is not None]
+    same = [point.is_alike == point.named.found for point in labelled]
     return Recalled(
-        points=tuple(found),
-        n_questions=len({one.question for one in found}),
+        points=tuple(points),
+        n_questions=len({point.question for point in points}),
         n_labelled=len(labelled),
-        people=extraction_recall([(one.question, bool(one.named.found)) for one in labelled]),
-        lexical=extraction_recall([(one.question, one.is_alike) for one in found]),
-        agreement=rate(same, clusters=[one.question for one in labelled], method="same answer"),
+        people=extraction_recall([(point.question, bool(point.named.found)) for point in labelled]),
+        lexical=extraction_recall([(point.question, point.is_alike) for point in points]),
+        agreement=rate(same, clusters=[point.question for point in labelled], method="same answer"),
     )
 
 
-def _is_found(one: Compared) -> bool:
-    return one.is_alike if one.named.found is None else one.named.found
+def _is_found(point: Compared) -> bool:
+    return point.is_alike if point.named.found is None else point.named.found
 
 
 def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> list[Compared]:
@@ -100,62 +100,64 @@ def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) 
     questions = _questions(named, dataset)
     extracted = _key_points(questions) | _of_responses(named, questions, judge)
     members: dict[Place, list[NamedPoint]] = defaultdict(list)
-    for one in named:
-        members[one.question, one.system].append(one)
+    for point in named:
+        members[point.question, point.system].append(point)
     known = texts.of_questions(questions.values())
-    asked = offline_judge(Judge.Kind.LEXICAL, lexical_config())
-    found = []
+    offline = offline_judge(Judge.Kind.LEXICAL, lexical_config())
+    rows = []
     for place, points in members.items():
-        refs = [ItemRef(one.where, one.text) for one in points]
+        refs = [ItemRef(point.where, point.text) for point in points]
         question, there = questions[place[0]], extracted.get(place, [])
-        background = known[question].background().with_insights([one.text for one in points])
-        verdicts = asked.judge_support(refs, there, background)
-        for one, verdict in zip(points, verdicts, strict=True):
+        background = known[question].background().with_insights([point.text for point in points])
+        verdicts = offline.judge_support(refs, there, background)
+        for point, verdict in zip(points, verdicts, strict=True):
             closest = "" if verdict.sentence is None else there[verdict.sentence - 1]
-            found.append(Compared(one, question, closest, verdict.answer == Entailment.YES))
-    return found
+            rows.append(Compared(point, question, closest, verdict.answer == Entailment.YES))
+    return rows
 
 
 def _questions(named: Sequence[NamedPoint], dataset: str) -> dict[str, int]:
-    rows = Question.objects.of(dataset=dataset).filter(archived_at=None, key__in={one.question for one in named})
-    found: dict[str, int] = {}
+    rows = Question.objects.of(dataset=dataset).filter(
+        archived_at=None, key__in={point.question for point in named}
+    )
+    questions: dict[str, int] = {}
     for key, pk in rows.values_list("key", "pk"):
-        if key in found:
+        if key in questions:
             raise NotThere(
                 f"Several question sets have a question “{key}”: say which (on the command line with --dataset)."
             )
-        found[key] = pk
-    for one in named:
-        if one.question not in found:
-            raise NotThere(f"{one.where}: there is no question “{one.question}”.")
-    return found
+        questions[key] = pk
+    for point in named:
+        if point.question not in questions:
+            raise NotThere(f"{point.where}: there is no question “{point.question}”.")
+    return questions
 
 
 def _key_points(questions: Mapping[str, int]) -> dict[Place, list[str]]:
     keys = {pk: key for key, pk in questions.items()}
-    found: dict[Place, list[str]] = {(key, ""): [] for key in questions}
+    texts: dict[Place, list[str]] = {(key, ""): [] for key in questions}
     rows = KeyPoint.objects.filter(question__in=keys).order_by("question", "number")
     for question, text in rows.values_list("question", "text"):
-        found[keys[question], ""].append(text)
-    return found
+        texts[keys[question], ""].append(text)
+    return texts
 
 
 def _of_responses(
     named: Sequence[NamedPoint], questions: Mapping[str, int], judge: Judge | None
 ) -> dict[Place, list[str]]:
-    wanted = {(one.question, one.system): one.where for one in named if one.system}
-    keys, found = {pk: key for key, pk in questions.items()}, dict[Place, list[str]]()
+    wanted = {(point.question, point.system): point.where for point in named if point.system}
+    keys, texts_of = {pk: key for key, pk in questions.items()}, dict[Place, list[str]]()
     systems = {system for _, system in wanted}
     responses = Response.objects.filter(question__in=keys, system__key__in=systems)
     taken = Extraction.objects.filter(judge=judge, is_valid=True, response__in=responses)
     for question, system in taken.values_list("response__question", "response__system__key"):
-        found[keys[question], system] = []
+        texts_of[keys[question], system] = []
     points = ResponsePoint.objects.filter(extraction__in=taken).order_by("extraction", "number")
     fields = ("extraction__response__question", "extraction__response__system__key", "text")
     for question, system, text in points.values_list(*fields):
-        found[keys[question], system].append(text)
+        texts_of[keys[question], system].append(text)
     for place, where in wanted.items():
-        if place not in found:
+        if place not in texts_of:
             by = f"{judge} has not" if judge else "nobody has"
             raise NotThere(f"{where}: {by} extracted points from a response of “{place[1]}” to “{place[0]}”.")
-    return found
+    return texts_of

@@ -89,7 +89,8 @@ class RecallFigures:
             n_judged={judge: n_judged},
             by=by,
             systems=self.systems and self.systems.of(judge),
-            conditions=self.conditions and tuple(one for one in self.conditions if one.judge == judge),
+            conditions=self.conditions
+            and tuple(condition for condition in self.conditions if condition.judge == judge),
         )
 
 
@@ -98,7 +99,7 @@ def figures_of(
 ) -> RecallFigures:
     """The figures of a table of counts, systems on the questions that all of them answered or on all."""
     with shared_draws():
-        found = RecallFigures(
+        figures = RecallFigures(
             judges=table.judges,
             n_responses=table.n_responses,
             n_questions=len({row.answer.question for row in table.rows}),
@@ -106,11 +107,11 @@ def figures_of(
             by={name: by_dimension(table.rows, name) for name in DIMENSIONS},
         )
         if has_systems:
-            found = replace(found, systems=systems_of(table, only_common=only_common))
+            figures = replace(figures, systems=systems_of(table, only_common=only_common))
         if has_conditions:
             each = (condition_table(table.of_judge(judge), only_common=only_common) for judge in table.judges)
-            found = replace(found, conditions=tuple(one for one in each if one is not None))
-    return found
+            figures = replace(figures, conditions=tuple(of_judge for of_judge in each if of_judge is not None))
+    return figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,108 +170,108 @@ RESPONSES = register(
 # As plain values
 
 
-def stats(found: KeyPointScores) -> dict[str, Stat]:
+def stats(scores: KeyPointScores) -> dict[str, Stat]:
     """Named figures; `kpp` and `kpf` are the paper's, of points supported by the documents."""
     documents, key_points = SupportedBy.DOCUMENTS, SupportedBy.KEY_POINTS
     return {
-        "kpr_macro": found.kpr_macro,
-        "kpr_micro": found.kpr_micro,
-        "kpp": found.kpp[documents],
-        "kpf": found.kpf[documents],
-        "kpp_key_points": found.kpp[key_points],
-        "kpf_key_points": found.kpf[key_points],
+        "kpr_macro": scores.kpr_macro,
+        "kpr_micro": scores.kpr_micro,
+        "kpp": scores.kpp[documents],
+        "kpf": scores.kpf[documents],
+        "kpp_key_points": scores.kpp[key_points],
+        "kpf_key_points": scores.kpf[key_points],
     }
 
 
-def as_json(found: RecallFigures) -> dict[str, Any]:
+def as_json(figures: RecallFigures) -> dict[str, Any]:
     """{overall, by: {dimension: rows}, …}; figures of judges are never mixed, every row names its judge."""
     plain: dict[str, Any] = {
-        "overall": _overall(found),
+        "overall": _overall(figures),
         "by": {
-            name: [_row(group.scores, name=group.name, judge=group.judge) for group in found.by[name]]
+            name: [_row(group.scores, name=group.name, judge=group.judge) for group in figures.by[name]]
             for name in DIMENSIONS
         },
-        "judges": list(found.judges),
-        "n_responses": found.n_responses,
-        "n_not_judged": found.n_not_judged,
+        "judges": list(figures.judges),
+        "n_responses": figures.n_responses,
+        "n_not_judged": figures.n_not_judged,
         "supported_by": {"kpp": "documents", "kpf": "documents"},
     }
-    if found.systems is not None:
-        plain["systems"] = _systems(found.systems)
-    if found.conditions is not None:
-        plain["conditions"] = [row for one in found.conditions for row in _conditions(one)]
+    if figures.systems is not None:
+        plain["systems"] = _systems(figures.systems)
+    if figures.conditions is not None:
+        plain["conditions"] = [row for condition in figures.conditions for row in _conditions(condition)]
     return plain
 
 
-def _overall(found: RecallFigures) -> dict[str, Any]:
-    if len(found.judges) == 1 and found.by["judge"]:
-        (group,) = found.by["judge"]
+def _overall(figures: RecallFigures) -> dict[str, Any]:
+    if len(figures.judges) == 1 and figures.by["judge"]:
+        (group,) = figures.by["judge"]
         return _row(group.scores, judge=group.judge)
     return {
         "judge": None,
-        "n_questions": found.n_questions,
+        "n_questions": figures.n_questions,
         "n_key_points": None,
-        "n_responses": found.n_responses,
+        "n_responses": figures.n_responses,
         **dict.fromkeys(FIGURES),
         "intervals": {},
-        "reasons": dict.fromkeys(FIGURES, SEVERAL if found.judges else NONE),
+        "reasons": dict.fromkeys(FIGURES, SEVERAL if figures.judges else NONE),
     }
 
 
 def _row(
-    found: KeyPointScores, *, more: Mapping[str, Stat] = MappingProxyType({}), **named: Any
+    scores: KeyPointScores, *, more: Mapping[str, Stat] = MappingProxyType({}), **named: Any
 ) -> dict[str, Any]:
     """One row: figures, `more` of them too, as numbers or null, their intervals and reasons, and all counts."""
     return {
         **named,
-        "n_questions": found.n_questions,
-        "n_key_points": found.n_key_points,
-        "n_responses": found.n_answers,
-        **stat_json({**stats(found), **more}),
-        "n_unjudged": found.n_unjudged,
-        "n_without_key_points": found.n_without_key_points,
-        "n_not_extracted": found.n_not_extracted,
-        "n_without_points": found.n_without_points,
-        "n_points_unjudged": {by.value: found.n_points_unjudged[by] for by in SupportedBy},
+        "n_questions": scores.n_questions,
+        "n_key_points": scores.n_key_points,
+        "n_responses": scores.n_answers,
+        **stat_json({**stats(scores), **more}),
+        "n_unjudged": scores.n_unjudged,
+        "n_without_key_points": scores.n_without_key_points,
+        "n_not_extracted": scores.n_not_extracted,
+        "n_without_points": scores.n_without_points,
+        "n_points_unjudged": {by.value: scores.n_points_unjudged[by] for by in SupportedBy},
     }
 
 
-def _systems(found: Systems) -> dict[str, Any]:
+def _systems(systems: Systems) -> dict[str, Any]:
     """Rows for each system and judge in every part, and how alike judges rank the systems.
 
     `n_questions` and `n_judged_questions` are by judge: how many count, of those that any system answered.
     """
-    groups = {"all": found.whole, **{part: found.parts[part] for part in PARTS}, "judge": found.shared}
+    groups = {"all": systems.whole, **{part: systems.parts[part] for part in PARTS}, "judge": systems.shared}
     return {
-        "only_common": found.shared_counted.only_common,
-        "n_questions": {judge: counted.n_questions for judge, counted in found.counted.items()},
-        "n_judged_questions": {judge: counted.n_judged for judge, counted in found.counted.items()},
+        "only_common": systems.shared_counted.only_common,
+        "n_questions": {judge: counted.n_questions for judge, counted in systems.counted.items()},
+        "n_judged_questions": {judge: counted.n_judged for judge, counted in systems.counted.items()},
         **{
-            part: [_row(one.scores, system=one.system, name=one.name, judge=one.judge) for one in rows]
+            part: [_row(row.scores, system=row.system, name=row.name, judge=row.judge) for row in rows]
             for part, rows in groups.items()
         },
-        "ranking": [_pair(pair) for pair in found.ranking],
+        "ranking": [_pair(pair) for pair in systems.ranking],
     }
 
 
 def _pair(pair: JudgePair) -> dict[str, Any]:
     """Two judges: correlations, the systems' means by each, and pairs of systems they swap."""
-    found = pair.found
+    agreement = pair.found
     return {
         "first": pair.first,
         "second": pair.second,
-        "n_systems": len(found.means),
+        "n_systems": len(agreement.means),
         "n_questions": pair.n_questions,
-        **stat_json({"kendall": found.kendall, "spearman": found.spearman}),
+        **stat_json({"kendall": agreement.kendall, "spearman": agreement.spearman}),
         "means": {
-            system: {pair.first: one, pair.second: other, "n": n}
-            for system, (one, other, n) in found.means.items()
+            system: {pair.first: first_mean, pair.second: second_mean, "n": n}
+            for system, (first_mean, second_mean, n) in agreement.means.items()
         },
-        "swapped": [list(systems) for systems in found.swapped],
+        "swapped": [list(systems) for systems in agreement.swapped],
     }
 
 
-def _conditions(found: ConditionTable) -> list[dict[str, Any]]:
+def _conditions(table: ConditionTable) -> list[dict[str, Any]]:
     """A row for each model and condition."""
     return [
         _row(
@@ -278,11 +279,11 @@ def _conditions(found: ConditionTable) -> list[dict[str, Any]]:
             more={"difference": cell.difference},
             name=name,
             model=model,
-            judge=found.judge,
+            judge=table.judge,
             response_words=cell.response_words,
             shown_words=cell.shown_words,
         )
-        for model, cells in found.rows
-        for name, cell in zip(found.columns, cells, strict=True)
+        for model, cells in table.rows
+        for name, cell in zip(table.columns, cells, strict=True)
         if cell is not None
     ]

@@ -183,7 +183,7 @@ def _measure(table: RatingTable, measure: str, resampling: Resampling | None) ->
 def _people_row(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Row:
     n_items = int(((codes != MISSING).sum(axis=1) >= 2).sum())
     pairs = list(combinations(range(min(codes.shape[1], MAX_IN_PAIRS)), 2))
-    stats = _paired(table, measure, [(codes[:, one], codes[:, other]) for one, other in pairs], resampling)
+    stats = _paired(table, measure, [(codes[:, first], codes[:, second]) for first, second in pairs], resampling)
     return Row(PEOPLE, {ALPHA: _alpha(table, measure, codes, resampling), **stats}, n_items)
 
 
@@ -213,7 +213,7 @@ def _paired(
     n_clusters = int(index.max(initial=-1)) + 1
     batch = Batch(n_clusters, resampling)
     items = Items(clusters=index, n_clusters=n_clusters, worth=worth, has_covered=False)
-    added = [add_pair(batch, items, _column_of(one), _column_of(other)) for one, other in sides]
+    added = [add_pair(batch, items, _column_of(first), _column_of(second)) for first, second in sides]
     pairs = [pair for pair in added if pair.n_items]
     if not pairs:
         return {name: Stat.undefined(NO_PAIR) for name in names}
@@ -245,25 +245,25 @@ def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> S
             return values[:, : len(table.people)]
         return np.where(_rated(table)[:, None], values[:, [_column(table, rater)]], np.nan)
 
-    found = {measure: _compared(table, rater, ratings(measure), resampling) for measure in MEASURES}
-    own = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in MEASURES}
-    names = list(dict.fromkeys(name for one in found.values() for name in one.means))
+    balanced_by = {measure: _compared(table, rater, ratings(measure), resampling) for measure in MEASURES}
+    plain = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in MEASURES}
+    names = list(dict.fromkeys(name for each in balanced_by.values() for name in each.means))
     rows = (
         SystemRow(
             name,
-            max(own[measure][name].n_items for measure in MEASURES),
-            {measure: one.means.get(name, Stat.undefined(NOT_RATED)) for measure, one in found.items()},
-            {measure: own[measure][name] for measure in MEASURES},
+            max(plain[measure][name].n_items for measure in MEASURES),
+            {measure: each.means.get(name, Stat.undefined(NOT_RATED)) for measure, each in balanced_by.items()},
+            {measure: plain[measure][name] for measure in MEASURES},
         )
         for name in sorted(names)
     )
     ranking = None if rater == PEOPLE else _ranking(table, mean_of_defined(ratings(MEAN)), resampling)
-    return SystemRows(rater, tuple(row for row in rows if row.n), _pairs_of(found), ranking)
+    return SystemRows(rater, tuple(row for row in rows if row.n), _pairs_of(balanced_by), ranking)
 
 
 def _compared(table: RatingTable, rater: str, values: Floats, resampling: Resampling | None) -> Balanced:
     """Systems on the same subtopics and by the same raters; intervals are about these people."""
-    found = balanced(
+    means_of = balanced(
         values,
         systems=table.systems,
         clusters=table.clusters,
@@ -271,26 +271,29 @@ def _compared(table: RatingTable, rater: str, values: Floats, resampling: Resamp
         has_interval=resampling is not None,
     )
     if rater != PEOPLE:
-        return found
+        return means_of
     n = int(np.isfinite(values).any(axis=0).sum())
     return Balanced(
-        {name: about_these(stat, n, "raters") for name, stat in found.means.items()},
-        tuple(replace(one, stat=about_these(one.stat, n, "raters")) for one in found.differences),
+        {name: about_these(stat, n, "raters") for name, stat in means_of.means.items()},
+        tuple(
+            replace(difference, stat=about_these(difference.stat, n, "raters"))
+            for difference in means_of.differences
+        ),
     )
 
 
-def _pairs_of(found: Mapping[str, Balanced]) -> tuple[SystemPair, ...]:
+def _pairs_of(balanced_by: Mapping[str, Balanced]) -> tuple[SystemPair, ...]:
     """Every two systems with their differences by measure."""
     by_pair: dict[tuple[str, str], dict[str, Difference]] = {}
-    for measure, one in found.items():
-        for difference in one.differences:
+    for measure, each in balanced_by.items():
+        for difference in each.differences:
             by_pair.setdefault((difference.first, difference.second), {})[measure] = difference
     return tuple(
         SystemPair(
             first,
             second,
-            max(one.n_common for one in of.values()),
-            {measure: one.stat for measure, one in of.items()},
+            max(each.n_common for each in of.values()),
+            {measure: each.stat for measure, each in of.items()},
         )
         for (first, second), of in by_pair.items()
     )

@@ -98,13 +98,13 @@ def add_pair(batch: Batch, items: Items, first: Column, second: Column, *, rules
     cells = batch.add(cross_tables(first.codes, second.codes, q=len(items.worth), **where))  # type: ignore[arg-type]
     links: dict[str, int] = {}
     if rules:
-        found: dict[str, tuple[ArrayLike, ArrayLike]] = {**link_hits(first, second, has_covered=items.has_covered)}
+        hits: dict[str, tuple[ArrayLike, ArrayLike]] = {**link_hits(first, second, has_covered=items.has_covered)}
         if items.n_lines is not None:
-            counted = np.asarray(found["linking"][1]) & (items.n_lines > 0)
-            found[CHANCE] = (chance_shares(first, items.n_lines, counted), counted)
+            counted = np.asarray(hits["linking"][1]) & (items.n_lines > 0)
+            hits[CHANCE] = (chance_shares(first, items.n_lines, counted), counted)
         links = {
             rule: batch.add(hit_sums(*sums, **where))  # type: ignore[arg-type]
-            for rule, sums in found.items()
+            for rule, sums in hits.items()
             if rule in rules
         }
     return Blocks(cells, links, int(((first.codes >= 0) & (second.codes >= 0)).sum()))
@@ -123,26 +123,26 @@ def estimates_of(
     `people` are drawn where each pair is of another person, or of other two.
     """
     chosen = figures if names is None else [name for name in figures if name in names]
-    cells = [one.cells for one in pairs]
-    found = {name: batch.estimate(figures[name], cells, people=people) for name in chosen}
+    cells = [pair.cells for pair in pairs]
+    estimates = {name: batch.estimate(figures[name], cells, people=people) for name in chosen}
     for rule in pairs[0].links if pairs else ():
-        found[rule] = batch.estimate(LINK_FIGURES[rule], [one.links[rule] for one in pairs], people=people)
-    return found
+        estimates[rule] = batch.estimate(LINK_FIGURES[rule], [pair.links[rule] for pair in pairs], people=people)
+    return estimates
 
 
 def stats_of(batch: Batch, pairs: Sequence[Blocks], estimates: Mapping[str, Estimate]) -> dict[str, Stat]:
     """The figures with their intervals. Rates count over all pairs, the others items of the largest pair."""
-    n_items = {name: max((one.n_items for one in pairs), default=0) for name in estimates}
-    n_items |= {name: found.counts[1] for name, found in estimates.items() if found.counts is not None}
+    n_items = {name: max((pair.n_items for pair in pairs), default=0) for name in estimates}
+    n_items |= {name: estimate.counts[1] for name, estimate in estimates.items() if estimate.counts is not None}
     if CHANCE in estimates:
-        n_items[CHANCE] = round(sum(float(batch.total(one.links[CHANCE])[0, 1]) for one in pairs))
-    return {name: found.stat(n_items=n_items[name]) for name, found in estimates.items()}
+        n_items[CHANCE] = round(sum(float(batch.total(pair.links[CHANCE])[0, 1]) for pair in pairs))
+    return {name: estimate.stat(n_items=n_items[name]) for name, estimate in estimates.items()}
 
 
 def confusion_of(batch: Batch, pairs: Sequence[Blocks], categories: Sequence[str]) -> dict[str, dict[str, int]]:
     """{first rater's label: {second rater's label: count}}, added up over pairs."""
     q = len(categories)
-    cells = np.sum([np.zeros((1, q * q)), *(batch.total(one.cells) for one in pairs)], axis=0).reshape(q, q)
+    cells = np.sum([np.zeros((1, q * q)), *(batch.total(pair.cells) for pair in pairs)], axis=0).reshape(q, q)
     return {
         first: {second: round(float(cells[row, column])) for column, second in enumerate(categories)}
         for row, first in enumerate(categories)
@@ -160,16 +160,16 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
     """The figures for categories worth so much; with `has_covered` the first one is "not covered"."""
     q = len(worth)
     eye, everything = np.eye(q).ravel(), np.ones(q * q)
-    found: dict[str, Figure] = {"exact_agreement": _rate("exact_agreement", eye, everything)}
+    figures: dict[str, Figure] = {"exact_agreement": _rate("exact_agreement", eye, everything)}
     if has_covered:
         positive = np.arange(q) > 0
         yes = np.outer(positive, positive).ravel().astype(float)
         no = np.outer(~positive, ~positive).ravel().astype(float)
-        given = np.repeat(positive, q).astype(float)
-        found |= {
+        covered = np.repeat(positive, q).astype(float)
+        figures |= {
             "covered.accuracy": _rate("covered.accuracy", yes + no, everything),
-            "covered.tpr": _rate("covered.tpr", yes, given, "the human calls nothing covered"),
-            "covered.tnr": _rate("covered.tnr", no, 1 - given, "the human calls nothing not covered"),
+            "covered.tpr": _rate("covered.tpr", yes, covered, "the human calls nothing covered"),
+            "covered.tnr": _rate("covered.tnr", no, 1 - covered, "the human calls nothing not covered"),
         }
     by_chance = ("cohen_kappa", "linear_kappa", "quadratic_kappa", "alpha_ordinal")
     minorities: dict[str, Formula] = dict.fromkeys(by_chance, minority_of_table(q))
@@ -186,7 +186,7 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
     if has_covered:
         formulas["covered.kappa"] = (_of_covered(q, cohen_formula(Weights.NONE, 2)), ONE_USED)
         minorities["covered.kappa"] = _of_covered(q, minority_of_table(2))
-    return found | {
+    return figures | {
         name: Figure(
             METHODS[name],
             formula,

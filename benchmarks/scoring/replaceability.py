@@ -128,12 +128,12 @@ def replaceability(
             f"{n_people} annotators and {int(usable.sum())} items that the judge and two of them labelled; "
             f"the test takes {MIN_ANNOTATORS} and {MIN_ITEMS}"
         )
-    codes, own = people[usable], judge[usable]
+    codes, judged = people[usable], judge[usable]
     index = cluster_index(clusters, len(people))[usable]
     distance = Distance.EXACT if worth is None else distance
-    near = _nearness(codes, own, worth, distance)
+    near = _nearness(codes, judged, worth, distance)
     left_out = _left_out(codes, index)
-    tested = sorted(set(np.flatnonzero((codes >= 0).any(axis=0)).tolist()) - {one.annotator for one in left_out})
+    tested = sorted(set(np.flatnonzero((codes >= 0).any(axis=0)).tolist()) - {test.annotator for test in left_out})
     if len(tested) < MIN_ANNOTATORS:
         raise TooLittle(
             f"{len(tested)} of {n_people} annotators have {MIN_ITEMS} items, of two clusters or more, that the "
@@ -142,33 +142,33 @@ def replaceability(
         )
     mean = _root_mean_square if distance is Distance.RMSE else _mean
     compared = [(at, *_sides(at, codes, near, mean)) for at in tested]
-    found = [_against(*one, index, epsilon) for one in compared]
-    won = _rejected([one.p for one in found])
-    against = tuple(replace(one, is_won=is_won) for one, is_won in zip(found, won, strict=True))
+    tests = [_against(*test, index, epsilon) for test in compared]
+    won = _rejected([test.p for test in tests])
+    against = tuple(replace(test, is_won=is_won) for test, is_won in zip(tests, won, strict=True))
     low, high = _advantage_ends([(there, judge >= human) for _at, there, human, judge in compared], index)
     return Replaceability(
         epsilon=epsilon,
         against=against,
-        winning_rate=sum(one.is_won for one in against) / len(against),
-        advantage=float(np.mean([one.judge for one in against])),
+        winning_rate=sum(test.is_won for test in against) / len(against),
+        advantage=float(np.mean([test.judge for test in against])),
         left_out=left_out,
         low=low,
         high=high,
-        power=_power(found, epsilon),
+        power=_power(tests, epsilon),
         distance=distance,
     )
 
 
 def _left_out(codes: Ints, index: Ints) -> tuple[LeftOut, ...]:
     """Annotators whose items are too few for a test of their own, or all of one cluster."""
-    found = []
+    too_small = []
     for at in range(codes.shape[1]):
         there = _there(codes, at)
         n_items, n_clusters = int(there.sum()), len(np.unique(index[there]))
         if n_items and (n_items < MIN_ITEMS or n_clusters < 2):
             reason = f"fewer than {MIN_ITEMS} items" if n_items < MIN_ITEMS else "items of one cluster only"
-            found.append(LeftOut(at, n_items, reason))
-    return tuple(found)
+            too_small.append(LeftOut(at, n_items, reason))
+    return tuple(too_small)
 
 
 def _there(codes: Ints, at: int) -> Bools:
@@ -177,12 +177,12 @@ def _there(codes: Ints, at: int) -> Bools:
     return there
 
 
-def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None, distance: Distance) -> Floats:
+def _nearness(codes: Ints, judged: Ints, worth: Sequence[float] | None, distance: Distance) -> Floats:
     """How near each rater's label is to each annotator's, shape (items, raters, annotators), NaN for none.
 
     The annotators come first, the judge last. For the root mean square it is the square of their distance.
     """
-    raters = np.column_stack([codes, own])
+    raters = np.column_stack([codes, judged])
     if worth is None:
         near = (raters[:, :, None] == codes[:, None, :]).astype(np.float64)
     else:
@@ -194,8 +194,8 @@ def _nearness(codes: Ints, own: Ints, worth: Sequence[float] | None, distance: D
 
 
 def _mean(near: Floats) -> Floats:
-    found: Floats = np.nanmean(near, axis=1)
-    return found
+    mean: Floats = np.nanmean(near, axis=1)
+    return mean
 
 
 def _root_mean_square(squares: Floats) -> Floats:
@@ -244,21 +244,21 @@ def _p_value(behind: Floats, index: Ints, epsilon: float) -> tuple[float, float,
     return float(stdtr(n_clusters - 1, (mean - epsilon) / error)), error, n_clusters
 
 
-def _power(found: Sequence[AgainstAnnotator], epsilon: float) -> float:
+def _power(tests: Sequence[AgainstAnnotator], epsilon: float) -> float:
     """How often a judge that is as near as the annotators would win half of the tests: the median over annotators.
 
     Each test is taken at the threshold that the least of the winning half has to pass.
     """
     from scipy.special import nctdtr, ndtr, stdtrit
 
-    m = len(found)
+    m = len(tests)
     threshold = math.ceil(m / 2) * ALPHA / (m * sum(1 / rank for rank in range(1, m + 1)))
     each = []
-    for one in found:
-        if one.error == 0:
+    for test in tests:
+        if test.error == 0:
             each.append(1.0)
             continue
-        df, shift = one.n_clusters - 1, -epsilon / one.error
+        df, shift = test.n_clusters - 1, -epsilon / test.error
         limit = float(stdtrit(df, threshold))
         chance = float(nctdtr(df, shift, limit))
         # Far out the noncentral distribution cannot be computed; there the normal one is as good.

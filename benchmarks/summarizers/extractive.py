@@ -37,34 +37,37 @@ def summarize(
     passages: Sequence[Passage], query: str, *, language: str, n_bullets: int | None, config: ExtractiveConfig
 ) -> str:
     """Bullets with citations: at most `n_bullets` (6 where it is None) and `words_to` words, "" of nothing."""
-    found = _sentences(passages, language)
-    counts = [Counter(content_words(text, language)) for _number, text in found]
+    numbered = _sentences(passages, language)
+    counts = [Counter(content_words(text, language)) for _number, text in numbered]
     held_by = Counter(word for words in counts for word in words)
-    idf = {word: math.log((1 + len(found)) / (1 + n)) for word, n in held_by.items()}
+    idf = {word: math.log((1 + len(numbered)) / (1 + n)) for word, n in held_by.items()}
     vectors = [_unit(words, idf) for words in counts]
     wanted = _unit(Counter(content_words(query, language)), idf)
     centre = _centroid(passages, idf, language)
-    asked = _of_most([_dot(wanted, one) for one in vectors])
-    central = _of_most([_dot(centre, one) for one in vectors])
-    near = [OF_QUERY * one + OF_CENTRE * other for one, other in zip(asked, central, strict=True)]
-    ranked = sorted(range(len(found)), key=lambda index: (-near[index], index))[:CANDIDATES]
+    of_query = _of_most([_dot(wanted, value) for value in vectors])
+    central = _of_most([_dot(centre, value) for value in vectors])
+    near = [
+        OF_QUERY * value + OF_CENTRE * central_value
+        for value, central_value in zip(of_query, central, strict=True)
+    ]
+    ranked = sorted(range(len(numbered)), key=lambda index: (-near[index], index))[:CANDIDATES]
     holders = _holders(ranked, vectors)
-    sources = {index: _sources(index, holders, vectors, found) for index in ranked}
+    sources = {index: _sources(index, holders, vectors, numbered) for index in ranked}
     relevance = {index: near[index] + OF_REPEATS * len(sources[index]) / MOST_CITED for index in ranked}
-    chosen = _chosen(relevance, vectors, found, n_bullets or BULLETS, config)
-    return "\n".join(f"- {found[index][1]} [{', '.join(map(str, sources[index]))}]" for index in chosen)
+    chosen = _chosen(relevance, vectors, numbered, n_bullets or BULLETS, config)
+    return "\n".join(f"- {numbered[index][1]} [{', '.join(map(str, sources[index]))}]" for index in chosen)
 
 
 def _sentences(passages: Sequence[Passage], language: str) -> list[Passage]:
-    found = []
+    numbered = []
     for number, text in passages:
         for sentence in sentences(text):
             plain = " ".join(sentence.split()).lstrip("#*->• ").replace("[", "(").replace("]", ")")
             if not SHORTEST <= len(plain.split()) <= LONGEST or plain.endswith("?"):
                 continue
             if len(set(content_words(plain, language))) >= TELLING:
-                found.append((number, plain))
-    return found
+                numbered.append((number, plain))
+    return numbered
 
 
 def _unit(words: Counter[str], idf: Mapping[str, float]) -> dict[str, float]:
@@ -85,16 +88,16 @@ def _of_most(values: Sequence[float]) -> list[float]:
     return [value / most for value in values]
 
 
-def _dot(one: Vector, other: Vector) -> float:
-    if len(one) > len(other):
-        one, other = other, one
-    return sum(weight * other.get(word, 0.0) for word, weight in one.items())
+def _dot(first: Vector, second: Vector) -> float:
+    if len(first) > len(second):
+        first, second = second, first
+    return sum(weight * second.get(word, 0.0) for word, weight in first.items())
 
 
 def _chosen(
     relevance: Mapping[int, float],
     vectors: Sequence[Vector],
-    found: Sequence[Passage],
+    numbered: Sequence[Passage],
     n_bullets: int,
     config: ExtractiveConfig,
 ) -> list[int]:
@@ -111,13 +114,15 @@ def _chosen(
             ),
         )
         del redundancy[best]
-        n_words = len(found[best][1].split())
+        n_words = len(numbered[best][1].split())
         if n_words > room:
             continue
         chosen.append(best)
         room -= n_words
         alike = {index: _dot(vectors[best], vectors[index]) for index in redundancy}
-        redundancy = {index: max(redundancy[index], one) for index, one in alike.items() if one < SAME}
+        redundancy = {
+            index: max(redundancy[index], likeness) for index, likeness in alike.items() if likeness < SAME
+        }
     return chosen
 
 
@@ -134,14 +139,14 @@ def _sources(
     index: int,
     holders: Mapping[str, Sequence[tuple[int, float]]],
     vectors: Sequence[Vector],
-    found: Sequence[Passage],
+    numbered: Sequence[Passage],
 ) -> list[int]:
     """The document that the sentence is from, and those that say nearly the same, the closest ones."""
-    close: dict[int, float] = {found[index][0]: 2.0}
+    close: dict[int, float] = {numbered[index][0]: 2.0}
     for other in _perhaps_same(vectors[index], holders):
         likeness = _dot(vectors[index], vectors[other])
         if likeness >= SAME:
-            close[found[other][0]] = max(close.get(found[other][0], 0.0), likeness)
+            close[numbered[other][0]] = max(close.get(numbered[other][0], 0.0), likeness)
     kept = sorted(close, key=lambda number: (-close[number], number))[:MOST_CITED]
     return sorted(kept)
 
@@ -152,4 +157,4 @@ def _perhaps_same(vector: Vector, holders: Mapping[str, Sequence[tuple[int, floa
     for word, weight in vector.items():
         for other, its in holders[word]:
             likeness[other] = likeness.get(other, 0.0) + weight * its
-    return [other for other, one in likeness.items() if one > SAME - ROUNDING]
+    return [other for other, likely in likeness.items() if likely > SAME - ROUNDING]
