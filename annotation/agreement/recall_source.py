@@ -16,7 +16,7 @@ from annotation.validation.results import VALIDATION, Results
 from annotation.verification.datasets import NoVersion, dataset_of
 from benchmarks.models import Judge
 from benchmarks.recall.people import Measured, Verified, Version
-from benchmarks.results.stored import look_up
+from benchmarks.results.stored import look_up_many
 
 MOST_DIGITS = 8
 
@@ -65,19 +65,22 @@ def verified_by(study: Study, *, number: int | None = None) -> Verified:
     return Verified(version_of(study, dataset.choice.number), dataset.kept_points, questions)
 
 
-def stored_results(study: Study) -> Results | None:
-    """The results of a validation study as last computed, None before that."""
-    return look_up(VALIDATION, OfStudy(study.pk, is_public=True), now=timezone.now(), wait_s=0).figures
+def stored_results(studies: Sequence[Study]) -> list[Results | None]:
+    """The results of validation studies as last computed, None before that. One query."""
+    looks = [OfStudy(study.pk, is_public=True) for study in studies]
+    return [one.figures for one in look_up_many(VALIDATION, looks, now=timezone.now())]
 
 
 def measured_in(
-    studies: QuerySet[Study], judge: Judge, *, results_of: Callable[[Study], Results | None] = stored_results
+    studies: QuerySet[Study],
+    judge: Judge,
+    *,
+    results_of: Callable[[Sequence[Study]], Sequence[Results | None]] = stored_results,
 ) -> list[Measured]:
     """The accuracy of a judge in those of the studies that validate it and have answers."""
-    rows = studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk")
+    rows = list(studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk"))
     found = []
-    for study in rows:
-        results = results_of(study)
+    for study, results in zip(rows, results_of(rows), strict=True):
         if results is not None and results.n_answered:
             found.append(
                 Measured(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from annotation.agreement.recall_source import measured_in, verified_by
 from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import find_study
 from annotation.models import Study
-from annotation.validation.results import results_of
+from annotation.validation.results import Results, results_of
 from annotation.verification.datasets import NoVersion
 from benchmarks.io.schemas.plain_labels import split_categories
 from benchmarks.management import judges as judges_argument
@@ -87,11 +86,15 @@ def _make(options: Mapping[str, Any]) -> KprReport:
         has_conditions=options["by"] == "documents",
     )
     measured = {
-        str(judge): measured_in(Study.objects.all(), judge, results_of=partial(results_of, public=True))
+        str(judge): measured_in(Study.objects.all(), judge, results_of=_now)
         for judge in Judge.objects.all()
         if str(judge) in table.judges
     }
     return KprReport(found, {name: value for name, value in chosen.items() if value}, verified, measured)
+
+
+def _now(studies: Sequence[Study]) -> list[Results]:
+    return [results_of(study, public=True) for study in studies]
 
 
 def _as_json(found: KprReport) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
-from django.db.models import Case, Count, F, Max, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast
 
 from annotation.figures.table import (
@@ -32,6 +32,7 @@ from annotation.models import (
 from benchmarks.engine.costs import Cost, cost_by_judge
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.results.facts import totals
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES, HALF
@@ -151,15 +152,16 @@ def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ra
 
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:
-    """Changes with every label, every verdict on the haystacks of these and every decision; three queries."""
-    labelled = labels.order_by().aggregate(n=Count("pk"), last=Max("pk"), current=Count("pk", filter=_current()))
+    """Changes with every label, every verdict on the haystacks of these and every decision; one query."""
     haystacks = labels.order_by().values("summary__haystack")
-    judged = (
-        Verdict.objects.counted().filter(summary__haystack__in=haystacks).aggregate(n=Count("pk"), last=Max("pk"))
-    )
     decisions = CoverageAdjudication.objects.filter(study__in=labels.order_by().values("study"))
-    decided = decisions.aggregate(last=Max("pk"), current=Count("pk", filter=Q(is_current=True)))
-    state = [sorted(part.items()) for part in (labelled, judged, decided)]
+    state = totals(
+        labels,
+        labels.filter(_current()),
+        Verdict.objects.counted().filter(summary__haystack__in=haystacks),
+        decisions,
+        decisions.filter(is_current=True),
+    )
     return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
 
 

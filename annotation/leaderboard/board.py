@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import fmean
+from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.leaderboard.time import active_time
@@ -20,6 +21,7 @@ from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, place_of, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.standing import Standing
@@ -207,7 +209,7 @@ class Look:
     @classmethod
     def at(cls, view: View, studies: QuerySet[Study]) -> Look:
         """A view of what somebody may see."""
-        haystacks = tuple(view.haystacks.order_by("pk").values_list("pk", flat=True))
+        haystacks = tuple(sorted(haystack.pk for haystack in view.haystacks))
         pks = tuple(sorted(study.pk for study in studies))
         return cls(haystacks, view.judge.pk, pks, view.average, view.minute, view.score, view.with_people_only)
 
@@ -229,20 +231,20 @@ def facts(look: Look) -> object:
     """All that scores of systems and people depend on: verdicts, texts, sessions and decisions on them."""
     written = Snapshot.objects.filter(session__assignment__study__in=look.studies)
     sessions = Session.objects.filter(assignment__study__in=look.studies)
-    return (
-        facts_of_scores(look.haystacks, look.judge),
-        written.aggregate(Count("pk"), Max("pk"), Count("summary")),
-        Exclusion.objects.aggregate(Max("pk"), Count("lifted_at")),
-        LateDecision.objects.aggregate(Max("pk")),
-        sessions.aggregate(ended=Count("pk", filter=Q(ended_at__isnull=False))),
+    return totals(
+        *behind_scores(look.haystacks, look.judge),
+        written,
+        written.exclude(summary=None),
+        Exclusion.objects.all(),
+        Exclusion.objects.filter(lifted_at=None),
+        LateDecision.objects.all(),
+        sessions.exclude(ended_at=None),
     )
 
 
-def facts_of_scores(haystacks: Collection[int], judge: int | None) -> object:
-    """What scores of systems depend on. Two queries."""
-    verdicts = Verdict.objects.filter(judge=judge).aggregate(Count("pk"), Max("pk"), Max("created_at"))
-    texts = Summary.objects.filter(haystack__in=haystacks).counted().aggregate(Count("pk"), Max("pk"))
-    return verdicts, texts
+def behind_scores(haystacks: Collection[int], judge: int | None) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
+    """The rows that scores of systems depend on."""
+    return Verdict.objects.filter(judge=judge), Summary.objects.filter(haystack__in=haystacks).counted()
 
 
 def board(view: View, *, studies: QuerySet[Study]) -> Board:

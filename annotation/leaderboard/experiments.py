@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.leaderboard.board import facts_of_scores
+from annotation.leaderboard.board import behind_scores
 from annotation.leaderboard.positions import SCORES, PositionLook, Scope
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Summary
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
@@ -126,7 +127,7 @@ class Experiments:
 def _facts(look: PositionLook) -> object:
     texts = _texts(look.scope)
     references = references_of(sorted({fact[1] for fact in texts}))
-    return texts, references, facts_of_scores(look.haystacks, look.judge)
+    return texts, references, totals(*behind_scores(look.haystacks, look.judge))
 
 
 EXPERIMENTS = register(

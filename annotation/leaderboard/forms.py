@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
 from annotation.leaderboard.positions import Scope
 from annotation.models import Study
-from benchmarks.corpora.queries import judges_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Score
 
@@ -70,11 +69,9 @@ class ViewForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
-        verdicts = Verdict.objects.exclude(summary__origin=Summary.Origin.ANNOTATED)
-        judged = verdicts.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
-        judges = Judge.objects.counted().filter(Exists(judged)).order_by("name", "-version")
-        known, known_haystacks = list(judges), list(haystacks)
-        self.default_judge = _default_judge(known_haystacks, known)
+        known_haystacks = list(haystacks)
+        known = _judges_of({haystack.pk for haystack in known_haystacks})
+        self.default_judge = min(known, key=_rank_of, default=None)
         self.unknown: list[tuple[str, str]] = []
         self.haystacks = haystacks
         self.defaults = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
@@ -202,18 +199,22 @@ def _words_of(field: forms.BoundField) -> str:
     return words.get(chosen) or next(iter(words.values()), "")
 
 
-def _default_judge(haystacks: Sequence[Haystack], judges: Sequence[Judge]) -> Judge | None:
-    """Whoever judged most summaries that count, people's before."""
-    found = {judge.pk: judge for judge in judges}
-    by_rank = _most_judged(sorted(haystack.pk for haystack in haystacks))
-    return next((found[pk] for pk in by_rank if pk in found), next(iter(found.values()), None))
-
-
-def _most_judged(haystacks: list[int]) -> list[int]:
-    """Judges, those of people first, then by how many summaries of systems they judged."""
-    summaries = Summary.objects.filter(haystack__in=haystacks)
-    sessions = summaries.filter(origin=Summary.Origin.SESSION)
-    of_people = set(
-        Verdict.objects.filter(summary__in=sessions).order_by().values_list("judge", flat=True).distinct()
+def _judges_of(haystacks: Collection[int]) -> list[Any]:
+    """Judges of any text here but annotated ones, by name, with `n_judged`, how many verdicts on summaries that
+    count, and `has_people`, whether they judged texts of sessions. One query.
+    """
+    verdicts = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
+    counted = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
+    known = Judge.objects.counted().annotate(
+        n_judged=Count("verdicts", filter=Q(verdicts__repeat=0, verdicts__summary__in=counted.values("pk"))),
+        has_people=Exists(verdicts.filter(summary__origin=Summary.Origin.SESSION)),
     )
-    return sorted((judge.pk for judge in judges_of(summaries.counted())), key=lambda pk: pk not in of_people)
+    here = Exists(verdicts.exclude(summary__origin=Summary.Origin.ANNOTATED))
+    return list(known.filter(here).order_by("name", "-version"))
+
+
+def _rank_of(judge: Any) -> tuple[bool, bool, int, bool]:
+    """First whoever judged people, too, then who judged most that counts, then imported judges."""
+    if not judge.n_judged:
+        return True, True, 0, True
+    return False, not judge.has_people, -judge.n_judged, judge.kind != Judge.Kind.IMPORTED

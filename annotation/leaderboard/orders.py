@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annotation.leaderboard.board import AVERAGES, Look, View, facts_of_scores
+from annotation.leaderboard.board import AVERAGES, Look, View, behind_scores
 from annotation.leaderboard.files import with_reason
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
@@ -66,7 +67,7 @@ ORDER_FIGURES = register(
         options=Look,
         figures=OrderRows,
         compute=lambda look: OrderRows(tuple(rows_by_order(look.view))),
-        facts=lambda look: facts_of_scores(look.haystacks, look.judge),
+        facts=lambda look: totals(*behind_scores(look.haystacks, look.judge)),
         revision=2,
     )
 )

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation import clock
-from annotation.leaderboard.board import PEOPLE, facts_of_scores
+from annotation.leaderboard.board import PEOPLE, behind_scores
 from annotation.models import Exclusion, Snapshot, Study
 from benchmarks.leaderboard.board import Entry
-from benchmarks.leaderboard.positions import Wanted, compute, keys_of, missing, placements, shown_orders
+from benchmarks.leaderboard.positions import Wanted, compute, missing, placements, shown_orders
 from benchmarks.leaderboard.scores import scores_of
-from benchmarks.models import Document, Haystack, Judge, Summary, System
+from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
@@ -123,22 +126,13 @@ def _of_people(scope: Scope) -> list[tuple[Entry, Wanted | None]]:
 
     Those on sources stand in one row with the texts of people that came with sources.
     """
-    excluded = Exclusion.objects.filter(lifted_at=None).values("session")
-    finals = Snapshot.objects.filter(
-        kind=Snapshot.Kind.FINAL,
-        session__assignment__study__in=scope.studies,
-        session__assignment__subtopic__haystack__in=scope.haystacks,
-        session__assignment__is_practice=False,
-        session__state__in=clock.HANDED_IN,
-        summary__isnull=False,
-    ).exclude(session__in=excluded)
     documents: dict[int, set[int]] = defaultdict(set)
     for haystack, number in Document.objects.filter(haystack__in=scope.haystacks).values_list(
         "haystack", "number"
     ):
         documents[haystack].add(number)
     rows = (
-        finals.exclude(summary__text="")
+        _finals(scope.haystacks, scope.studies)
         .order_by("pk")
         .values_list(
             "summary",
@@ -157,6 +151,20 @@ def _of_people(scope: Scope) -> list[tuple[Entry, Wanted | None]]:
         )
         for summary, subtopic, haystack, order, is_source in rows
     ]
+
+
+def _finals(haystacks: Any, studies: Any) -> QuerySet[Snapshot]:
+    """The final texts of sessions that are over and count."""
+    excluded = Exclusion.objects.filter(lifted_at=None).values("session")
+    finals = Snapshot.objects.filter(
+        kind=Snapshot.Kind.FINAL,
+        session__assignment__study__in=studies,
+        session__assignment__subtopic__haystack__in=haystacks,
+        session__assignment__is_practice=False,
+        session__state__in=clock.HANDED_IN,
+        summary__isnull=False,
+    )
+    return finals.exclude(session__in=excluded).exclude(summary__text="")
 
 
 def missing_of(texts: Texts) -> list[Wanted]:
@@ -242,7 +250,7 @@ class PositionLook:
     @classmethod
     def at(cls, scope: Scope) -> PositionLook:
         """A scope without a choice of systems."""
-        haystacks = tuple(scope.haystacks.order_by("pk").values_list("pk", flat=True))
+        haystacks = tuple(sorted(haystack.pk for haystack in scope.haystacks))
         studies = tuple(scope.studies.order_by("pk").values_list("pk", flat=True))
         return cls(haystacks, studies, scope.judge.pk if scope.judge else None, scope.is_late_only)
 
@@ -274,16 +282,21 @@ def _computed(look: PositionLook) -> PositionRows:
 
 
 def _facts(look: PositionLook) -> object:
-    """The texts with what they are compared to, and their scores."""
-    scope = look.scope
-    texts = texts_in(scope)
-    keys = keys_of(texts.all)
-    return (
-        sorted((str(entry), [(one.summary, keys[one]) for one in rows]) for entry, rows in texts.wanted.items()),
-        sorted((str(entry), n) for entry, n in texts.n_unknown.items()),
-        facts_of_scores(look.haystacks, look.judge),
-        sorted(_imported_scores(scope).items()),
+    """The texts, what says in which order their writers saw the documents, what they are compared to, and scores.
+
+    Texts and documents never change; scores of retrievers and of files may.
+    """
+    here = look.haystacks
+    rankings = RetrieverRanking.objects.filter(subtopic__haystack__in=here).with_reference().order_by("pk")
+    told = repr([*rankings.values_list("pk", "reference", Cast("scores", TextField()))])
+    rows = totals(
+        *behind_scores(here, look.judge),
+        _finals(here, look.studies),
+        Document.objects.filter(haystack__in=here),
+        Insight.objects.filter(subtopic__haystack__in=here),
+        Draft.objects.filter(summary__haystack__in=here),
     )
+    return rows, hashlib.sha256(told.encode()).hexdigest(), sorted(_imported_scores(look.scope).items())
 
 
 POSITIONS = register(

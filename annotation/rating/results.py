@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from annotation.models import RatingLabel, Study
-from annotation.results.study import OfStudy, study_or_gone, totals
+from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from benchmarks.leaderboard.board import place_of
 from benchmarks.models import Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import (
     ASPECTS,
@@ -127,7 +128,7 @@ def facts(options: OfStudy) -> object:
     labels = RatingLabel.objects.filter(study=study).for_figures()
     verdicts = SummaryRating.objects.counted().filter(repeat=0, summary__label_items__study=study)
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version"))
-    return totals(labels), totals(verdicts), totals(study.label_items.all()), judges, names_of(study, public=False)
+    return totals(labels, verdicts, study.label_items.all()), judges, names_of(study, public=False)
 
 
 RATING = register(

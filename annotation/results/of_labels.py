@@ -26,12 +26,13 @@ from annotation.figures.table import LabelTable
 from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
 from annotation.results.frames import CLUSTER, ITEM, Categories, Verdicts, frame_of
-from annotation.results.study import OfStudy, study_or_gone, totals
+from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from annotation.studies.members import names_of
 from annotation.studies.overview import Speed, people_of
 from benchmarks.models import Judge, ModelPrice
 from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.results.sheet import (
     Cell,
     Drawing,
@@ -145,11 +146,9 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         """All that the labels depend on."""
         if self._facts is not None:
             return self._facts(study)
-        of_people = [
-            totals(_model(study, one).objects.filter(study=study).for_figures()) for one in self._apart(study)
-        ]
-        judged = [totals(one.verdicts().counted) for one in self.questions.values() if one.verdicts]
-        return of_people, judged, _judge_facts() if judged else ()
+        of_people = [_model(study, one).objects.filter(study=study).for_figures() for one in self._apart(study)]
+        judged = [one.verdicts().counted for one in self.questions.values() if one.verdicts]
+        return totals(*of_people, *judged), _judge_facts() if judged else ()
 
     def _apart(self, study: Study) -> list[Question]:
         """A question for each model of answers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet, Sum
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
@@ -16,8 +15,6 @@ from benchmarks.results.views import waiting_page
 from benchmarks.web.pages import HtmxHttpRequest
 
 HEAD = "annotation/_study_head.html"
-TOTALS: dict[str, Any] = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
-"""What changes when rows come, go, or are replaced by others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +35,6 @@ def study_or_gone(pk: int) -> Study:
     if study is None:
         raise CannotCompute(_("This study is gone."))
     return study
-
-
-def totals(rows: QuerySet[Any, Any]) -> list[tuple[str, Any]]:
-    """Count, newest and sum of the primary keys of rows. One query."""
-    return sorted(rows.order_by().aggregate(**TOTALS).items())
 
 
 def waiting_for_study(

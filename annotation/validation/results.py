@@ -11,11 +11,12 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.models import EntailmentLabel, Study, WhyNot
-from annotation.results.study import OfStudy, study_or_gone, totals
+from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
@@ -152,7 +153,7 @@ def facts(options: OfStudy) -> object:
     labels = EntailmentLabel.objects.filter(study=study).for_figures()
     items = list(study.label_items.order_by("pk").values_list(*FIELDS[2:]))
     settings = (str(judge), plan.shows_verdict, plan.asks_why_not)
-    return totals(labels), totals(verdicts_of(judge)), names_of(study, public=False), items, settings
+    return totals(labels, verdicts_of(judge)), names_of(study, public=False), items, settings
 
 
 VALIDATION = register(Computation("validation", options=OfStudy, figures=Results, compute=_compute, facts=facts))

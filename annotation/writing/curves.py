@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Exclusion, Exposure, LateDecision, Session, SessionEvent, Snapshot, Study
-from annotation.results.study import study_or_gone, totals
+from annotation.results.study import study_or_gone
 from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.lists import Column, MemoryTable
@@ -189,19 +189,22 @@ def facts(look: ProgressLook) -> object:
     study = study_or_gone(look.study)
     sessions = sessions_of(study)
     of_study = {"session__assignment__study": study}
-    snapshots = Snapshot.objects.filter(**of_study)
-    checked = snapshots.aggregate(copied=Count("copy_check"), grown=Count("growth_check"), scored=Count("summary"))
+    snapshots, exclusions = Snapshot.objects.filter(**of_study), Exclusion.objects.filter(**of_study)
     verdicts = Verdict.objects.filter(summary__haystack__in=sessions.values("assignment__subtopic__haystack"))
     return (
         (study.name, study.writing_plan.limit_ms, study.writing_plan.mark_every_ms),
         sorted(sessions.order_by("pk").values_list("pk", "state", "ended_at", "late_text")),
-        (totals(snapshots), sorted(checked.items())),
-        totals(Exclusion.objects.filter(**of_study))
-        + totals(Exclusion.objects.filter(**of_study, lifted_at=None)),
-        totals(LateDecision.objects.filter(**of_study)),
-        totals(SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS)),
-        totals(verdicts.filter(judge=look.judge)),
-        (names_of(study, public=True), Exposure.objects.aggregate(last=Max("pk"))),
+        totals(
+            snapshots,
+            *(snapshots.exclude(**{name: None}) for name in ("copy_check", "growth_check", "summary")),
+            exclusions,
+            exclusions.filter(lifted_at=None),
+            LateDecision.objects.filter(**of_study),
+            SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS),
+            verdicts.filter(judge=look.judge),
+            Exposure.objects.all(),
+        ),
+        names_of(study, public=True),
     )
 
 

@@ -88,7 +88,8 @@ def late_texts_of(sessions: Collection[Session]) -> dict[int, list[LateText]]:
     late: dict[int, list[DraftRevision]] = {session.pk: [] for session in sessions}
     for row in DraftRevision.objects.filter(session__in=late, reject_code=SessionClosed.code).order_by("-pk"):
         late[row.session_id].append(row)
-    made = LateDecision.objects.filter(session__in=late).order_by("pk")
+    with_late = [session for session, texts in late.items() if texts]
+    made = LateDecision.objects.filter(session__in=with_late).order_by("pk") if with_late else ()
     decisions = {decision.revision_id: decision for decision in made}
     return {
         session.pk: [

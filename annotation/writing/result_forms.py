@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import CreditRequest, Session
@@ -69,9 +69,7 @@ class LateTextForm(ReasonForm):
 class ViewForm(forms.Form):
     """How to look at results; every choice has a default, so that a plain address works."""
 
-    judge = forms.ModelChoiceField(
-        Judge.objects.none(), required=False, to_field_name="uid", label=_("Judge"), empty_label=None
-    )
+    judge = forms.ChoiceField(required=False, label=_("Judge"))
     insights = forms.ChoiceField(
         choices=[("all", _("all of the subtopic")), ("present", _("only those in the documents shown"))],
         required=False,
@@ -97,8 +95,6 @@ class ViewForm(forms.Form):
         label=_("Sessions"),
     )
 
-    def __init__(self, data: Any, *, judges: QuerySet[Judge]) -> None:
+    def __init__(self, data: Any, *, judges: Iterable[Judge]) -> None:
         super().__init__(data)
-        field: Any = self.fields["judge"]
-        field.queryset = judges
-        field.widget.choices = [(judge.uid, str(judge)) for judge in judges]  # read once, for both forms of a page
+        self.fields["judge"].choices = [(judge.uid, str(judge)) for judge in judges]  # type: ignore[attr-defined]

@@ -28,6 +28,7 @@ from annotation.writing.amending import Unchanged
 from annotation.writing.charts import progress_chart
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
+from annotation.writing.results import with_facts
 from benchmarks.engine import judging
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Judge, Verdict
@@ -48,21 +49,27 @@ _study = partial(study_of, kind=Study.Kind.WRITING)
 def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
     rows: QuerySet[Session, Session] = Session.objects.for_researcher(request.user)
     return get_object_or_404(
-        rows.select_related("assignment__subtopic__haystack", "assignment__study", "annotator", "guideline"),
+        with_facts(rows).select_related(
+            "assignment__subtopic__haystack", "assignment__study__writing_plan", "annotator", "guideline", "report"
+        ),
         uid=uid,
     )
 
 
 def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge, dict[str, Any]]:
     """Read how to look; a wrong choice, or a judge without verdicts here, falls back to the default one."""
-    default = judging.default_judge(now=timezone.now())
     texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
     with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    judges = Judge.objects.counted().filter(Q(pk=default.pk) | with_verdicts)
-    form = ViewForm(request.GET, judges=judges)
+    digest = judging.default_digest()
+    of_today = Q(name=judging.OFFLINE, config_sha256=digest)
+    judges = {str(one.uid): one for one in Judge.objects.counted().filter(of_today | with_verdicts)}
+    default = next((one for one in judges.values() if one.config_sha256 == digest), None)
+    if default is None:
+        default = judging.default_judge(now=timezone.now())
+    form = ViewForm(request.GET, judges=judges.values())
     form.is_valid()
     data = form.cleaned_data
-    judge = data.get("judge") or default
+    judge = judges.get(data.get("judge", ""), default)
     shown = {
         "present_only": data.get("insights") == "present",
         "carried": data.get("average") != "working",
@@ -70,7 +77,7 @@ def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge
         "with_running": data.get("running") == "running",
     }
     bound = {"judge": judge.uid, **{name: value for name, value in data.items() if name != "judge"}}
-    return ViewForm(bound, judges=judges), judge, shown
+    return ViewForm(bound, judges=judges.values()), judge, shown
 
 
 @requires("annotation.view_session")
@@ -142,7 +149,8 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
 def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """A session's timeline, scores per insight, and what may be done about it."""
     session = _session(request, uid)
-    settling.settle(session=session, now=timezone.now())
+    if settling.settle(session=session, now=timezone.now()) is not session:
+        session = _session(request, uid)
     form, judge, shown = _choices(request, session.assignment.study)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotation import clock
 from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
@@ -97,20 +98,26 @@ class SessionResult:
 
 def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
     """A study's sessions, oldest first, with what results need."""
-    return _with_facts(Session.objects.filter(assignment__study=study))
+    return with_facts(Session.objects.filter(assignment__study=study))
 
 
 def sessions_in(studies: QuerySet[Study]) -> QuerySet[Session, Session]:
     """The sessions of several studies, likewise."""
-    return _with_facts(Session.objects.filter(assignment__study__in=studies))
+    return with_facts(Session.objects.filter(assignment__study__in=studies))
 
 
-def _with_facts(sessions: QuerySet[Session, Session]) -> QuerySet[Session, Session]:
+def with_facts(sessions: QuerySet[Session, Session]) -> QuerySet[Session, Session]:
+    """Sessions with what results need: subtopic, study, the number of the writer there, what was said of them."""
+    member = Membership.objects.filter(study=OuterRef("assignment__study"), annotator=OuterRef("annotator"))
     current = Exclusion.objects.filter(session=OuterRef("pk"), lifted_at=None)
     reported = SessionReport.objects.filter(session=OuterRef("pk"), used_no_model=False)
     rows: QuerySet[Session, Session] = (
         sessions.select_related("assignment__subtopic__haystack", "assignment__study", "annotator")
-        .annotate(is_excluded=Exists(current), used_a_model=Exists(reported))
+        .annotate(
+            is_excluded=Exists(current),
+            used_a_model=Exists(reported),
+            member_number=Subquery(member.values("number")[:1]),
+        )
         .order_by("created_at", "pk")
     )
     return rows
@@ -118,13 +125,13 @@ def _with_facts(sessions: QuerySet[Session, Session]) -> QuerySet[Session, Sessi
 
 def session_results(
     *,
-    sessions: Iterable[Session],
+    sessions: Iterable[Any],
     judge: Judge | None,
     present_only: bool = False,
     with_late: bool = False,
     score: Score = Score.LABEL,
 ) -> list[SessionResult]:
-    """Score every snapshot of the sessions by one judge; six queries, seven with accepted late texts.
+    """Score every snapshot of sessions `with_facts` by one judge; five queries, six with accepted late texts.
 
     `late` of a result is always there where a late text was accepted; `with_late` lets it end the session.
     """
@@ -133,18 +140,17 @@ def session_results(
     by_session: dict[int, list[Snapshot]] = defaultdict(list)
     for row in [*rows, *_accepted_late(known)]:
         by_session[row.session_id].append(row)
-    names = pseudonyms(studies={session.assignment.study_id for session in known if session.assignment.study_id})
     results = []
     for session, scored in zip(known, _scored(known, by_session, judge, present_only, score), strict=True):
         results.append(
             SessionResult(
                 session=session,
-                pseudonym=names.get((session.assignment.study_id, session.annotator_id), "—"),
+                pseudonym=f"annotator{session.member_number}" if session.member_number else "—",
                 snapshots=tuple(one for one in scored if one.kind != LATE),
                 late=next((one for one in scored if one.kind == LATE), None),
                 with_late=with_late,
-                is_excluded=bool(getattr(session, "is_excluded", False)),
-                used_a_model=bool(getattr(session, "used_a_model", False)),
+                is_excluded=session.is_excluded,
+                used_a_model=session.used_a_model,
             )
         )
     return results

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models.functions import Coalesce
 
 from annotation import clock
-from annotation.models import DraftRevision, GrowthCheck, Session, SessionEvent, Snapshot
+from annotation.models import DraftRevision, Session, SessionEvent, Snapshot
 from annotation.writing import late, timeline
 from annotation.writing.contamination import saw_insights_before_the_end
+from annotation.writing.drafting import SessionClosed
 from annotation.writing.earnings import last_known_ms
-from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_of
+from annotation.writing.results import ScoredSnapshot, SessionResult, session_results
 from benchmarks.models import Insight, Judge
 from benchmarks.scoring.summhay import InsightScore
 from benchmarks.scoring.text import Line, lines_from_list
 
-MAX_POINTS = 4000
+MAX_POINTS, MAX_EVENTS = 4000, 500
 
 
 @dataclass(frozen=True)
@@ -37,38 +38,34 @@ class InsightRow:
 
 
 def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, Any]:
-    """Gather a session's timeline, snapshots, scores and records."""
-    row = sessions_of(session.assignment.study).get(pk=session.pk)
-    [result] = session_results(sessions=[row], judge=judge, present_only=present_only)
+    """Gather timeline, snapshots, scores and records of a session that has the facts that results need."""
+    [result] = session_results(sessions=[session], judge=judge, present_only=present_only)
     last = result.final or (result.snapshots[-1] if result.snapshots else None)
-    copy_check = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL).values_list(
-        "copy_check__lines", flat=True
-    )
+    checks = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL)
+    copied, jumps = checks.values_list("copy_check__lines", "growth_check__jumps").first() or (None, None)
+    events = list(session.events.annotate(at=Coalesce("happened_at", "at_server")).order_by("pk")[:MAX_POINTS])
+    saves = DraftRevision.objects.filter(session=session).order_by("pk")
+    saved = list(saves.values_list("accepted", "active_ms", "reject_code", "rev")[:MAX_POINTS])
+    may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
     return {
-        "session": row,
-        "active_ms": last_known_ms(row),
+        "session": session,
+        "active_ms": last_known_ms(session),
         "result": result,
         "ceiling": session.assignment.ceiling,
-        "timeline": _timeline(row, result),
+        "timeline": _timeline(session, result, saved, events),
         "shown": last,
-        "insights": insight_rows(session=row, snapshot=last),
-        "credits": row.credits.select_related("by"),
-        "requests": row.credit_requests.select_related("credit__by"),
-        "exclusions": row.exclusions.select_related("by"),
-        "report": getattr(row, "report", None),
-        "saw_insights": bool(saw_insights_before_the_end([row])),
-        "copied": [line for line in (copy_check.first() or []) if line["is_flagged"]],
-        "events": row.events.annotate(at=Coalesce("happened_at", "at_server")).order_by("at", "pk")[:500],
-        "late_texts": late.late_texts(row),
+        "insights": insight_rows(session=session, snapshot=last),
+        "credits": session.credits.select_related("by"),
+        "requests": session.credit_requests.select_related("credit__by"),
+        "exclusions": session.exclusions.select_related("by"),
+        "report": getattr(session, "report", None),
+        "saw_insights": bool(saw_insights_before_the_end([session])),
+        "copied": [line for line in (copied or []) if line["is_flagged"]],
+        "events": sorted(events, key=lambda event: event.at)[:MAX_EVENTS],
+        "late_texts": late.late_texts(session) if may_be_late else [],
         "may_decide_late": session.state in clock.HANDED_IN,
-        "jumps": _jumps(session),
+        "jumps": jumps or [],
     }
-
-
-def _jumps(session: Session) -> list[dict[str, Any]]:
-    """Saves with more words than their time explains; found out once the session is over."""
-    check = GrowthCheck.objects.filter(snapshot__session=session).first()
-    return check.jumps if check else []
 
 
 def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool) -> dict[str, Any] | None:
@@ -115,26 +112,25 @@ def _insight_row(
     )
 
 
-def _timeline(session: Session, result: SessionResult) -> timeline.Timeline:
+def _timeline(
+    session: Session,
+    result: SessionResult,
+    saved: Iterable[tuple[bool, int, str, int | None]],
+    events: Iterable[SessionEvent],
+) -> timeline.Timeline:
     periods = [
         timeline.PeriodRow(*row)
         for row in session.periods.order_by("seq").values_list(
             "started_at", "ended_at", "acc_before_ms", "end_reason"
         )
     ]
-    saves = DraftRevision.objects.filter(session=session).order_by("pk")
     points = [
         timeline.PointRow("save" if accepted else "rejected", active_ms, code or f"r{rev}")
-        for accepted, active_ms, code, rev in saves.values_list("accepted", "active_ms", "reject_code", "rev")[
-            :MAX_POINTS
-        ]
+        for accepted, active_ms, code, rev in saved
     ]
-    events = SessionEvent.objects.filter(session=session).order_by("pk")
     points += [
-        timeline.PointRow(kind, active_ms, f"{kind} {_short(payload)}", at)
-        for kind, active_ms, payload, at in events.values_list("type", "active_ms", "payload", "happened_at")[
-            :MAX_POINTS
-        ]
+        timeline.PointRow(one.type, one.active_ms, f"{one.type} {_short(one.payload)}", one.happened_at)
+        for one in events
     ]
     points += [
         timeline.PointRow("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots

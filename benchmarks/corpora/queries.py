@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Substr
 from django.utils.translation import gettext_lazy as _
 
@@ -17,6 +17,7 @@ from benchmarks.leaderboard.board import scored_summaries
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
@@ -94,9 +95,8 @@ def system_look(haystack: Haystack) -> tuple[SystemLook, Judge | None]:
 
 
 def _system_facts(look: SystemLook) -> object:
-    summaries = Summary.objects.filter(haystack=look.haystack).counted().aggregate(n=Count("pk"), last=Max("pk"))
-    rows = Verdict.objects.filter(summary__haystack=look.haystack, judge=look.judge)
-    return summaries, rows.aggregate(n=Count("pk"), last=Max("pk"), at=Max("created_at"))
+    summaries = Summary.objects.filter(haystack=look.haystack).counted()
+    return totals(summaries, Verdict.objects.filter(summary__haystack=look.haystack, judge=look.judge))
 
 
 def system_table(look: SystemLook) -> SystemTable:

@@ -77,7 +77,6 @@ def config_hash(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(config, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-@transaction.atomic
 def ensure_judge(
     *,
     name: str,
@@ -90,29 +89,40 @@ def ensure_judge(
 ) -> Judge:
     """Return the judge or summarizer of this name and configuration; a new configuration is a new version.
 
+    Where there is one already it takes no turn to write, so that pages may ask.
+
     Raises:
         NotYours: there are versions of this name, none of them made by `by`.
     """
     digest = config_hash(config)
-    rows = OF_ROLE.get(role, Judge).objects
-    versions = rows.filter(name=name)
-    found: Judge | None = versions.filter(kind=kind, config_sha256=digest).first()
-    if found is not None:
-        return found
-    latest = versions.aggregate(latest=Max("version"))["latest"] or 0
-    if latest and not may_add(by, versions):
-        raise NotYours(f"Somebody else made “{name}”. They or an admin can change it; choose another name.")
-    return rows.create(
-        role=role,
-        name=name,
-        version=latest + 1,
-        kind=kind,
-        config=dict(config),
-        config_sha256=digest,
-        note=note,
-        created_by=by,
-        created_at=now,
-    )
+    versions = OF_ROLE.get(role, Judge).objects.filter(name=name)
+    same = versions.filter(kind=kind, config_sha256=digest)
+    known: Judge | None = same.first()
+    if known is not None:
+        return known
+    with transaction.atomic():
+        if (known := same.first()) is not None:
+            return known
+        latest = versions.aggregate(latest=Max("version"))["latest"] or 0
+        if latest and not may_add(by, versions):
+            raise NotYours(f"Somebody else made “{name}”. They or an admin can change it; choose another name.")
+        made: Judge = versions.create(
+            role=role,
+            name=name,
+            version=latest + 1,
+            kind=kind,
+            config=dict(config),
+            config_sha256=digest,
+            note=note,
+            created_by=by,
+            created_at=now,
+        )
+        return made
+
+
+def default_digest() -> str:
+    """The hash of the configuration of the default judge."""
+    return config_hash(registry.lexical_config())
 
 
 def default_judge(*, now: datetime) -> Judge:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import Count, Max
-
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
 from benchmarks.recall.conditions import ConditionTable, condition_table
 from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
 from benchmarks.recall.systems import PARTS, JudgePair, Systems, systems_of
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
 from benchmarks.scoring.stat import Stat, stat_json
@@ -144,12 +143,11 @@ def _counts(look: RecallLook) -> ResponseCounts:
 def _facts(look: RecallLook) -> object:
     """Questions, responses, and what judges said of them: count and newest of each, and the judges that count."""
     models: tuple[Any, ...] = (Question, KeyPoint, Response, PointVerdict, Extraction, ResponsePoint)
-    rows = [model.objects.aggregate(n=Count("pk"), last=Max("pk")) for model in models]
-    archived = Question.objects.exclude(archived_at=None).count()
+    rows = totals(*(model.objects.all() for model in models), Question.objects.exclude(archived_at=None))
     systems = System.objects.filter(responses__isnull=False).distinct().order_by("pk")
     judges = Judge.objects.counted().order_by("pk")
     names = list(systems.values_list("pk", "key")), list(judges.values_list("pk", "name", "version"))
-    return rows, archived, names
+    return rows, names
 
 
 RECALL = register(

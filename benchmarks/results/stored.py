@@ -137,18 +137,19 @@ def _send(uid: uuid.UUID, now: datetime) -> None:
 def look_up_many(computation: Computation[O, F], several: Sequence[O], *, now: datetime) -> list[Shown[F]]:
     """The newest figures of each of these options, for lists: what was not checked for a minute, a worker checks.
 
-    Two queries, however many there are, and one where some are new.
+    One query, however many there are, and three more where some are to be checked.
     """
     unchecked = [UNCHECKED] * len(several)
-    known = _rows(computation, several, wanted=unchecked, now=now, checked_at=now - CHECKED_EVERY)
-    keys = [row.key for row in known]
-    due = Result.objects.filter(key__in=keys, checked_at__lte=now - CHECKED_EVERY)
-    uids = list(due.values_list("uid", flat=True))
-    due.update(wanted=UNCHECKED, failed="", reason="", asked_at=now, looked_at=now, checked_at=now)
-    for uid in uids:
-        _send(uid, now)
-    rows = {row.key: row for row in Result.objects.filter(key__in=keys)}
-    return [Shown(_figures(computation, rows[key]), rows[key], now) for key in keys]
+    rows = _rows(computation, several, wanted=unchecked, now=now, checked_at=now - CHECKED_EVERY)
+    due = [row for row in rows if row.checked_at <= now - CHECKED_EVERY]
+    if due:
+        Result.objects.filter(pk__in=[row.pk for row in due]).update(
+            wanted=UNCHECKED, failed="", reason="", asked_at=now, looked_at=now, checked_at=now
+        )
+        for row in due:
+            _send(row.uid, now)
+        rows = _rows(computation, several, wanted=unchecked, now=now, checked_at=now)
+    return [Shown(_figures(computation, row), row, now) for row in rows]
 
 
 def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], datetime]) -> F:

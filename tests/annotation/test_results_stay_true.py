@@ -15,14 +15,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import kinds
-from annotation.models import Annotator, LabelItem, LabelTask, Study
+from annotation.leaderboard.positions import POSITIONS, PositionLook
+from annotation.models import Annotator, Exclusion, LabelItem, LabelTask, Session, Study
 from benchmarks.models import (
     AutodsScore,
+    Haystack,
     Insight,
     Judge,
     KeyPoint,
     KeyPointVerdict,
     Result,
+    RetrieverRanking,
     Subtopic,
     Summary,
     Verdict,
@@ -247,3 +250,63 @@ def test_an_archived_judge_is_in_no_results_of_benchmarks(
     Judge.objects.filter(name="owl").update(archived_at=NOW)
     assert "owl" not in shown()
     assert "jay" in shown()
+
+
+# Where texts take their content from
+
+
+def _a_session_is_left_out() -> None:
+    Exclusion.objects.create(session=Session.objects.all()[0], reason="A trial.", at=NOW)
+
+
+def _a_system_writes_more() -> None:
+    make_summary(subtopic=Subtopic.objects.order_by("pk").all()[0], system="delta")
+
+
+def _a_retriever_comes() -> None:
+    RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], retriever="more", scores={"1": 1.0})
+
+
+def _a_retriever_scores_otherwise() -> None:
+    row = RetrieverRanking.objects.all()[0]
+    RetrieverRanking.objects.filter(pk=row.pk).update(scores={"2": 1.0})
+
+
+def _scores_of_a_text_come() -> None:
+    Summary.objects.filter(pk=Summary.objects.counted().all()[0].pk).update(scores={"rouge1": 0.3})
+
+
+def _a_verdict_goes() -> None:
+    Verdict.objects.filter(judge__name="owl")[0].delete()
+
+
+def _an_insight_comes() -> None:
+    Insight.objects.create(subtopic=Subtopic.objects.all()[0], number=90, key="more", text="More.")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _a_session_is_left_out,
+        _a_system_writes_more,
+        _a_retriever_comes,
+        _a_retriever_scores_otherwise,
+        _scores_of_a_text_come,
+        _a_verdict_goes,
+        _an_insight_comes,
+    ],
+    ids=lambda change: change.__name__.strip("_").replace("_", " "),
+)
+def test_positions_of_content_go_stale_with_each_thing_they_are_made_of(
+    change: Callable[[], None], ben: Any, cleo: Any
+) -> None:
+    make_benchmarks(ALL, (ben, cleo))
+    RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], retriever="first", scores={"1": 1.0})
+    haystacks, studies = (
+        tuple(model.objects.order_by("pk").values_list("pk", flat=True)) for model in (Haystack, Study)
+    )
+    look = PositionLook(haystacks, studies, Judge.objects.get(name="owl").pk)
+    before = POSITIONS.version(look)
+    assert POSITIONS.version(look) == before
+    change()
+    assert POSITIONS.version(look) != before

@@ -7,12 +7,12 @@ from django.template import Context, Template
 from django.test import RequestFactory
 
 from benchmarks.results.sheet import Cell, Measure, Row
-from benchmarks.templatetags.sheets import sheet_cell
+from benchmarks.templatetags.sheets import sheet_cells
 
 
 def test_the_best_and_the_second_are_marked_and_said() -> None:
     row = Row(("heron",), {"a": Cell(0.75, place=1), "b": Cell(0.5, place=2), "c": Cell(0.25)})
-    best, second, other = (sheet_cell(row, Measure(key, key)) for key in "abc")
+    best, second, other = (sheet_cells(row, [Measure(key, key)]) for key in "abc")
     assert '<strong class="is-best">0.750<span class="visually-hidden"> (best)</span></strong>' in best
     assert '<span class="is-second">0.500<span class="visually-hidden"> (second)</span></span>' in second
     assert other == '<td class="num">0.250</td>'

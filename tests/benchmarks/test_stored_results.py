@@ -12,10 +12,12 @@ import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from benchmarks.models import Result
+from benchmarks.models import Judge, Result
 from benchmarks.results import computation, stored
 from benchmarks.results.computation import CannotCompute, Computation
+from benchmarks.results.facts import totals
 from tests.makers import NOW
+from tests.makers_recall import make_judge
 
 pytestmark = pytest.mark.django_db
 WORKERS = override_settings(RESULTS_AT_ONCE=False)
@@ -196,7 +198,7 @@ def test_a_list_shows_what_is_there_and_has_it_checked_once_a_minute(
     assert [one.figures for one in stored.look_up_many(doubling, looks, now=NOW)] == [None, None]
     work()
     world.fact = 5
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(1):
         shown = stored.look_up_many(doubling, looks, now=NOW)
     assert [one.figures for one in shown] == [Figures(2.0), Figures(4.0)]
     stored.look_up_many(doubling, looks, now=NOW + timedelta(minutes=2))
@@ -238,3 +240,13 @@ def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_res
     assert stored.forget(now=NOW + timedelta(days=29)) == 0
     assert stored.forget(now=NOW + timedelta(days=31)) == 1
     assert login(ada).get(address).status_code == 404
+
+
+def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_queries: Any) -> None:
+    rows = [make_judge(name) for name in ("owl", "jay")]
+    with django_assert_num_queries(1):
+        before = totals(Judge.objects.all(), Judge.objects.filter(name="owl"), Judge.objects.filter(name="nobody"))
+    assert before == [(2, rows[1].pk, rows[0].pk + rows[1].pk), (1, rows[0].pk, rows[0].pk), (0, None, None)]
+    rows[0].delete()
+    crow = make_judge("crow")
+    assert totals(Judge.objects.all()) == [(2, crow.pk, rows[1].pk + crow.pk)]
