@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState, ReviewAction, StepState
+from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 from benchmarks.synthesis import making
 from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after, stands
 
@@ -27,13 +27,14 @@ def decide(
     note: str = "",
     title: str | None = None,
     text: str | None = None,
+    into: SynthesisPart | None = None,
     is_blind: bool = False,
     is_read: bool = True,
 ) -> SynthesisDecision:
     """Decide on a part; what was made from it becomes stale where its text changes.
 
     `title` and `text` are those of an edit, `reason` one of `REASONS` for a rejection, `note` what to change when
-    it is made again.
+    it is made again, `into` what it is merged with: that takes over its documents and passages.
 
     Raises:
         NotAllowed: it is still being made, gone, or handed over; or the action lacks what it needs.
@@ -41,7 +42,11 @@ def decide(
     part = _locked(part)
     state = after(action, part.state)
     _check(part, action, reason=reason, text=text)
-    before = {"state": part.state, "title": part.title, "text": part.text}
+    if action == ReviewAction.MERGE:
+        note = f"merged into {into.kind} {into.number}" if into and _can_take(into, part) else ""
+        if not note or into is None:
+            raise NotAllowed("Choose another one that stands to merge it into.")
+    before: dict[str, Any] = {"state": part.state, "title": part.title, "text": part.text}
     decision = SynthesisDecision(
         part=part, action=action, reason=reason, note=note, is_read=is_read, is_blind=is_blind, by=by, at=now
     )
@@ -52,6 +57,8 @@ def decide(
             part.title, part.text = (part.title if title is None else title[:300]), str(text)
         part.state = state
         part.save(update_fields=["state", "title", "text"])
+    if into is not None and action == ReviewAction.MERGE:
+        before["into"] = _unite(part, into)
     has_changed = changes_text(action) and (action != ReviewAction.EDIT or before["text"] != part.text)
     stale = _make_stale([part], part.synthesis) if has_changed else {}
     decision.before = {**before, "stale": {str(pk): old for pk, old in stale.items()}}
@@ -79,6 +86,11 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
         heir.delete()
     part.state, part.title, part.text = (decision.before[name] for name in ("state", "title", "text"))
     part.save(update_fields=["state", "title", "text"])
+    if gave := decision.before.get("into"):
+        other = SynthesisPart.objects.get(pk=gave["part"])
+        other.uses.remove(*gave["documents"])
+        other.data = {**other.data, "evidence": gave["evidence"]} if gave["evidence"] else other.data
+        other.save(update_fields=["data"])
     for pk, state in decision.before.get("stale", {}).items():
         SynthesisPart.objects.filter(pk=pk, state=PartState.STALE).update(state=state)
     row = SynthesisDecision.objects.create(
@@ -95,6 +107,25 @@ def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     for part in parts:
         decide(part=part, action=ReviewAction.ACCEPT, by=by, now=now, is_read=False)
     return len(parts)
+
+
+def _can_take(into: SynthesisPart, part: SynthesisPart) -> bool:
+    is_like_it = into.synthesis_id == part.synthesis_id and into.kind == part.kind and into.pk != part.pk
+    return is_like_it and into.state not in GONE | {PartState.PROPOSED}
+
+
+def _unite(part: SynthesisPart, into: SynthesisPart) -> dict[str, Any]:
+    """Give an insight the documents and passages of another one; what it had before, to be undone."""
+    evidence = into.data.get("evidence", [])
+    known = set(into.uses.values_list("pk", flat=True))
+    documents = [pk for pk in part.uses.values_list("pk", flat=True) if pk not in known]
+    if part.kind != PartKind.INSIGHT or part.synthesis.kind != SynthesisKind.DOCUMENTS:
+        documents = []
+    into.uses.add(*documents)
+    if documents or part.data.get("evidence"):
+        into.data = {**into.data, "evidence": [*evidence, *part.data.get("evidence", [])]}
+        into.save(update_fields=["data"])
+    return {"part": into.pk, "documents": documents, "evidence": evidence}
 
 
 def would_be_stale(part: SynthesisPart) -> int:
@@ -117,16 +148,22 @@ def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -
         raise NotAllowed("A rejection has a reason.")
     if action == ReviewAction.EDIT and not (text or "").strip():
         raise NotAllowed("The text is empty.")
-    if action == ReviewAction.REGENERATE and part.kind not in CAN_BE_MADE_AGAIN:
-        raise NotAllowed("A subtopic is edited or rejected.")
+    if action == ReviewAction.REGENERATE and not can_be_made_again(part):
+        raise NotAllowed("This is edited or rejected, not made again.")
+
+
+def can_be_made_again(part: SynthesisPart) -> bool:
+    """Whether a model can be asked for it again by itself."""
+    return part.kind in CAN_BE_MADE_AGAIN and part.synthesis.kind != SynthesisKind.DOCUMENTS
 
 
 def _sources(synthesis: Synthesis) -> dict[int, list[int]]:
     """What each part was made from; two queries."""
     links: Any = SynthesisPart.uses.through
     made_from: dict[int, list[int]] = {}
+    is_sorted = synthesis.kind == SynthesisKind.DOCUMENTS  # insights into subtopics, not made from them
     for pk, parent in SynthesisPart.objects.filter(synthesis=synthesis).values_list("pk", "parent"):
-        made_from[pk] = [parent] if parent else []
+        made_from[pk] = [parent] if parent and not is_sorted else []
     rows = links.objects.filter(from_synthesispart__synthesis=synthesis)
     for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
         made_from[part].append(used)

@@ -15,10 +15,12 @@ from benchmarks.io.running import applied
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.models import Haystack, Synthesis, SynthesisDecision, SynthesisPart
 from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.synthesis.making import StepRefused
+from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import stands
 from benchmarks.web.exposure import saw_insights
+
+_DOMAINS: dict[str, str] = {Synthesis.Kind.NEWS: "news", Synthesis.Kind.CONVERSATION: "conversation"}
 
 
 def check_complete(synthesis: Synthesis) -> None:
@@ -45,6 +47,7 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
     numbers = {part.pk: number for number, part in enumerate(documents, 1)}
     gold = _gold(synthesis, numbers)
     prefix = synthesis.uid.hex[:8]
+    is_of_documents = synthesis.kind == Synthesis.Kind.DOCUMENTS
     queries = {part.parent_id: part.text for part in parts if part.kind == PartKind.QUERY}
     subtopics: list[TopicSubtopic] = []
     for part in parts:
@@ -56,8 +59,8 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
                 key=f"{prefix}-s{part.number}",
                 number=len(subtopics) + 1,
                 name=part.title,
-                description=part.text or part.title,
-                query=queries.get(part.pk, "") or part.title,
+                description=part.data.get("description") or part.text or part.title,
+                query=(part.text if is_of_documents else queries.get(part.pk, "")) or part.title,
                 insights=tuple(
                     TopicInsight(
                         key=f"{prefix}-i{one.number}",
@@ -79,17 +82,21 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
             for part in documents
         ),
         subtopics=tuple(subtopics),
-        domain="conversation" if synthesis.kind == Synthesis.Kind.CONVERSATION else "news",
+        domain=_DOMAINS.get(synthesis.kind, ""),
         metadata=_metadata(synthesis, documents, numbers),
         source_name=f"synthesis-{prefix}",
     )
 
 
 def _gold(synthesis: Synthesis, numbers: dict[int, int]) -> dict[int, list[int]]:
+    """Numbers of the documents of each insight; of one's own documents the insights are made from them."""
     links: Any = SynthesisPart.uses.through
     gold: dict[int, list[int]] = {}
-    rows = links.objects.filter(from_synthesispart__in=numbers, to_synthesispart__synthesis=synthesis)
-    for document, insight in rows.values_list("from_synthesispart", "to_synthesispart"):
+    here, there = "from_synthesispart", "to_synthesispart"
+    if synthesis.kind == Synthesis.Kind.DOCUMENTS:
+        here, there = there, here
+    rows = links.objects.filter(**{f"{here}__in": numbers, f"{there}__synthesis": synthesis})
+    for document, insight in rows.values_list(here, there):
         gold.setdefault(insight, []).append(numbers[document])
     return gold
 

@@ -8,16 +8,13 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState
+from benchmarks.states import PartKind, PartState, SynthesisKind
+from benchmarks.synthesis import from_documents
 from benchmarks.synthesis.planning import ImpossiblePlan, plan
+from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import GONE, stands
 from benchmarks.synthesis.worlds import OF_MODELS, Reading
-
-
-class StepRefused(ValueError):
-    """A step cannot be started or closed like this; the message says why and can be shown."""
-
 
 MADE_BY = {
     "subtopics": PartKind.SUBTOPIC,
@@ -25,6 +22,10 @@ MADE_BY = {
     "screening": PartKind.INSIGHT,
     "documents": PartKind.DOCUMENT,
     "queries": PartKind.QUERY,
+    "points": PartKind.DOCUMENT,
+    "grouping": PartKind.INSIGHT,
+    "sorting": PartKind.SUBTOPIC,
+    "holding": PartKind.DOCUMENT,
 }
 """What each step makes or checks."""
 
@@ -49,6 +50,8 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
     """
     if step.name == "subtopics":
         return [_topic(step, now)]
+    if step.synthesis.kind == SynthesisKind.DOCUMENTS:
+        return from_documents.subjects(step, now=now)
     subtopics = [part for part in standing_of(step.synthesis) if part.kind == PartKind.SUBTOPIC]
     if not subtopics:
         raise StepRefused("No subtopic stands.")

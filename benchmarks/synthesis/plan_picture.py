@@ -40,7 +40,7 @@ class Picture:
 
 
 def picture(synthesis: Synthesis) -> Picture | None:
-    """The plan as it stands; None where there is none yet. Three queries."""
+    """The plan as it stands; None where there is none yet. Four queries."""
     rows = SynthesisPart.objects.filter(synthesis=synthesis, kind__in=[PartKind.INSIGHT, PartKind.DOCUMENT])
     parts = list(rows.exclude(state__in=GONE).order_by("number", "generation"))
     documents = [part for part in parts if part.kind == PartKind.DOCUMENT]
@@ -55,6 +55,9 @@ def picture(synthesis: Synthesis) -> Picture | None:
     planned = links.objects.filter(from_synthesispart__in=columns, to_synthesispart__in=rows_of)
     for document, insight in planned.values_list("from_synthesispart", "to_synthesispart"):
         states[columns[document], rows_of[insight]] = "planned"
+    held = links.objects.filter(from_synthesispart__in=rows_of, to_synthesispart__in=columns)
+    for insight, document in held.values_list("from_synthesispart", "to_synthesispart"):
+        states[columns[document], rows_of[insight]] = "said"
     for part in documents:
         for pair in part.data.get("pairs", ()):
             y = numbers.get(pair["insight"])

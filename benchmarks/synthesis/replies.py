@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints
@@ -90,6 +92,56 @@ class NewQuery(Reply):
         if "?" not in self.query and "؟" not in self.query and "？" not in self.query:
             return "The query is no question: it has no question mark."
         return "The query has more than 80 words." if len(self.query.split()) > 80 else ""
+
+
+class NewPoint(Reply):
+    """A point of a document, and the passage that says it."""
+
+    point: Words
+    quote: Words
+
+
+class Points(Reply):
+    """Points of a document, or none."""
+
+    points: list[NewPoint]
+
+
+class Group(NewInsight):
+    """An insight, and the numbers of the points that it is made of."""
+
+    points: list[StrictInt] = Field(min_length=1)
+
+
+class Grouping(Reply):
+    """Points in groups."""
+
+    insights: list[Group] = Field(min_length=1)
+
+
+class SortedSubtopic(NewSubtopic):
+    """A subtopic with its query, and the numbers of its insights."""
+
+    query: Words
+    insights: list[StrictInt] = Field(min_length=1)
+
+
+class Sorting(Reply):
+    """Insights in subtopics."""
+
+    subtopics: list[SortedSubtopic] = Field(min_length=1)
+
+
+def no_partition(groups: Sequence[Sequence[int]], n: int) -> str:
+    """Why groups do not hold each number from 1 to n exactly once; empty if they do."""
+    counts = Counter(number for group in groups for number in group)
+    unknown = sorted(number for number in counts if not 1 <= number <= n)
+    missing = [number for number in range(1, n + 1) if not counts[number]]
+    repeated = sorted(number for number, times in counts.items() if times > 1)
+    for words, numbers in (("There is no", unknown), ("Missing:", missing), ("More than once:", repeated)):
+        if numbers:
+            return f"{words} {', '.join(map(str, numbers[:20]))}. Every number is in exactly one group."
+    return ""
 
 
 def read(text: str, reply: type[Reply]) -> dict[str, Any] | Problem:

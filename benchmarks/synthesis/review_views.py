@@ -14,12 +14,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.models import SynthesisPart, SynthesisStep
-from benchmarks.states import ReviewAction
 from benchmarks.synthesis import deciding, overview
 from benchmarks.synthesis.forms import DecisionForm
 from benchmarks.synthesis.reviewing import Queue
 from benchmarks.synthesis.standing import READ, REASONS, NotAllowed
-from benchmarks.synthesis.steps import KINDS
+from benchmarks.synthesis.steps import KINDS, steps_of
 from benchmarks.synthesis.views import RUN
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -54,7 +53,7 @@ def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
             "before": order[at - 1] if at > 0 else "",
             "after": order[at + 1] if 0 <= at < len(order) - 1 else "",
             "place": at + 1,
-            "can_again": part.kind in deciding.CAN_BE_MADE_AGAIN,
+            "can_again": deciding.can_be_made_again(part),
         }
     return page(request, "benchmarks/synthesis_review.html", context)
 
@@ -83,13 +82,7 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
         messages.error(request, _("This decision is not known or too long."))
         return redirect(f"{here}?part={part.uid}")
     data = form.cleaned_data
-    note = data["note"]
-    if data["action"] == ReviewAction.MERGE:
-        into = part.synthesis.parts.filter(uid=data["into"], kind=part.kind).exclude(pk=part.pk).first()
-        if into is None:
-            messages.error(request, _("Choose what it is merged into."))
-            return redirect(f"{here}?part={part.uid}")
-        note = f"merged into {into.kind} {into.number}"
+    into = part.synthesis.parts.filter(uid=data["into"]).first() if data["into"] else None
     is_blind = overview.shown(part, step.synthesis.seed).is_blind
     try:
         deciding.decide(
@@ -98,7 +91,8 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
             by=request.user,
             now=timezone.now(),
             reason=data["reason"],
-            note=note,
+            note=data["note"],
+            into=into,
             title=data["title"].strip() or None,
             text=data["text"].replace("\r\n", "\n").strip(),
             is_blind=is_blind,
@@ -132,7 +126,8 @@ def undo(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     if row is None:
         messages.info(request, _("There is nothing to undo."))
         return redirect(here)
-    reviewed_in = next(kind.name for kind in KINDS.values() if kind.has_gate and kind.makes == row.part.kind)
+    kinds = steps_of(step.synthesis.kind)
+    reviewed_in = next(kind.name for kind in kinds if kind.has_gate and kind.makes == row.part.kind)
     there = reverse("benchmarks:synthesis-review", args=[uid, reviewed_in])
     return redirect(f"{there}?part={row.part.uid}")
 

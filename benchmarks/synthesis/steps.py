@@ -14,10 +14,10 @@ from benchmarks.engine import judging, overview
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.synthesis import making
+from benchmarks.states import PartKind, PartState, StepState, SynthesisKind
+from benchmarks.synthesis import from_documents, making
 from benchmarks.synthesis.counting import Tally
-from benchmarks.synthesis.making import StepRefused
+from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import stands
 from benchmarks.synthesis.worlds import Reading
@@ -39,7 +39,13 @@ HAYSTACK = (
     StepKind("documents", PartKind.DOCUMENT),
     StepKind("queries", PartKind.QUERY),
 )
-KINDS = {kind.name: kind for kind in HAYSTACK}
+FROM_DOCUMENTS = (
+    StepKind("points", PartKind.DOCUMENT, has_gate=False),
+    StepKind("grouping", PartKind.INSIGHT),
+    StepKind("sorting", PartKind.SUBTOPIC),
+    StepKind("holding", PartKind.DOCUMENT, has_gate=False),
+)
+KINDS = {kind.name: kind for kind in (*HAYSTACK, *FROM_DOCUMENTS)}
 CLOSABLE = (StepState.REVIEW,)
 
 
@@ -68,10 +74,15 @@ def begin(
     synthesis = Synthesis.objects.create(
         kind=kind, topic=topic, settings=settings.as_mapping(), seed=seed, created_by=by, created_at=now
     )
-    for number, each in enumerate(HAYSTACK, 1):
+    for number, each in enumerate(steps_of(kind), 1):
         SynthesisStep.objects.create(synthesis=synthesis, number=number, name=each.name, judge=judge)
     audit.record(actor=by, action="synthesis.begun", target=synthesis, now=now, kind=kind)
     return synthesis
+
+
+def steps_of(kind: str) -> tuple[StepKind, ...]:
+    """The steps of a kind of synthesis, in their order."""
+    return FROM_DOCUMENTS if kind == SynthesisKind.DOCUMENTS else HAYSTACK
 
 
 def next_step(synthesis: Synthesis) -> SynthesisStep | None:
@@ -165,7 +176,9 @@ def settle(*, run: JudgeRun, now: datetime) -> None:
 
 def _settle(step: SynthesisStep, *, now: datetime) -> None:
     """Write down new parts and counts; a step without a gate closes unless it came out short or failed."""
-    dropped = making.take_children(step, now=now)
+    is_of_documents = step.synthesis.kind == SynthesisKind.DOCUMENTS
+    take = from_documents.take if is_of_documents else making.take_children
+    dropped = take(step, now=now)
     tally = tally_of(step, dropped)
     step.counts = tally.as_json()
     n_failed = tally.further["failed"]
@@ -194,6 +207,10 @@ def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
         "screening": (len(parts), n_subtopics * settings.insights_least, len(standing)),
         "documents": (settings.documents, settings.documents, sum(bool(part.text) for part in parts)),
         "queries": (n_subtopics, n_subtopics, sum(bool(part.text) for part in parts)),
+        "points": (len(parts), 1, sum(bool(part.data.get("points")) for part in parts)),
+        "grouping": (sum(len(part.data.get("evidence", ())) for part in parts), 1, len(standing)),
+        "sorting": (settings.subtopics, 1, len(standing)),
+        "holding": (len(parts), 1, len(parts)),
     }[step.name]
     return Tally.of(n_asked=asked, n_got=got, n_least=least, dropped=dropped, flagged=flags, further=further)
 

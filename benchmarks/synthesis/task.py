@@ -109,7 +109,7 @@ class SynthesisTask(Task):
         reading = Reading([item.part for item in items])
 
         def asks(part: SynthesisPart) -> Sequence[Ask]:
-            if part.kind == PartKind.DOCUMENT and not reading.replies[part.pk]:
+            if part.kind == PartKind.DOCUMENT and not reading.is_source(part) and not reading.replies[part.pk]:
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
@@ -175,7 +175,7 @@ def _reply(question: SynthesisQuestion, answer: Value | Problem, origin: Origin)
 
 def _take_over(part: SynthesisPart, reading: Reading) -> None:
     """Write on a part what its replies make of it, unless people have decided on it."""
-    if part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC} or part.state not in OF_MODELS:
+    if reading.is_source(part) or part.state not in OF_MODELS:
         return
     progress = reading.progress(part)
     if part.kind != PartKind.INSIGHT or progress.text:

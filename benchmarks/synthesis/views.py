@@ -20,8 +20,8 @@ from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply, Synthesi
 from benchmarks.owning import NotYours, may_change
 from benchmarks.synthesis import handing_over, overview, steps
 from benchmarks.synthesis.forms import StepForm, SynthesisForm, has_servers
-from benchmarks.synthesis.making import StepRefused
 from benchmarks.synthesis.plan_picture import picture
+from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights

@@ -20,6 +20,9 @@ PROMPTS = (
     "repair",
     "included",
     "query",
+    "points",
+    "grouping",
+    "sorting",
 )
 """The names of all wordings."""
 

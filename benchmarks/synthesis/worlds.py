@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply
-from benchmarks.states import PartKind, PartState
+from benchmarks.states import PartKind, PartState, SynthesisKind
 from benchmarks.synthesis.planning import Draws
-from benchmarks.synthesis.programs import asking, listing, screening, writing
+from benchmarks.synthesis.programs import asking, extracting, listing, screening, writing
 from benchmarks.synthesis.programs.base import Piece, Program, Progress, Replies, Task, World
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import GONE, stands
@@ -21,6 +24,8 @@ PROGRAMS: dict[str, Program] = {
     PartKind.DOCUMENT: writing.document,
     PartKind.QUERY: asking.query,
 }
+GROUPING, SORTING = 1, 2
+"""Numbers of the parts on which all points, and all insights, of documents of one's own are asked about."""
 OF_MODELS = frozenset({PartState.PROPOSED, PartState.CLEAR, PartState.FLAGGED})
 """States in which no person has decided on a part, so that its checks may still change it."""
 ARTICLES = (
@@ -37,14 +42,34 @@ class Reading:
         self.parts = parts
         self.replies = _replies(parts)
         self.worlds = _worlds({part.synthesis_id for part in parts})
-        self._uses = _uses(parts)
+        self._uses = _links(parts, "from_synthesispart", "to_synthesispart")
+        self._held_by = _links(parts, "to_synthesispart", "from_synthesispart")
 
     def progress(self, part: SynthesisPart) -> Progress:
         """How far a part is; one on which people have decided is finished as it stands."""
-        is_list = part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC}
-        if not is_list and part.state not in OF_MODELS:
+        if not self.is_source(part) and part.state not in OF_MODELS:
             return Progress(title=part.title, text=part.text)
-        return PROGRAMS[part.kind](self.world(part), self.task(part), self.replies[part.pk])
+        return self._program(part)(self.world(part), self.task(part), self.replies[part.pk])
+
+    def is_source(self, part: SynthesisPart) -> bool:
+        """Whether other parts come out of it, and it stays as it is."""
+        return part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC} or (
+            part.kind == PartKind.DOCUMENT and self._is_of_documents(part)
+        )
+
+    def points(self, part: SynthesisPart) -> Sequence[Point]:
+        """All points of the documents that a part's synthesis began with."""
+        return self.worlds[part.synthesis_id].points
+
+    def _is_of_documents(self, part: SynthesisPart) -> bool:
+        return self.worlds[part.synthesis_id].synthesis.kind == SynthesisKind.DOCUMENTS
+
+    def _program(self, part: SynthesisPart) -> Program:
+        if not self._is_of_documents(part):
+            return PROGRAMS[part.kind]
+        if part.kind == PartKind.DOCUMENT:
+            return extracting.document
+        return extracting.grouping if part.number == GROUPING else extracting.sorting
 
     def world(self, part: SynthesisPart) -> World:
         """The world of a part's synthesis; before the checks of insights it has those that wait for them."""
@@ -54,7 +79,8 @@ class Reading:
     def task(self, part: SynthesisPart) -> Task:
         """A part as its program sees it."""
         known = self.worlds[part.synthesis_id]
-        holds = [known.pieces[pk] for pk in self._uses[part.pk] if pk in known.pieces]
+        used = self._held_by[part.pk] if self._is_of_documents(part) else self._uses[part.pk]
+        holds = [known.pieces[pk] for pk in used if pk in known.pieces]
         return Task(
             piece=known.piece(part),
             holds=holds,
@@ -65,11 +91,29 @@ class Reading:
         )
 
 
+@dataclass(frozen=True)
+class Point:
+    """A point of a document, with the passage that says it."""
+
+    document: int
+    number: int
+    point: str
+    quote: str
+
+
 class _Known:
     """Settings, subtopics and insights of one synthesis."""
 
     def __init__(self, synthesis: Synthesis, rows: Iterable[SynthesisPart]) -> None:
-        self.synthesis, self.rows = synthesis, list(rows)
+        everything = list(rows)
+        self.synthesis = synthesis
+        self.rows = [row for row in everything if row.kind != PartKind.DOCUMENT]
+        self.points = [
+            Point(row.pk, row.number, point["point"], point["quote"])
+            for row in everything
+            if row.kind == PartKind.DOCUMENT and synthesis.kind == SynthesisKind.DOCUMENTS
+            for point in row.data.get("points", ())
+        ]
         self.settings = Settings.from_mapping(synthesis.settings)
         self._numbers = {row.pk: row.number for row in self.rows}
         self.pieces = {row.pk: self.piece(row) for row in self.rows}
@@ -92,6 +136,7 @@ class _Known:
                 seed=self.synthesis.seed,
                 subtopics=self._standing(PartKind.SUBTOPIC),
                 insights=self._standing(PartKind.INSIGHT, with_unchecked=with_unchecked),
+                points=[f"(text {point.number}) {point.point}" for point in self.points],
             )
         return self._worlds[with_unchecked]
 
@@ -105,8 +150,9 @@ class _Known:
 
 
 def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
+    of_documents = Q(kind=PartKind.DOCUMENT, synthesis__kind=SynthesisKind.DOCUMENTS)
     rows = SynthesisPart.objects.filter(
-        synthesis__in=list(keys), kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT]
+        Q(kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT]) | of_documents, synthesis__in=list(keys)
     ).order_by("kind", "number", "generation")
     by_synthesis: dict[int, list[SynthesisPart]] = defaultdict(list)
     for row in rows:
@@ -122,11 +168,11 @@ def _replies(parts: Sequence[SynthesisPart]) -> Mapping[int, Replies]:
     return found
 
 
-def _uses(parts: Sequence[SynthesisPart]) -> Mapping[int, list[int]]:
-    """Keys of what parts are to hold, in the order of their plan."""
+def _links(parts: Sequence[SynthesisPart], here: str, there: str) -> Mapping[int, list[int]]:
+    """Keys of what parts are made from, or of what is made from them, in the order of their plan."""
     links: Any = SynthesisPart.uses.through
     found: dict[int, list[int]] = {part.pk: [] for part in parts}
-    rows = links.objects.filter(from_synthesispart__in=found).order_by("pk")
-    for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
+    rows = links.objects.filter(**{f"{here}__in": found}).order_by("pk")
+    for part, used in rows.values_list(here, there):
         found[part].append(used)
     return found

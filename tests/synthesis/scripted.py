@@ -78,6 +78,7 @@ class Script:
     fails: int = 0
     played: Counter[str] = field(default_factory=Counter)
     known: dict[str, int] = field(default_factory=dict)
+    n_grouped: int = 0
     by_subtopic: dict[str, list[str]] = field(default_factory=dict)
     texts: Counter[str] = field(default_factory=Counter)
 
@@ -110,6 +111,9 @@ class Script:
             ("A text has to be", "repair"),
             ("Text:\n", "included"),
             ("You write the question", "query"),
+            ("List what a text", "points"),
+            ("Points were taken", "grouping"),
+            ("Insights about one topic", "sorting"),
         ):
             if asked.startswith(start):
                 return name, getattr(self, name)(asked)
@@ -179,6 +183,38 @@ class Script:
         insight = rest.partition("\n\n")[0]
         is_there = insight in text
         return {"present": "yes" if is_there else "no", "quote": insight if is_there else ""}
+
+    def points(self, asked: str) -> dict[str, Any]:
+        text, _, there = asked.partition("\nText:\n")[2].partition("\n\nThese points are there")
+        told = [sentence for sentence in FACTS if sentence in text and sentence not in there]
+        found = [{"point": sentence, "quote": sentence} for sentence in told[:2]]
+        if self.repeats and "1. " not in there:
+            found.append({"point": "The moon is made of cheese.", "quote": "It is all cheese."})
+            self.played["invented"] += 1
+        return {"points": found}
+
+    def grouping(self, asked: str) -> dict[str, Any]:
+        groups: dict[str, list[int]] = {}
+        for number, line in enumerate(_LINE.findall(asked), 1):
+            groups.setdefault(line.partition(") ")[2], []).append(number)
+        rows = [{"name": text[:20], "insight": text, "points": numbers} for text, numbers in groups.items()]
+        self.n_grouped += 1
+        return {"insights": rows[1:] if self.forgets and self.n_grouped == 1 else rows}
+
+    def sorting(self, asked: str) -> dict[str, Any]:
+        n = len(_LINE.findall(asked))
+        halves = [numbers for numbers in (list(range(1, n // 2 + 1)), list(range(n // 2 + 1, n + 1))) if numbers]
+        return {
+            "subtopics": [
+                {
+                    "name": SUBTOPICS[at],
+                    "description": "A part of it.",
+                    "query": "What happened?",
+                    "insights": half,
+                }
+                for at, half in enumerate(halves)
+            ]
+        }
 
     def query(self, asked: str) -> dict[str, Any]:
         subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]

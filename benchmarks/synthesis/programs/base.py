@@ -44,13 +44,17 @@ class Piece:
 
 @dataclass(frozen=True)
 class World:
-    """What a synthesis is about and what it has so far; subtopics and insights are those that stand, in order."""
+    """What a synthesis is about and what it has so far; subtopics and insights are those that stand, in order.
+
+    `points` are those of documents of one's own, by document.
+    """
 
     topic: str
     settings: Settings
     seed: int
     subtopics: Sequence[Piece] = ()
     insights: Sequence[Piece] = ()
+    points: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def document(world: World, task: Task, replies: Replies) -> Progress:
             return Progress(flags=(UNWRITTEN,), data={"n_repairs": n_texts - 1})
         return Progress(asks=(_write(world, task, n_texts),))
     pairs = list(_pairs(world, task, draft["document"], replies))
-    asks = [_check(pair.insight, draft["document"]) for pair in pairs if pair.present == ""]
+    asks = [check_ask(pair.insight, draft["document"]) for pair in pairs if pair.present == ""]
     there = {"title": draft["title"], "text": draft["document"]}
     if asks:
         return Progress(asks=asks, data={"n_repairs": n_texts - 1}, **there)
@@ -87,7 +87,7 @@ def foreseen(world: World, task: Task) -> list[Ask]:
     checked = [*task.holds[:2], *others[:n_checks]]
     return [
         _write(world, task, 0),
-        *(_check(insight, text) for insight in checked),
+        *(check_ask(insight, text) for insight in checked),
     ]
 
 
@@ -152,7 +152,7 @@ def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pa
             yield pair("words", "yes", sentence)
         elif is_planned or score >= low or is_audited:
             by = "model" if is_planned or score >= low else "audit"
-            key = _check_key(insight, text)
+            key = check_key(insight, text)
             if key not in replies:
                 yield pair(by, "")
             elif (value := replies[key]) is None:
@@ -163,20 +163,20 @@ def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pa
             yield pair("words", "no")
 
 
-def _check_key(insight: Piece, text: str) -> str:
+def check_key(insight: Piece, text: str) -> str:
     """Other words of the insight or of the document are another question."""
     digest = hashlib.sha256(f"{insight.text}\n\n{text}".encode("utf-8", "replace")).hexdigest()
     return f"check-{insight.number}-{digest[:16]}"
 
 
-def _check(insight: Piece, text: str) -> Ask:
+def check_ask(insight: Piece, text: str) -> Ask:
     def not_there(value: Value) -> str:
         if value["present"] == "no" or located(text, value["quote"]):
             return ""
         return "The quote is not in the text word for word."
 
     fields: Mapping[str, str] = {"document": text, "insight": insight.text}
-    return Ask(_check_key(insight, text), "included", fields, Included, not_there, is_check=True, n_words=25)
+    return Ask(check_key(insight, text), "included", fields, Included, not_there, is_check=True, n_words=25)
 
 
 def _is_short(world: World, text: str) -> bool:

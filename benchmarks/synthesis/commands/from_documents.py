@@ -1,0 +1,63 @@
+"""`synthesize from-documents FOLDER`: insights of documents of one's own, with the passages that say them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.models import Synthesis
+from benchmarks.states import SynthesisKind
+from benchmarks.synthesis import from_documents, sources, steps
+from benchmarks.synthesis.commands import model_work
+from benchmarks.synthesis.commands.base import Output, Subcommand, SynthesisRefused
+from benchmarks.synthesis.settings import Settings
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where the documents are, and who reads them."""
+    parser.add_argument(
+        "folder", type=Path, nargs="?", metavar="FOLDER", help=f"documents: {', '.join(sources.SUFFIXES)}"
+    )
+    model_work.add_arguments(parser)
+    usual = Settings()
+    parser.add_argument("--subtopics", type=int, metavar="N", help=f"at most (default: {usual.subtopics})")
+    parser.add_argument("--rounds", type=int, metavar="N", help=f"in which points are asked for ({usual.rounds})")
+
+
+def run(options: Mapping[str, Any], output: Output) -> None:
+    """Make it."""
+    model_work.make(options, output, _begun)
+
+
+def _begun(options: Mapping[str, Any]) -> Synthesis:
+    if options["folder"] is None:
+        raise SynthesisRefused("Name the folder with the documents.")
+    found = sources.read_folder(options["folder"])
+    topic, judge = model_work.topic_and_model(options)
+    chosen = {name: options[name] for name in ("subtopics", "rounds") if options[name] is not None}
+    settings = Settings.from_mapping({**chosen, "subtopics_least": 1, "documents": len(found)})
+    with transaction.atomic():
+        synthesis = steps.begin(
+            kind=SynthesisKind.DOCUMENTS,
+            topic=topic,
+            settings=settings,
+            seed=options["seed"],
+            judge=judge,
+            by=None,
+            now=timezone.now(),
+        )
+        from_documents.add_documents(synthesis=synthesis, sources=found, now=timezone.now())
+    return synthesis
+
+
+FROM_DOCUMENTS = Subcommand(
+    name="from-documents",
+    help="Make a haystack of documents of one's own: insights with passages, in subtopics with queries.",
+    add_arguments=add_arguments,
+    run=run,
+)

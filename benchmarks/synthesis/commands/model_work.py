@@ -1,0 +1,246 @@
+"""What subcommands share that let a model make a haystack: options, going through all steps, the report."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings as site
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from benchmarks.engine import costs, judging, runs
+from benchmarks.engine.judging import JudgeUnavailable, ModelOptions
+from benchmarks.engine.runs import RunProgress
+from benchmarks.io.schemas import summhay
+from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.openai import AddressNotAllowed, check_address
+from benchmarks.models import (
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    JudgeRunItem,
+    Synthesis,
+    SynthesisPart,
+    SynthesisReply,
+    SynthesisStep,
+)
+from benchmarks.owning import NotYours
+from benchmarks.states import PartState, RunState, StepState
+from benchmarks.synthesis import handing_over, making, steps
+from benchmarks.synthesis.checks.lexical import NothingToCompare
+from benchmarks.synthesis.checks.report import check
+from benchmarks.synthesis.commands.base import Failed, Output, SynthesisRefused
+from benchmarks.synthesis.refusals import StepRefused
+from benchmarks.synthesis.settings import WrongSettings
+
+_LISTED = 10
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Who writes, how it is asked, and where the haystack goes."""
+    parser.add_argument("--topic", default="", metavar="TEXT", help="what the haystack is about")
+    parser.add_argument("--model", default="", metavar="NAME", help="the name that the server uses")
+    parser.add_argument(
+        "--base-url", default="", metavar="URL", help="one of OPENAI_BASE_URLS (default: the first)"
+    )
+    parser.add_argument("--resume", default="", metavar="ID", help="go on with this synthesis")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plan and of all that is drawn")
+    parser.add_argument("--allow-short", action="store_true", help="go on where fewer came than are needed")
+    parser.add_argument("--estimate", action="store_true", help="say what the next step costs, and ask nothing")
+    parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="requests at a time")
+    parser.add_argument("--budget", metavar="DOLLARS", help="of each step; it pauses before this is spent")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the haystack in the published format")
+    parser.add_argument("--into-corpus", action="store_true", help="take it into the corpus too")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[str, Any]], Synthesis]) -> None:
+    """Go through all steps without people, and report what a person would have to look at.
+
+    `begin` makes a synthesis of the options, unless they name one to resume.
+
+    Raises:
+        SynthesisRefused, Failed: see `Subcommand`.
+    """
+    try:
+        choices = ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"])
+        synthesis = _resumed(options["resume"]) if options["resume"] else begin(options)
+    except (WrongSettings, ValueError, NotYours) as error:
+        raise SynthesisRefused(str(error)) from error
+    if options["estimate"]:
+        _estimate(synthesis, output)
+        return
+    output.note(f"Synthesis {synthesis.uid}")
+    while (step := steps.next_step(synthesis)) is not None:
+        _finish(step, choices, options, output)
+    report = report_of(synthesis)
+    _write(synthesis, options)
+    if options["json"]:
+        output.json(report)
+    else:
+        for line in _lines(report):
+            output.result(line)
+
+
+def topic_and_model(options: Mapping[str, Any]) -> tuple[str, Judge]:
+    """The topic and the generator that the options name.
+
+    Raises:
+        SynthesisRefused: one is missing, or the settings allow no such address.
+    """
+    if not options["topic"].strip() or not options["model"].strip():
+        raise SynthesisRefused("Name a --topic and a --model, or a synthesis to --resume.")
+    return options["topic"].strip()[:300], generator(model=options["model"], base_url=options["base_url"], by=None)
+
+
+def generator(*, model: str, base_url: str, by: Any) -> Judge:
+    """The generator that is this model at this address, by default the first that the settings allow.
+
+    Raises:
+        SynthesisRefused: the settings allow no such address.
+    """
+    addresses = site.OPENAI_BASE_URLS
+    if not base_url and not addresses:
+        raise SynthesisRefused("OPENAI_BASE_URLS lists no server.")
+    try:
+        config = GeneratorConfig(base_url=check_address(base_url or addresses[0]), model=model)
+    except AddressNotAllowed as error:
+        raise SynthesisRefused(str(error)) from error
+    return steps.save_generator(name=model[:120], config=config, by=by, now=timezone.now())
+
+
+def _resumed(uid: str) -> Synthesis:
+    try:
+        return Synthesis.objects.get(uid=uid)
+    except (Synthesis.DoesNotExist, ValidationError) as error:
+        raise SynthesisRefused(f"There is no synthesis {uid}.") from error
+
+
+def _estimate(synthesis: Synthesis, output: Output) -> None:
+    step = steps.next_step(synthesis)
+    if step is None:
+        raise SynthesisRefused("All steps are closed.")
+    try:
+        output.json(
+            {"synthesis": str(synthesis.uid), "step": step.name, **steps.estimate(step=step, now=timezone.now())}
+        )
+    except (StepRefused, ValueError) as error:
+        raise SynthesisRefused(str(error)) from error
+
+
+def _finish(step: SynthesisStep, choices: ModelOptions, options: Mapping[str, Any], output: Output) -> None:
+    """Run a step to its end, or go on with its run, then go through its gate."""
+    try:
+        if step.state == StepState.RUNNING and step.run is not None:
+            runs.resume_run(run=step.run)
+        elif step.state != StepState.REVIEW:
+            steps.start(step=step, options=choices, by=None, now=timezone.now())
+        _work(step, output)
+        step.refresh_from_db()
+        if step.state == StepState.RUNNING:
+            why = step.run.message if step.run else ""
+            raise SynthesisRefused(
+                f"The step “{step.name}” stopped. {why} Go on with --resume {step.synthesis.uid}."
+            )
+        output.note(f"{step.name}: {step.counts.get('sentence', '')}")
+        if step.counts.get("failed") and not options["allow_short"]:
+            raise StepRefused(f"{step.counts['failed']} parts of “{step.name}” got no answer.")
+        if step.state == StepState.REVIEW:
+            steps.close(step=step, by=None, now=timezone.now(), allow_short=options["allow_short"])
+    except (StepRefused, JudgeUnavailable) as error:
+        output.note(str(error))
+        raise Failed from error
+
+
+def _work(step: SynthesisStep, output: Output) -> None:
+    """Work on the run of a step until nothing of it is left that this process may take."""
+    step.refresh_from_db()
+    if step.run is None or step.run.state not in {RunState.PENDING, RunState.RUNNING}:
+        return
+
+    def say(_run: JudgeRun, done: RunProgress) -> None:
+        output.note(progress_words(step, done))
+
+    judging.finish_runs(
+        judge=step.judge, clock=timezone.now, say=output.note, progress=say, task=JudgeRun.Task.SYNTHESIS
+    )
+
+
+def progress_words(step: SynthesisStep, done: RunProgress) -> str:
+    """How far a step is: “documents: 37 of 100, 2 repaired”."""
+    repaired = sum(bool(part.data.get("n_repairs")) for part in making.parts_of(step))
+    words = f"{step.name}: {done.n_done} of {done.n_total}"
+    words += f", {repaired} repaired" if repaired else ""
+    return words + (f", {done.n_failed} failed" if done.n_failed else "")
+
+
+def report_of(synthesis: Synthesis) -> dict[str, Any]:
+    """What was made, what its checks say, what is left for people, what it cost."""
+    parts = SynthesisPart.objects.filter(synthesis=synthesis)
+    flagged = parts.filter(state=PartState.FLAGGED).order_by("kind", "number")
+    replies = SynthesisReply.objects.filter(part__synthesis=synthesis)
+    calls = JudgeCall.objects.filter(run__in=_runs(synthesis))
+    spent = costs.cost_of(calls)
+    topic = handing_over.topic_file(synthesis)
+    try:
+        found = check(topic).as_json()
+        names = ("auc", "threshold", "precision", "recall", "mutation_recall", "mutations", "verbatim", "repeated")
+        checked = {name: found[name] for name in names}
+        checked["near_duplicates"] = len(found["near_duplicate_documents"])
+        checked["overlapping"] = len(found["overlapping_insights"])
+    except NothingToCompare as error:
+        checked = {"why_not": str(error)}
+    return {
+        "synthesis": str(synthesis.uid),
+        "topic": synthesis.topic,
+        "steps": {step.name: step.counts for step in synthesis.steps.order_by("number")},
+        "flagged": [
+            {"kind": part.kind, "number": part.number, "flags": part.data.get("flags", [])} for part in flagged
+        ],
+        "checks": checked,
+        "replies": replies.count(),
+        "unusable_replies": replies.filter(value=None).count(),
+        "repaired_replies": calls.filter(is_repair=True).count(),
+        "failed_requests": sum(calls.values_list("n_sent", flat=True)) - spent.n_calls,
+        "requests": spent.n_calls,
+        "dollars": None if spent.dollars is None else float(spent.dollars),
+    }
+
+
+def _runs(synthesis: Synthesis) -> Any:
+    items = JudgeRunItem.objects.filter(part__synthesis=synthesis)
+    return JudgeRun.objects.filter(pk__in=items.values("run"))
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    lines = [f"{name}: {counts.get('sentence', '')}" for name, counts in report["steps"].items()]
+    checks = report["checks"]
+    if "auc" in checks:
+        lines.append(f"planted against not, by words: AUC {checks['auc']:.3f}")
+        if checks["mutation_recall"] is not None:
+            lines.append(f"changed documents that the check notices: {checks['mutation_recall']:.3f}")
+    lines.append(f"flagged, for people to look at: {len(report['flagged'])}")
+    listed = report["flagged"][:_LISTED]
+    lines += [f"  {row['kind']} {row['number']}: {', '.join(row['flags'])}" for row in listed]
+    cost = "no price is known" if report["dollars"] is None else f"${report['dollars']:.4f}"
+    lines.append(
+        f"{report['requests']} paid requests, {report['repaired_replies']} of them to repair a reply, "
+        f"{report['unusable_replies']} replies not usable; {cost}"
+    )
+    return lines
+
+
+def _write(synthesis: Synthesis, options: Mapping[str, Any]) -> None:
+    if options["out"]:
+        try:
+            options["out"].write_bytes(b"".join(summhay.dump(handing_over.topic_file(synthesis))))
+        except OSError as error:
+            raise SynthesisRefused(f"{options['out']}: {error.strerror}") from error
+    if options["into_corpus"] and synthesis.haystack_id is None:
+        try:
+            handing_over.hand_over(synthesis=synthesis, by=None, now=timezone.now())
+        except StepRefused as error:
+            raise SynthesisRefused(str(error)) from error

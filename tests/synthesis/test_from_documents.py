@@ -1,0 +1,131 @@
+"""`synthesize from-documents`: points with located passages, each in one insight, each insight in one subtopic."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.io.schemas import summhay
+from benchmarks.models import Haystack, SynthesisPart, SynthesisReply
+from benchmarks.synthesis import deciding, handing_over, sources
+from benchmarks.synthesis.replies import located, no_partition
+from benchmarks.synthesis.standing import NotAllowed
+from tests.fake_openai import MODEL, FakeServer
+from tests.synthesis.scripted import FACTS, FILLER, Script
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four documents: fact 0 is in the first three, fact 1 in two, and one has a fact that words alone show."""
+    made = tmp_path / "texts"
+    made.mkdir()
+    (made / "a.txt").write_text(f"{FILLER}\n\n{FACTS[0]} {FACTS[1]}\n{FILLER}")
+    (made / "b.md").write_text(f"# Stones\n\n{FILLER}\n\n*{FACTS[0]}* {FACTS[4]}")
+    page = f"<html><head><title>Page</title><script>x()</script></head><body><p>{FACTS[0]}</p><p>{FACTS[1]}</p>"
+    (made / "c.html").write_text(f"{page}<p>{FILLER}</p></body></html>")
+    (made / "d.txt").write_text(f"{FILLER} {FACTS[9]} Barges took 317 loads of stone to the mole at Aldery.")
+    (made / "notes.docx").write_bytes(b"PK")
+    return made
+
+
+def make(server: FakeServer, script: Script, folder: Path, *arguments: str) -> dict[str, Any]:
+    server.behaviour = script
+    out = io.StringIO()
+    call_command(
+        *("synthesize", "from-documents", str(folder), "--topic", "A harbour", "--model", MODEL, "--json"),
+        *arguments,
+        stdout=out,
+        stderr=io.StringIO(),
+    )
+    return dict(json.loads(out.getvalue()))
+
+
+@pytest.mark.django_db
+def test_insights_come_from_passages_that_stand_in_the_documents(
+    server: FakeServer, folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "own.json"
+    report = make(server, Script(repeats=True), folder, "--out", str(out), "--into-corpus")
+    assert report["steps"]["points"]["dropped"] == {"its passage is not in the text": 4}
+    topic = summhay.parse(out)
+    gold = {insight.text: insight.gold_documents for subtopic in topic.subtopics for insight in subtopic.insights}
+    assert gold[FACTS[0]][:3] == (1, 2, 3)
+    assert gold[FACTS[1]] == (1, 3)
+    assert gold[FACTS[4]] == (2,)
+    assert [document.title for document in topic.documents] == ["a", "Stones", "Page", "d"]
+    texts = {document.number: document.text for document in topic.documents}
+    for insight in SynthesisPart.objects.filter(kind="insight"):
+        assert all(located(texts[place["document"]], place["quote"]) for place in insight.data["evidence"])
+    assert all(subtopic.query == "What happened?" for subtopic in topic.subtopics)
+    assert Haystack.objects.get().n_documents == 4
+
+
+@pytest.mark.django_db
+def test_a_grouping_that_leaves_points_out_is_asked_for_again(server: FakeServer, folder: Path) -> None:
+    script = Script(forgets={1: 1})
+    report = make(server, script, folder)
+    assert script.n_grouped == 2
+    assert report["repaired_replies"] == 1
+    asked = server.bodies[[len(body["messages"]) for body in server.bodies].index(4)]["messages"][3]["content"]
+    assert "Missing: 1" in asked
+    n_asked, n_replies = server.n_asked, SynthesisReply.objects.count()
+    again = make(server, script, folder, "--resume", report["synthesis"])
+    assert (server.n_asked, SynthesisReply.objects.count()) == (n_asked, n_replies)
+    assert again["steps"] == report["steps"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [("a.txt", b" \n", "holds no text"), ("a.txt", b"\xff\xfe\x00", "UTF-8"), ("a.pdf", b"x", "1 documents")],
+)
+def test_a_folder_that_cannot_be_read_is_refused_with_a_sentence(
+    tmp_path: Path, server: FakeServer, name: str, content: bytes, reason: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "b.txt").write_text("A text.")
+    with pytest.raises(CommandError, match=reason):
+        make(server, Script(), tmp_path)
+    assert server.n_asked == 0
+
+
+def test_markup_is_left_out_and_paragraphs_stay() -> None:
+    page = "<h1>A <b>page</b></h1><nav>Menu</nav><p>One&nbsp;&amp; two<br>three</p><script>no()</script><p>Four"
+    found = sources.from_html(page)
+    assert found.text == "A page\n\nOne & two\nthree\n\nFour"
+    assert sources.from_markdown("# Title\n\n- *one*\n- <script>x</script>").title == "Title"
+
+
+@given(st.lists(st.lists(st.integers(1, 8), max_size=5), max_size=6))
+def test_a_partition_holds_each_number_once(groups: list[list[int]]) -> None:
+    numbers = [number for group in groups for number in group]
+    n = max(numbers, default=0)
+    is_partition = sorted(numbers) == list(range(1, n + 1))
+    assert (no_partition(groups, n) == "") == is_partition
+
+
+@pytest.mark.django_db
+def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
+    server: FakeServer, folder: Path, ada: Any, now: datetime
+) -> None:
+    make(server, Script(), folder)
+    one, other = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 1))
+    before = (list(other.uses.values_list("number", flat=True)), other.data["evidence"])
+    with pytest.raises(NotAllowed):
+        deciding.decide(part=one, action="merge", into=one, by=ada, now=now)
+    deciding.decide(part=one, action="merge", into=other, by=ada, now=now)
+    topic = handing_over.topic_file(one.synthesis)
+    found = {insight.text: insight.gold_documents for each in topic.subtopics for insight in each.insights}
+    assert FACTS[4] not in found
+    assert found[FACTS[1]] == (1, 2, 3)
+    deciding.undo(synthesis=one.synthesis, by=ada, now=now)
+    other.refresh_from_db()
+    assert (list(other.uses.values_list("number", flat=True)), other.data["evidence"]) == before
