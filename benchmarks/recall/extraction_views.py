@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import named_points
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
+from benchmarks.recall.extraction_sheet import extraction_sheet
 from benchmarks.recall.forms import ExtractionForm
-from benchmarks.recall.sheet import extraction_sheet
 from benchmarks.recall.views import VIEW
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

@@ -121,22 +121,17 @@ def replaceability(
     """
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is from 0 to 1, not {epsilon}")
-    usable = (judge >= 0) & ((people >= 0).sum(axis=1) >= 2)
-    n_people = int((people[usable] >= 0).any(axis=0).sum())
-    if n_people < MIN_ANNOTATORS or usable.sum() < MIN_ITEMS:
-        raise TooLittle(
-            f"{n_people} annotators and {int(usable.sum())} items that the judge and two of them labelled; "
-            f"the test takes {MIN_ANNOTATORS} and {MIN_ITEMS}"
-        )
+    usable = _usable(people, judge)
     codes, judged = people[usable], judge[usable]
     index = cluster_index(clusters, len(people))[usable]
     distance = Distance.EXACT if worth is None else distance
     near = _nearness(codes, judged, worth, distance)
     left_out = _left_out(codes, index)
-    tested = sorted(set(np.flatnonzero((codes >= 0).any(axis=0)).tolist()) - {test.annotator for test in left_out})
+    there = np.flatnonzero((codes >= 0).any(axis=0)).tolist()
+    tested = sorted(set(there) - {person.annotator for person in left_out})
     if len(tested) < MIN_ANNOTATORS:
         raise TooLittle(
-            f"{len(tested)} of {n_people} annotators have {MIN_ITEMS} items, of two clusters or more, that the "
+            f"{len(tested)} of {len(there)} annotators have {MIN_ITEMS} items, of two clusters or more, that the "
             f"judge and somebody else labelled; the test takes {MIN_ANNOTATORS}",
             left_out,
         )
@@ -157,6 +152,18 @@ def replaceability(
         power=_power(tests, epsilon),
         distance=distance,
     )
+
+
+def _usable(people: Ints, judge: Ints) -> Bools:
+    """Items that the judge and two annotators labelled, shape (items,); raises where they are too few."""
+    usable: Bools = (judge >= 0) & ((people >= 0).sum(axis=1) >= 2)
+    n_people = int((people[usable] >= 0).any(axis=0).sum())
+    if n_people < MIN_ANNOTATORS or usable.sum() < MIN_ITEMS:
+        raise TooLittle(
+            f"{n_people} annotators and {int(usable.sum())} items that the judge and two of them labelled; "
+            f"the test takes {MIN_ANNOTATORS} and {MIN_ITEMS}"
+        )
+    return usable
 
 
 def _left_out(codes: Ints, index: Ints) -> tuple[LeftOut, ...]:

@@ -46,12 +46,6 @@ class UserQuerySet(models.QuerySet[Any]):
         """Admins who can log in."""
         return self.of_role(roles.ADMIN).filter(is_active=True)
 
-    def search(self, text: str) -> UserQuerySet:
-        """Accounts whose user name, name or address contains the text, whatever its case."""
-        if not text:
-            return self
-        return self.filter(Q(username__icontains=text) | Q(name__icontains=text) | Q(email__icontains=text))
-
     def in_state(self, state: str) -> UserQuerySet:
         """Accounts that are active (the default), `inactive`, `new` (active, never logged in), or `all`."""
         if state == "all":
