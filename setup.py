@@ -19,7 +19,7 @@ setup(
     packages=[*CODE, *ASSETS],
     package_dir=ASSETS,
     package_data={
-        "": ["**/*.csv", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.mo"],
+        "": ["**/*.csv", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.mo", "**/*.toml"],
         **{package: ["**/*"] for package in ASSETS},
     },
 )

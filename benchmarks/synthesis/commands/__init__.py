@@ -6,5 +6,7 @@ from benchmarks.synthesis.commands.base import Subcommand
 from benchmarks.synthesis.commands.check import CHECK
 from benchmarks.synthesis.commands.from_documents import FROM_DOCUMENTS
 from benchmarks.synthesis.commands.haystack import HAYSTACK
+from benchmarks.synthesis.commands.lint import LINT
+from benchmarks.synthesis.commands.pack import PACK
 
-SUBCOMMANDS: tuple[Subcommand, ...] = (CHECK, FROM_DOCUMENTS, HAYSTACK)
+SUBCOMMANDS: tuple[Subcommand, ...] = (CHECK, FROM_DOCUMENTS, HAYSTACK, LINT, PACK)

@@ -1,0 +1,212 @@
+"""The pack that comes with the program, measured: what a haystack made of it can and cannot be used for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from io import BytesIO, StringIO
+from statistics import mean
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from benchmarks.io.schemas import summhay
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
+from benchmarks.judges.lexical import LexicalJudge
+from benchmarks.retrieval.base import Corpus, Memory, Query
+from benchmarks.retrieval.bm25 import BM25
+from benchmarks.scoring.oracle import select_by_scores, select_documents
+from benchmarks.scoring.summhay import Coverage
+from benchmarks.summarizers import extractive
+from benchmarks.summarizers.config import ExtractiveConfig
+from benchmarks.synthesis.checks import texts
+from benchmarks.synthesis.checks.mutations import mutants, recall_of
+from benchmarks.synthesis.checks.report import check
+from benchmarks.synthesis.checks.values import changes, planted_evidence, wrong_pairs
+from benchmarks.synthesis.packs.drawing import Chance
+from benchmarks.synthesis.packs.linting import lint
+from benchmarks.synthesis.packs.world import World
+from tests.synthesis.worlds import pack, world
+
+IN_THE_GATE, AT_NIGHT = (1, 2), (3, 4, 5)
+SEEDS = [*IN_THE_GATE, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in AT_NIGHT)]
+BYTES = {1: "e4033d00ebfdfdd91535b9ee7093f72b10ab0f743a2f50b8730ec318b429520b"}
+"""Hash of the world of seed 1 by version of the pack: unnoticed changes would make old studies unrepeatable."""
+SHARE = {Coverage.FULL: 1.0, Coverage.PARTIAL: 0.5, Coverage.NONE: 0.0}
+DRAWS = 5
+
+
+def test_the_same_seed_gives_the_same_bytes_on_every_python() -> None:
+    content = b"".join(summhay.dump(world(1).topic))
+    assert hashlib.sha256(content).hexdigest() == BYTES[pack().version], (
+        "a new text needs a new version of the pack"
+    )
+    printed = StringIO()
+    call_command("synthesize", "pack", "baths", "--seed=1", stdout=printed)
+    assert printed.getvalue().encode() == content
+
+
+def test_nothing_is_left_for_the_linter() -> None:
+    assert lint(pack()) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_documents_hold_what_was_planted_and_the_checks_see_it(seed: int) -> None:
+    made = world(seed)
+    report = check(made.topic)
+    assert report.auc >= 0.99
+    assert report.mutation_recall is not None
+    assert all(caught.recall is not None and caught.recall >= 0.95 for caught in report.caught.values())
+    assert wrong_pairs(made.check, made.plan) == []
+    evidence = planted_evidence(made.check, made.plan)
+    assert all(one.recall == 1 for one in recall_of(made.check, mutants(made.check, made.plan, evidence)).values())
+    other = world(seed + 1000, unlike=seed)
+    assert [
+        one.recall for one in recall_of(made.check, changes(made.check, made.plan, evidence, other.facts)).values()
+    ] == [1]
+    assert report.repeated is not None
+    assert report.repeated <= 0.10
+    assert report.number_precision is not None
+    assert report.number_precision <= 0.50
+    assert report.near_duplicates == ()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_documents_are_like_published_ones_in_shape(seed: int) -> None:
+    made = world(seed)
+    assert len(made.topic.documents) == 40
+    assert min(document.n_words for document in made.topic.documents) >= 300
+    facts_in = made.plan.planted.sum(axis=0)
+    documents_with = made.plan.planted.sum(axis=1)
+    assert facts_in.min() >= 3
+    assert facts_in.max() <= 8
+    assert documents_with.min() >= 5
+    assert documents_with.max() <= 8
+    for document in range(40):
+        held = {made.plan.subtopics[insight] for insight in made.plan.planted[:, document].nonzero()[0]}
+        forms = {made.pack.subtopics[subtopic].form for subtopic in held}
+        assert len(held) <= 2
+        assert len(forms) == 1, "no document joins what two forms are about"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_another_form_differs_in_every_value_and_shares_little_evidence(seed: int) -> None:
+    one, other = world(seed), world(seed + 1000, unlike=seed)
+    for facts in zip(one.facts, other.facts, strict=True):
+        for mine, its in zip(*facts, strict=True):
+            assert set(mine).isdisjoint(its)
+    shared = texts.in_common(evidence_of(one), evidence_of(other))
+    assert shared is not None
+    assert shared <= 0.20
+
+
+def test_the_second_form_of_the_first_seed_differs_too() -> None:
+    one, other = world(1), world(2, unlike=1)
+    assert all(
+        set(mine).isdisjoint(its)
+        for pair in zip(one.facts, other.facts, strict=True)
+        for mine, its in zip(*pair, strict=True)
+    )
+
+
+@pytest.mark.nightly
+def test_many_seeds_have_a_world() -> None:
+    for seed in range(100, 200):
+        assert world.__wrapped__(seed, unlike=seed - 1).topic.documents
+
+
+def test_reading_what_is_written_gives_the_same_again() -> None:
+    made = world(2, unlike=1)
+    content = b"".join(summhay.dump(made.topic))
+    again = summhay.parse(BytesIO(content))
+    assert again.documents == made.topic.documents
+    assert again.subtopics == made.topic.subtopics
+    assert again.metadata == made.topic.metadata
+    file: dict[str, Any] = json.loads(content)
+    assert {"topic_id", "topic", "topic_metadata", "subtopics", "documents"} <= file.keys()
+    wanted = {
+        "subtopic_id",
+        "subtopic_name",
+        "subtopic",
+        "query",
+        "insights",
+        "retriever",
+        "summaries",
+        "eval_summaries",
+    }
+    assert all(wanted <= subtopic.keys() for subtopic in file["subtopics"])
+    assert all(
+        {"document_id", "document_text", "document_metadata", "insights_included", "idx"} <= one.keys()
+        for one in file["documents"]
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_retriever_and_the_oracle_help_the_offline_baseline(seed: int) -> None:
+    made = world(seed)
+    scores = bm25(made)
+    assert 0.65 <= mean(separation(made, number, of) for number, of in enumerate(scores)) <= 0.95
+    chance = Chance("random", 1, seed)
+    sizes = [(document.number, document.n_words) for document in made.topic.documents]
+    by: dict[str, list[float]] = {}
+    for number, subtopic in enumerate(made.topic.subtopics):
+        counts = {n: sum(n in insight.gold_documents for insight in subtopic.insights) for n, _words in sizes}
+        chosen = {
+            "oracle": [select_documents(sizes, counts, token_budget=made.pack.budget, include_zero=True)],
+            "bm25": [select_by_scores(sizes, scores[number], token_budget=made.pack.budget)],
+            "full": [select_documents(sizes, counts, token_budget=1e9, include_zero=True)],
+            "random": [
+                select_by_scores(
+                    sizes,
+                    {n: chance.draw(again, number, n) for n, _words in sizes},
+                    token_budget=made.pack.budget,
+                )
+                for again in range(DRAWS)
+            ],
+        }
+        for name, selections in chosen.items():
+            for selection in selections:
+                by.setdefault(name, []).extend(covered(made, number, selection.numbers))
+    coverage = {name: 100 * mean(values) for name, values in by.items()}
+    assert coverage["oracle"] > coverage["full"] > coverage["random"]
+    assert 20 <= coverage["full"] <= 70
+    assert coverage["bm25"] >= coverage["random"] + 10
+
+
+def evidence_of(made: World) -> list[str]:
+    """What documents say of planted facts."""
+    return [
+        " ".join(made.plan.documents[document][at] for at in places)
+        for (_insight, document), places in planted_evidence(made.check, made.plan).items()
+    ]
+
+
+def bm25(made: World) -> list[dict[int, float]]:
+    """Scores by document number, for each subtopic."""
+    documents = {document.number: document.text for document in made.topic.documents}
+    corpus = Corpus(documents, [Query(subtopic.key, subtopic.query) for subtopic in made.topic.subtopics])
+    memory: Memory = None  # type: ignore[assignment]  # offline retrievers leave it alone
+    return [dict(zip(documents, scores, strict=True)) for scores in BM25().scores(corpus, memory)]
+
+
+def separation(made: World, number: int, scores: dict[int, float]) -> float:
+    """How likely a document of the subtopic scores above another one."""
+    golds = {n for insight in made.topic.subtopics[number].insights for n in insight.gold_documents}
+    pairs = [(scores[gold], scores[other]) for gold in golds for other in scores.keys() - golds]
+    return mean((gold > other) + (gold == other) / 2 for gold, other in pairs)
+
+
+def covered(made: World, number: int, shown: tuple[int, ...]) -> list[float]:
+    """Coverage of each insight by the offline baseline that reads some documents."""
+    subtopic = made.topic.subtopics[number]
+    passages = [(document.number, document.text) for document in made.topic.documents if document.number in shown]
+    text = extractive.summarize(
+        passages, subtopic.query, language="en", n_bullets=len(subtopic.insights), config=ExtractiveConfig()
+    )
+    insights = tuple(ItemRef(insight.key, insight.text) for insight in subtopic.insights)
+    background = Background(made.plan.texts, made.plan.insights)
+    (verdicts,) = LexicalJudge().judge_coverage(
+        [SummaryToJudge("one", tuple(text.split("\n")), insights)], background
+    )
+    return [SHARE[verdict.coverage] for verdict in verdicts]
