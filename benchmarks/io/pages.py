@@ -113,7 +113,7 @@ def import_new(request: HtmxHttpRequest) -> HttpResponse:
         except jobs.UploadRefused as refused:
             form.add_error("file", str(refused))
         else:
-            _start(job)
+            start(job)
             return redirect("benchmarks:import-job", job.uid)
     context = {
         "form": form,
@@ -126,7 +126,7 @@ def import_new(request: HtmxHttpRequest) -> HttpResponse:
     return page(request, "benchmarks/import_new.html", context, part="options", status=status)
 
 
-def _start(job: ImportJob) -> None:
+def start(job: ImportJob) -> None:
     """Small files are done while the page is awaited; large ones are the worker's."""
     if jobs.is_small(job):
         jobs.advance(uid=job.uid, clock=timezone.now)
@@ -174,7 +174,7 @@ def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     except jobs.JobMovedOn as moved_on:
         messages.warning(request, str(moved_on))
     else:
-        _start(job)
+        start(job)
     return redirect("benchmarks:import-job", job.uid)
 
 

@@ -1,15 +1,16 @@
-"""Addresses of syntheses."""
+"""Addresses of what is made here: from templates, and step by step with models."""
 
 from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from benchmarks.synthesis import review_views, views
+from benchmarks.synthesis import pack_pages, review_views, views
 
 _ONE = "corpora/synthesis/<uuid:uid>/"
 _STEP = f"{_ONE}<slug:name>/"
 
 urlpatterns: list[URLPattern] = [
+    path("corpora/from-templates/", pack_pages.pack_new, name="pack-new"),
     path("corpora/synthesis/", views.synthesis_list, name="syntheses"),
     path("corpora/synthesis/new/", views.synthesis_new, name="synthesis-new"),
     path("corpora/synthesis/parts/<uuid:uid>/", views.part_detail, name="synthesis-part"),

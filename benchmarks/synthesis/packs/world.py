@@ -41,19 +41,31 @@ class World:
         return ValueCheck(self.facts)
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a seed draws: the title, and each subtopic with its insights."""
+
+    title: str
+    subtopics: tuple[tuple[Subtopic, tuple[str, ...]], ...]
+
+
+def preview(pack: Pack, *, seed: int, unlike: int | None = None) -> Preview:
+    """The insights of a world, without its documents; raises `NoWorld` as `make` does."""
+    writer = _Writer(pack, _filling(pack, seed, unlike), unlike)
+    return Preview(
+        writer.text(pack.topic, 0, "topic"),
+        tuple((one, tuple(writer.insight(one, fact) for fact in one.facts)) for one in pack.subtopics),
+    )
+
+
 def make(pack: Pack, *, seed: int, unlike: int | None = None) -> World:
     """Make the world of a seed; with `unlike` no value is the one that the slot has in the world of that seed.
 
     Raises:
         NoWorld: the pack has no world for this seed, or one whose documents do not hold exactly what they should.
     """
-    if not 0 <= seed <= HIGHEST_SEED or (unlike is not None and not 0 <= unlike <= HIGHEST_SEED):
-        raise NoWorld(f"a seed is a number from 0 to {HIGHEST_SEED:,}")
-    if seed == unlike:
-        raise NoWorld("a world cannot differ from itself: give another seed")
-    chance = Chance(pack.id, pack.version, seed)
-    other = NOTHING if unlike is None else fill(pack, Chance(pack.id, pack.version, unlike)).values
-    world = _write(pack, fill(pack, chance, unlike=other), deal(pack, chance), seed, unlike)
+    filling = _filling(pack, seed, unlike)
+    world = _write(pack, filling, deal(pack, filling.chance), seed, unlike)
     if wrong := wrong_pairs(world.check, world.plan):
         insight, document = wrong[0]
         what = "lacks" if world.plan.planted[insight, document] else "also holds"
@@ -62,6 +74,15 @@ def make(pack: Pack, *, seed: int, unlike: int | None = None) -> World:
             "take another seed"
         )
     return world
+
+
+def _filling(pack: Pack, seed: int, unlike: int | None) -> Filling:
+    if not 0 <= seed <= HIGHEST_SEED or (unlike is not None and not 0 <= unlike <= HIGHEST_SEED):
+        raise NoWorld(f"a seed is a number from 0 to {HIGHEST_SEED:,}")
+    if seed == unlike:
+        raise NoWorld("a world cannot differ from itself: give another seed")
+    other = NOTHING if unlike is None else fill(pack, Chance(pack.id, pack.version, unlike)).values
+    return fill(pack, Chance(pack.id, pack.version, seed), unlike=other)
 
 
 def made_from(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -90,7 +111,7 @@ def _write(pack: Pack, filling: Filling, sheets: list[Sheet], seed: int, unlike:
                 TopicInsight(
                     key=writer.id("insight", subtopic.id, fact.name),
                     name=fact.name,
-                    text=writer.text(fact.insight, 0, "insight", subtopic.id, fact.name),
+                    text=writer.insight(subtopic, fact),
                     gold_documents=tuple(sorted(gold[subtopic.id, at])),
                 )
                 for at, fact in enumerate(subtopic.facts)
@@ -143,6 +164,10 @@ class _Writer:
             lambda choices: self.filling.choose(choices, document, *key),
             lambda gap: gaps(gap.number),
         )
+
+    def insight(self, subtopic: Subtopic, fact: Fact) -> str:
+        """The reference for a fact."""
+        return self.text(fact.insight, 0, "insight", subtopic.id, fact.name)
 
     def document(self, sheet: Sheet) -> TopicDocument:
         """A document with its frame."""
