@@ -103,9 +103,20 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
 @transaction.atomic
 def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     """Accept all parts of a step that no check flags; they count as unread. How many they were."""
-    parts = list(making.parts_of(step).filter(state=PartState.CLEAR))
-    for part in parts:
-        decide(part=part, action=ReviewAction.ACCEPT, by=by, now=now, is_read=False)
+    refuse_if_handed_over(Synthesis.objects.select_for_update().get(pk=step.synthesis_id))
+    parts = list(making.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
+    SynthesisDecision.objects.bulk_create(
+        SynthesisDecision(
+            part=part,
+            action=ReviewAction.ACCEPT,
+            before={"state": part.state, "title": part.title, "text": part.text, "stale": {}},
+            is_read=False,
+            by=by,
+            at=now,
+        )
+        for part in parts
+    )
+    SynthesisPart.objects.filter(pk__in=[part.pk for part in parts]).update(state=PartState.ACCEPTED)
     return len(parts)
 
 
@@ -136,9 +147,18 @@ def would_be_stale(part: SynthesisPart) -> int:
 def _locked(part: SynthesisPart) -> SynthesisPart:
     rows = SynthesisPart.objects.select_for_update(of=("self",)).select_related("synthesis", "step")
     found: SynthesisPart = rows.get(pk=part.pk)
-    if found.synthesis.haystack_id is not None:
-        raise NotAllowed("The haystack was handed over; its parts do not change any more.")
+    refuse_if_handed_over(found.synthesis)
     return found
+
+
+def refuse_if_handed_over(synthesis: Synthesis) -> None:
+    """Whether parts may still change.
+
+    Raises:
+        NotAllowed: the haystack is in the corpus.
+    """
+    if synthesis.haystack_id is not None:
+        raise NotAllowed("The haystack was handed over; its parts do not change any more.")
 
 
 def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -> None:

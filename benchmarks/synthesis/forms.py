@@ -13,10 +13,11 @@ from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addres
 from benchmarks.states import ReviewAction, SynthesisKind
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
-from benchmarks.synthesis.wording import PROMPTS
+from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
 from benchmarks.web.folds import FoldedForm
 
 _USUAL = Settings()
+_WORDINGS = PROMPTS[:OF_HAYSTACKS]
 
 
 def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField:
@@ -28,7 +29,7 @@ class SynthesisForm(FoldedForm):
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "numbers": ("rounds", "repairs", "audit", "seed", "insights_least"),
-        "prompts": tuple(f"prompt_{name}" for name in PROMPTS),
+        "prompts": tuple(f"prompt_{name}" for name in _WORDINGS),
     }
 
     topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
@@ -66,7 +67,7 @@ class SynthesisForm(FoldedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in PROMPTS:
+        for name in _WORDINGS:
             self.fields[f"prompt_{name}"] = PromptField(
                 label=name.replace("_", " "), rows=5, help_text=_("Blank: the default wording.")
             )
@@ -74,7 +75,7 @@ class SynthesisForm(FoldedForm):
     @property
     def prompt_fields(self) -> list[Any]:
         """The fields of wordings."""
-        return [self[f"prompt_{name}"] for name in PROMPTS]
+        return [self[f"prompt_{name}"] for name in _WORDINGS]
 
     def clean(self) -> dict[str, Any]:
         """Settings that fit each other."""
@@ -89,7 +90,7 @@ class SynthesisForm(FoldedForm):
                 scenario=data["scenario"].strip() or usual,
                 subtopics_least=data["subtopics"],
                 in_document=(data["fewest"], data["most"]),
-                prompts={name: data[f"prompt_{name}"] for name in PROMPTS if data[f"prompt_{name}"]},
+                prompts={name: data[f"prompt_{name}"] for name in _WORDINGS if data[f"prompt_{name}"]},
             )
             check_room(
                 data["subtopics"] * data["insights_least"],

@@ -24,7 +24,7 @@ from benchmarks.synthesis import making
 from benchmarks.synthesis.replies import located
 from benchmarks.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
 from benchmarks.synthesis.standing import READ
-from benchmarks.synthesis.steps import KINDS
+from benchmarks.synthesis.steps import KINDS, is_under_way
 from benchmarks.web.highlighting import Mark, Segment, segments
 
 
@@ -76,7 +76,18 @@ class StepRow:
     @property
     def can_start(self) -> bool:
         """Whether it is its turn."""
-        return self.is_next and self.step.state in {StepState.PLANNED, StepState.ESTIMATED, StepState.STALE}
+        waits = self.step.state in {StepState.PLANNED, StepState.ESTIMATED, StepState.STALE}
+        return self.is_next and (waits or self.was_stopped or self.has_failed)
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether its run was cancelled before its end."""
+        return self.step.state == StepState.RUNNING and not is_under_way(self.step)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether something of it got no answer and can be asked again."""
+        return self.step.state == StepState.REVIEW and bool(self.step.counts.get("failed"))
 
 
 def step_rows(synthesis: Synthesis) -> list[StepRow]:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.engine import judging, overview
+from benchmarks.engine import judging, overview, runs
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisPart, SynthesisStep
@@ -92,6 +92,11 @@ def next_step(synthesis: Synthesis) -> SynthesisStep | None:
     )
 
 
+def is_under_way(step: SynthesisStep) -> bool:
+    """Whether a run of it goes on or is paused; one that was cancelled can be started again."""
+    return step.state == StepState.RUNNING and step.run is not None and step.run.state in runs.OPEN
+
+
 def check_startable(step: SynthesisStep) -> None:
     """Whether a step may run now.
 
@@ -100,8 +105,8 @@ def check_startable(step: SynthesisStep) -> None:
     """
     if step.synthesis.haystack_id is not None:
         raise StepRefused("The haystack was handed over; it does not change any more.")
-    if step.state == StepState.RUNNING:
-        raise StepRefused("This step is running.")
+    if is_under_way(step):
+        raise StepRefused("This step is running, or its run is paused.")
     first = next_step(step.synthesis)
     if first is not None and first.number < step.number:
         raise StepRefused(f"The step “{first.name}” comes first.")
@@ -116,7 +121,9 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
         ValueError: the model's configuration cannot be used.
     """
     step = (
-        SynthesisStep.objects.select_for_update(of=("self",)).select_related("synthesis", "judge").get(pk=step.pk)
+        SynthesisStep.objects.select_for_update(of=("self",))
+        .select_related("synthesis", "judge", "run")
+        .get(pk=step.pk)
     )
     check_startable(step)
     subjects = making.prepare(step, now=now)
@@ -146,7 +153,9 @@ def start(*, step: SynthesisStep, options: ModelOptions, by: Any, now: datetime)
         JudgeUnavailable: its model cannot be asked.
     """
     step = (
-        SynthesisStep.objects.select_for_update(of=("self",)).select_related("synthesis", "judge").get(pk=step.pk)
+        SynthesisStep.objects.select_for_update(of=("self",))
+        .select_related("synthesis", "judge", "run")
+        .get(pk=step.pk)
     )
     check_startable(step)
     run = judging.request_run(

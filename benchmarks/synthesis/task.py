@@ -33,13 +33,14 @@ class SynthesisQuestion(Question):
 
     ask: Ask
     wording: str
+    is_cool: bool = False
 
     task = "synthesis"
 
     @property
     def overrides(self) -> Mapping[str, Any]:
-        """A check has no luck in it; models that take no temperature are sent none."""
-        return {"temperature": 0.0} if self.ask.is_check else {}
+        """A check has no luck in it."""
+        return {"temperature": 0.0} if self.is_cool else {}
 
     @property
     def n_verdicts(self) -> int:
@@ -99,7 +100,7 @@ class SynthesisTask(Task):
         asked: dict[int, list[SynthesisQuestion]] = {}
         for item in items:
             part = parts[item.subject_id]
-            asked[item.pk] = [_question(part, ask, reading) for ask in reading.progress(part).asks]
+            asked[item.pk] = [_question(part, ask, reading, config) for ask in reading.progress(part).asks]
         return asked
 
     def foreseen(
@@ -113,7 +114,7 @@ class SynthesisTask(Task):
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
-        return {item.pk: [_question(item.part, ask, reading) for ask in asks(item.part)] for item in items}
+        return {item.pk: [_question(item.part, ask, reading, config) for ask in asks(item.part)] for item in items}
 
     def store(self, question: SynthesisQuestion, answers: Mapping[str, Any], origin: Origin) -> None:
         """A reply, and the part as it makes it."""
@@ -145,13 +146,14 @@ def _fresh(keys: Any) -> dict[int, SynthesisPart]:
     return rows.in_bulk()
 
 
-def _question(part: SynthesisPart, ask: Ask, reading: Reading) -> SynthesisQuestion:
+def _question(part: SynthesisPart, ask: Ask, reading: Reading, config: ModelConfig) -> SynthesisQuestion:
     world = reading.world(part)
     place = Draws(world.seed).of(part.kind, part.number, part.generation, ask.key)
     return SynthesisQuestion(
         subject_key=str(part.pk),
         ask=ask,
         wording=world.settings.prompts.get(ask.prompt) or default_prompt(ask.prompt),
+        is_cool=ask.is_check and config.temperature is not None,  # some models take no temperature
         repeat=0 if ask.is_check else int(place * MOST_REPEATS),
     )
 

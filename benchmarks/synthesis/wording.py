@@ -24,7 +24,8 @@ PROMPTS = (
     "grouping",
     "sorting",
 )
-"""The names of all wordings."""
+"""The names of all wordings; those after `OF_HAYSTACKS` are of documents of one's own."""
+OF_HAYSTACKS = PROMPTS.index("points")
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,35 @@ def test_broken_json_429_and_500_cost_tries_and_nothing_else(server: FakeServer)
     assert report["repaired_replies"] == script.played["broken"]
     assert report["unusable_replies"] == 0
     assert report["steps"]["documents"]["got"] == 12
+
+
+def test_a_server_that_stalls_costs_a_try_and_no_text(server: FakeServer) -> None:
+    script = Script()
+
+    def stalling(number: int, body: dict[str, Any]) -> Any:
+        if number in {4, 20}:
+            time.sleep(1.5)
+            script.played["stalled"] += 1
+        return script(number, body)
+
+    report = make(server, stalling, "--timeout", "1")
+    assert report["steps"]["documents"]["got"] == 12
+    assert report["failed_requests"] == 2
+    assert all(body["temperature"] in {0.0, 1.0} for body in server.bodies)
+
+
+def test_conversations_with_own_words_and_a_model_without_temperature(server: FakeServer, tmp_path: Path) -> None:
+    own = tmp_path / "document.md"
+    own.write_text("You write one text, a dialogue of {participants} on {topic} ({category}):\n{insights}\n")
+    arguments = ("--kind", "conversation", "--participants", "a mayor", "--temperature", "none")
+    out = tmp_path / "town.json"
+    make(server, Script(), *arguments, "--prompt", f"document={own}", "--out", str(out))
+    assert not any("temperature" in body for body in server.bodies)
+    written = [body["messages"][0]["content"] for body in server.bodies]
+    assert any(text.startswith("You write one text, a dialogue of a mayor on A small town (") for text in written)
+    assert summhay.parse(out).domain == "conversation"
+    with pytest.raises(CommandError, match="There is no prompt poem"):
+        make(server, Script(), "--prompt", f"poem={own}")
 
 
 def test_what_was_answered_is_never_asked_again(server: FakeServer) -> None:

@@ -148,6 +148,21 @@ def test_what_cannot_be_planned_is_refused_before_anything_is_paid(
     assert not Synthesis.objects.exists()
 
 
+def test_a_step_whose_run_was_cancelled_goes_on_where_it_was(client_of: Any, ada: Any, server: FakeServer) -> None:
+    server.behaviour = Script()
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    client.post(address("synthesis-start", synthesis.uid, "subtopics"), {"concurrency": 8})
+    run = JudgeRun.objects.get()
+    response = client.post(address("synthesis-start", synthesis.uid, "subtopics"), {"concurrency": 8}, follow=True)
+    assert "its run is paused" in response.content.decode()
+    client.post(address("judge-run-cancel", run.uid))
+    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    assert "Go on where it was cancelled" in page
+    run_step(client, synthesis, "subtopics")
+    assert synthesis.steps.get(name="subtopics").state == StepState.REVIEW
+
+
 def test_another_researcher_reviews_but_runs_no_steps(
     client_of: Any, ada: Any, eve: Any, django_user_model: Any, server: FakeServer
 ) -> None:

@@ -16,7 +16,7 @@ from benchmarks.engine.judging import JudgeUnavailable, ModelOptions
 from benchmarks.engine.runs import RunProgress
 from benchmarks.io.schemas import summhay
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.judges.openai import AddressNotAllowed, check_address
+from benchmarks.judges.openai import check_address
 from benchmarks.models import (
     Judge,
     JudgeCall,
@@ -46,6 +46,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--base-url", default="", metavar="URL", help="one of OPENAI_BASE_URLS (default: the first)"
     )
+    parser.add_argument(
+        "--temperature",
+        default="1",
+        metavar="T",
+        help="of texts; checks are asked at 0; none: send none (default: 1)",
+    )
+    parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="of a request (default: 300)")
+    parser.add_argument("--max-tokens", type=int, default=4000, metavar="N", help="of a reply (default: 4000)")
     parser.add_argument("--resume", default="", metavar="ID", help="go on with this synthesis")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plan and of all that is drawn")
     parser.add_argument("--allow-short", action="store_true", help="go on where fewer came than are needed")
@@ -93,23 +101,27 @@ def topic_and_model(options: Mapping[str, Any]) -> tuple[str, Judge]:
     """
     if not options["topic"].strip() or not options["model"].strip():
         raise SynthesisRefused("Name a --topic and a --model, or a synthesis to --resume.")
-    return options["topic"].strip()[:300], generator(model=options["model"], base_url=options["base_url"], by=None)
+    return options["topic"].strip()[:300], _generator(options)
 
 
-def generator(*, model: str, base_url: str, by: Any) -> Judge:
-    """The generator that is this model at this address, by default the first that the settings allow.
-
-    Raises:
-        SynthesisRefused: the settings allow no such address.
-    """
-    addresses = site.OPENAI_BASE_URLS
-    if not base_url and not addresses:
+def _generator(options: Mapping[str, Any]) -> Judge:
+    """The generator that is this model at this address, by default the first that the settings allow."""
+    addresses, temperature = site.OPENAI_BASE_URLS, options["temperature"]
+    if not options["base_url"] and not addresses:
         raise SynthesisRefused("OPENAI_BASE_URLS lists no server.")
     try:
-        config = GeneratorConfig(base_url=check_address(base_url or addresses[0]), model=model)
-    except AddressNotAllowed as error:
+        config = GeneratorConfig.from_mapping(
+            {
+                "base_url": check_address(options["base_url"] or addresses[0]),
+                "model": options["model"].strip(),
+                "temperature": None if temperature == "none" else float(temperature),
+                "max_tokens": options["max_tokens"],
+                "timeout_s": options["timeout"],
+            }
+        )
+    except ValueError as error:
         raise SynthesisRefused(str(error)) from error
-    return steps.save_generator(name=model[:120], config=config, by=by, now=timezone.now())
+    return steps.save_generator(name=config.model[:120], config=config, by=None, now=timezone.now())
 
 
 def _resumed(uid: str) -> Synthesis:
@@ -134,7 +146,7 @@ def _estimate(synthesis: Synthesis, output: Output) -> None:
 def _finish(step: SynthesisStep, choices: ModelOptions, options: Mapping[str, Any], output: Output) -> None:
     """Run a step to its end, or go on with its run, then go through its gate."""
     try:
-        if step.state == StepState.RUNNING and step.run is not None:
+        if steps.is_under_way(step) and step.run is not None:
             runs.resume_run(run=step.run)
         elif step.state != StepState.REVIEW:
             steps.start(step=step, options=choices, by=None, now=timezone.now())
