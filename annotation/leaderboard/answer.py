@@ -239,16 +239,15 @@ def _people(line: Line, layout: Layout) -> str:
 
 
 def _definitions(layout: Layout, people: Line) -> Iterator[Note]:
-    """Where the same people have other figures, and why."""
+    """Where the same people stand by themselves."""
     if people.writers is None:
         return
     page = next(tab.page for tab in kind_named(Study.Kind.WRITING).tabs if tab.here == "results")
     for study in layout.studies:
         if study.pk not in people.writers.studies:
             continue
-        said = _("Results of “%(study)s” are means over sessions; here the insights of all sessions are pooled. "
-                 "So the same people have other figures there.")  # fmt: skip
-        if layout.view.average == "summary":
-            said = _("Results of “%(study)s” have all its sessions and draw these, not subtopics. So the same "
-                     "people may have other figures there.")  # fmt: skip
-        yield Note(said % {"study": study.name}, url=reverse(page, args=[study.uid]))
+        said = _(
+            "Results of “%(study)s”: the same figures of its sessions by themselves, both averages, and over time."
+        )
+        address = f"{reverse(page, args=[study.uid])}?judge={layout.view.judge.uid}"
+        yield Note(said % {"study": study.name}, url=address)

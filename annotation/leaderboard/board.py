@@ -16,9 +16,10 @@ from django.utils.translation import gettext as _
 
 from annotation.leaderboard.time import active_time
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
-from annotation.writing.results import SessionResult, session_results, sessions_in
+from annotation.writing.finals import AVERAGES, scored_text
+from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_in
 from benchmarks import system_names as systems
-from benchmarks.leaderboard.board import Entry, place_of, scored_summaries
+from benchmarks.leaderboard.board import Entry, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.facts import totals
@@ -26,13 +27,11 @@ from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.standing import Standing
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import Average, Score, SummaryScore
+from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.survival import TimeToScore
-from benchmarks.scoring.text import lines_from_text, words_per_bullet
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
 """People who were shown the oracle's documents; those with other documents have rows of their own."""
-AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,15 +309,12 @@ def texts_of(view: View, studies: QuerySet[Study]) -> Texts:
     texts: list[Scored] = []
     wrote: dict[str, list[SessionResult]] = {}
     for result in sessions:
-        score, words = _text_at(result, view.minute)
-        if score is None:
-            continue
         entry = _entry_of(result.session)
-        entries[str(entry)] = entry
-        wrote.setdefault(str(entry), []).append(result)
-        subtopic = result.session.assignment.subtopic
-        place = place_of(subtopic.haystack.key, subtopic.key)
-        texts.append(Scored(str(entry), subtopic.pk, score, words, place, result.session.annotator_id))
+        text = scored_text(str(entry), result, _text_at(result, view.minute))
+        if text is not None:
+            entries[str(entry)] = entry
+            wrote.setdefault(str(entry), []).append(result)
+            texts.append(text)
     if view.with_people_only and texts:
         written = {one.subtopic for one in texts}
         scored = [one for one in scored if one.subtopic in written]
@@ -339,17 +335,13 @@ def _sessions(view: View, studies: QuerySet[Study], subtopics: Collection[int]) 
     return [result for result in results if result.counts]
 
 
-def _text_at(result: SessionResult, minute: int | None) -> tuple[SummaryScore | None, float | None]:
-    """The score and the words per bullet of a session's text at a minute, or of its final one."""
-    texts = [*result.snapshots, *([result.last] if result.last else [])]
+def _text_at(result: SessionResult, minute: int | None) -> ScoredSnapshot | None:
+    """A session's text at a minute, or its final one."""
     if minute is None:
-        shown = result.last
-    else:
-        past = [text for text in texts if text.minutes <= minute]
-        shown = max(past, key=lambda text: text.mark_ms, default=None)
-    if shown is None or shown.score is None:
-        return None, None
-    return shown.score, words_per_bullet(lines_from_text(shown.text)).value
+        return result.last
+    texts = [*result.snapshots, *([result.last] if result.last else [])]
+    past = [text for text in texts if text.minutes <= minute]
+    return max(past, key=lambda text: text.mark_ms, default=None)
 
 
 def _computed(look: Look) -> Board:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from annotation.leaderboard.board import AVERAGES, Look, View, facts, texts_of
+from annotation.leaderboard.board import Look, View, facts, texts_of
 from annotation.models import Study
+from annotation.writing.finals import AVERAGES
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.stat import Stat
@@ -43,7 +44,8 @@ class PairLook:
 class Compared:
     """Two entries insight by insight, the largest difference first, and in total on the subtopics that both have.
 
-    Of one entry alone `second` and `difference` are empty, and the worst insights come first.
+    `alone` are the figures of each entry with all its texts, as the leaderboard has them. Of one entry alone
+    `second` and `difference` are empty, and the worst insights come first.
     """
 
     rows: tuple[InsightRow, ...]
@@ -51,6 +53,7 @@ class Compared:
     first: dict[str, Stat]
     second: dict[str, Stat]
     difference: dict[str, Stat]
+    alone: dict[str, dict[str, Stat]]
 
 
 def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> Compared:
@@ -67,14 +70,16 @@ def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study])
     empty: dict[str, float | None] = dict.fromkeys(MEASURES)
     rows = [InsightRow(int(key), values[0][key], values[-1][key] if second else empty) for key in shared]
     computed = Leaderboard(scored, average=AVERAGES[view.average])
+    alone = {row.entry: {name: row.stats[name] for name in MEASURES} for row in computed.rows()}
     if second:
         rows.sort(key=lambda row: (-abs(row.difference or 0.0), row.insight))
         [sides] = computed.compared([(first, second)]) if all(on) else [{}]
         stats = [{name: getattr(side, part) for name, side in sides.items()} for part in PARTS]
     else:
         rows.sort(key=lambda row: (row.first["joint"] or 0.0, row.insight))
-        stats = [{name: row.stats[name] for row in computed.rows() for name in MEASURES}, {}, {}]
-    return Compared(tuple(rows), len(common), *stats)
+        stats = [alone[first], {}, {}]
+    ours, theirs, difference = stats
+    return Compared(tuple(rows), len(common), ours, theirs, difference, alone)
 
 
 PARTS = ("first", "second", "difference")
@@ -106,6 +111,6 @@ COMPARED = register(
         figures=Compared,
         compute=_compared,
         facts=lambda look: facts(look.board),
-        revision=2,
+        revision=3,
     )
 )

@@ -63,14 +63,11 @@ def sheet(
         return Sheet((Note(f"{about} {said}"), _totals(figures, names, asked), _insights(rows, names, asked)))
     if not rows:
         return Sheet((Note(about), Note(_("They share no subtopic."), is_empty=True)))
-    said = _(
-        "Both have %(n)s; each counts as one summary on either side. Intervals are over subtopics, of a "
-        "difference to people over writers too."
-    ) % {"n": n_subtopics}
+    said = _("Both have %(n)s. Intervals are over subtopics, of people over writers too.") % {"n": n_subtopics}
     return Sheet(
         (
             Note(f"{about} {said}"),
-            Section("total", _("In total"), (_totals(figures, names, asked),)),
+            Section("total", _("In total"), (_totals(figures, names, asked), _alone(figures, names, asked))),
             *timed,
             Section("insights", _("Insight by insight"), (_insights(rows, names, asked),)),
         )
@@ -99,7 +96,24 @@ def _totals(figures: Compared, names: Mapping[str, str], asked: tuple[str, str])
         if asked[1]:
             stats |= {"second": figures.second[name], "difference": figures.difference[name]}
         rows.append(Row((str(TITLES[name]),), {key: one.scaled(100) for key, one in stats.items()}))
-    return Table("totals", _("In total"), (Name("figure", _("Score")),), tuple(measures), tuple(rows))
+    about = _("Each common subtopic counts as one summary on either side.") if asked[1] else ""
+    return Table("totals", _("In total"), (Name("figure", _("Score")),), tuple(measures), tuple(rows), about=about)
+
+
+def _alone(figures: Compared, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
+    """The figures that both rows have on the leaderboard, which are of all their texts."""
+    sides = dict(zip(("first", "second"), asked, strict=True))
+    measures = tuple(Measure(side, names[key], Unit.POINTS) for side, key in sides.items())
+    rows = tuple(
+        Row(
+            (str(TITLES[name]),),
+            {side: figures.alone[key][name].scaled(100) for side, key in sides.items()},
+        )
+        for name in figures.first
+    )
+    about = _("With all texts of each row, as on the leaderboard: other subtopics too, and one that several "
+              "people wrote on counts once for each.")  # fmt: skip
+    return Table("alone", _("Each by itself"), (Name("figure", _("Score")),), measures, rows, about=about)
 
 
 def _insights(rows: Rows, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
@@ -145,6 +159,10 @@ def as_json(figures: Compared, rows: Rows) -> dict[str, Any]:
             part: stat_json({name: stat.scaled(100) for name, stat in stats.items()})
             for part, stats in parts.items()
             if stats
+        },
+        "alone": {
+            entry: stat_json({name: stat.scaled(100) for name, stat in stats.items()})
+            for entry, stats in figures.alone.items()
         },
         "insights": [
             {

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annotation.leaderboard.board import AVERAGES, Look, View, behind_scores
+from annotation.leaderboard.board import Look, View, behind_scores
 from annotation.leaderboard.files import with_reason
+from annotation.writing.finals import AVERAGES
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals

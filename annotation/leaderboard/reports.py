@@ -12,12 +12,13 @@ from django.db.models import QuerySet
 from annotation.agreement.reports import Report, ReportRefused
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
-from annotation.leaderboard.board import AVERAGES, Board, View, board
+from annotation.leaderboard.board import Board, View, board
 from annotation.leaderboard.orders import OrderRow, as_json, rows_by_order
 from annotation.leaderboard.position_sheet import orders_sheet
 from annotation.leaderboard.sheet import sheet
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
+from annotation.writing.finals import AVERAGES
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
 from benchmarks.results.writing import console

@@ -39,8 +39,10 @@ def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, Stud
 def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> HttpResponse:
     """The figures of a study, or of a part of its results, as they are stored, laid out as its kind says."""
     study, results = _study(request, uid, part)
+    now = timezone.now()
+    results.settle(study, now)
     options = results.options(study, request.GET)
-    shown = look_up(results.computation, options, now=timezone.now())
+    shown = look_up(results.computation, options, now=now)
     if shown.figures is None:
         return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
     results.was_read(request, study, shown.figures)
@@ -68,8 +70,10 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
 def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: str = "") -> HttpResponseBase:
     """All figures, or a table or a chart of them, as a file; people under their pseudonyms."""
     study, results = _study(request, uid, part)
+    now = timezone.now()
+    results.settle(study, now)
     options = results.public(results.options(study, request.GET))
-    shown = look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
+    shown = look_up(results.computation, options, now=now, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     results.was_read(request, study, shown.figures)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.http import HttpRequest, QueryDict
@@ -55,6 +56,9 @@ class StudyResults(ABC, Generic[O, F]):
     def card(self, figures: F) -> Chart | None:
         """The figures as a small chart; None before there are any."""
         return None
+
+    def settle(self, study: Study, now: datetime) -> None:
+        """Called before figures are looked up: end what is due by now."""
 
     def beside(self, request: HttpRequest, study: Study, options: O, figures: F) -> dict[str, Any]:
         """What the page needs beside the figures, as a form."""

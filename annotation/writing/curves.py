@@ -8,20 +8,21 @@ from itertools import product
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.models import Exclusion, Exposure, LateDecision, Session, SessionEvent, Snapshot, Study
 from annotation.results.study import study_or_gone
 from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
+from annotation.writing.finals import Final, finals
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals
+from benchmarks.scoring.components import MIN_WRITERS
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
-from benchmarks.scoring.stat import Stat
-from benchmarks.web.lists import Column, MemoryTable
+from benchmarks.scoring.stat import Stat, stat_json
 
 CURVE_COLUMNS = (
     "series",
@@ -63,34 +64,22 @@ class SessionRow:
     ceiling_f1: float | None
     flags: tuple[str, ...]
 
-    @property
-    def values(self) -> list[float | None]:
-        """The scores without their intervals."""
-        return [stat.value if stat else None for stat in self.stats]
-
-
-def _score(at: int) -> Column:
-    return Column(MEASURES[at].capitalize(), lambda row: row.values[at], css="num", high_first=True)
-
-
-class SessionTable(MemoryTable):
-    """What sessions are sorted and narrowed by."""
-
-    annotator = Column(gettext_lazy("Annotator"), "pseudonym", is_filter=True)
-    subtopic = Column(gettext_lazy("Subtopic"), is_filter=True)
-    state = Column(gettext_lazy("State"), is_filter=True)
-    minutes = Column(gettext_lazy("Active time, min"), css="num", high_first=True)
-    coverage, citation, precision, recall, joint = map(_score, range(5))
-    ceiling = Column(gettext_lazy("Ceiling"), "ceiling_f1", css="num", high_first=True)
-    flags = Column(gettext_lazy("Review"), lambda row: len(row.flags), high_first=True)
-
 
 @dataclass(frozen=True)
 class StudyReport:
-    """Everything the results page of a study shows; the judge by its name."""
+    """Everything the results page of a study shows; the judge by its name, haystacks by their public ids.
+
+    `final` are the figures of final texts by each average. `of_all_insights` unless only those are scored that
+    stand in the documents shown.
+    """
 
     study: str
     judge: str | None
+    judge_uid: str
+    judge_kind: str
+    haystacks: tuple[str, ...]
+    final: tuple[Final, ...]
+    of_all_insights: bool
     rule: CurveRule
     curves: tuple[Curve, ...]
     sessions: tuple[SessionRow, ...]
@@ -102,7 +91,10 @@ class StudyReport:
     with_running: bool = False
     n_running: int = 0
 
-    measures = MEASURES
+    @property
+    def is_as_on_the_leaderboard(self) -> bool:
+        """Whether the leaderboard takes the same texts and insights of these sessions."""
+        return self.of_all_insights and not self.with_late
 
     @property
     def final_text(self) -> str:
@@ -113,10 +105,12 @@ class StudyReport:
     def rule_text(self) -> str:
         """The rule of the mean, in words."""
         if self.rule is CurveRule.CARRIED_FORWARD:
-            return _(
-                "Mean over sessions in percent; ended sessions keep their last score. 95 % interval over sessions."
-            )
-        return _("Mean in percent over sessions still running at the mark. 95 % interval over sessions.")
+            said = _("Mean over sessions, 0 to 100; ended sessions keep their last score.")
+        else:
+            said = _("Mean over sessions still running at the mark, 0 to 100.")
+        if self.n_annotators < MIN_WRITERS:
+            return f"{said} " + _("95 % interval over sessions.")
+        return f"{said} " + _("95 % interval over writers and subtopics.")
 
     @property
     def means(self) -> list[MeanRow]:
@@ -153,6 +147,11 @@ def study_report(
     return StudyReport(
         study=study.name,
         judge=str(judge) if judge else None,
+        judge_uid=str(judge.uid) if judge else "",
+        judge_kind=judge.kind if judge else "",
+        haystacks=tuple(sorted({str(one.session.assignment.subtopic.haystack.uid) for one in results})),
+        final=finals(counted),
+        of_all_insights=not present_only,
         rule=rule,
         curves=tuple(progress(lines, measure=name, at_marks=at_marks, rule=rule) for name in MEASURES),
         sessions=_session_rows(results),
@@ -171,7 +170,7 @@ class ProgressLook:
     """Options of the stored report: study and judge by primary key, the rest as `study_report` takes it."""
 
     study: int
-    judge: int | None
+    judge: int
     present_only: bool = False
     carried: bool = True
     with_late: bool = False
@@ -179,7 +178,7 @@ class ProgressLook:
 
 
 def _report(look: ProgressLook) -> StudyReport:
-    judge = None if look.judge is None else Judge.objects.filter(pk=look.judge).first()
+    judge = Judge.objects.filter(pk=look.judge).first()
     how = {name: value for name, value in asdict(look).items() if name not in {"study", "judge"}}
     return study_report(study=study_or_gone(look.study), judge=judge, **how)
 
@@ -209,7 +208,7 @@ def facts(look: ProgressLook) -> object:
 
 
 PROGRESS = register(
-    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts)
+    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=2)
 )
 
 
@@ -298,7 +297,7 @@ def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
 
 
 def as_json(report: StudyReport) -> dict[str, Any]:
-    """The report as JSON: means with intervals and reasons, and the sessions behind them."""
+    """The report as JSON, from 0 to 1: final texts, means with intervals and reasons, sessions behind them."""
     return {
         "study": report.study,
         "judge": report.judge,
@@ -307,6 +306,10 @@ def as_json(report: StudyReport) -> dict[str, Any]:
         "n_late_texts": report.n_late,
         "n_sessions": report.n_counted,
         "n_annotators": report.n_annotators,
+        "final": {
+            one.average: {"n_sessions": one.n_sessions, "n_insights": one.n_insights, **stat_json(one.stats)}
+            for one in report.final
+        },
         "measures": {
             curve.measure: {
                 "means": [

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation import clock
-from annotation.kinds import Tab, register, results_tab
+from annotation.kinds import Headline, Tab, register, results_tab
 from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
+from annotation.results.study_results import StudyResults
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
 from annotation.studies.members import is_recruiting
@@ -23,6 +24,7 @@ from annotation.writing.exports import files_of
 from annotation.writing.late import waiting
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import act, page
+from annotation.writing.results_sheet import RESULTS
 from annotation.writing.study_forms import StudyForm
 from annotation.writing.study_views import preview_of
 from benchmarks.models import Haystack
@@ -60,6 +62,14 @@ class Writing(Work):
     waiting = staticmethod(waiting)
     facts = staticmethod(facts)
     latest = staticmethod(small_chart)
+
+    def headline(self, study: Study) -> Headline:
+        """None: sessions are no labels."""
+        return Headline(0, 0, None)
+
+    def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
+        """Scores of final texts and over time."""
+        return None if part else RESULTS
 
     @transaction.atomic
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.models import Study
+from annotation.results.pages import moved, study_figures, study_figures_file
 from annotation.studies.views import study_create
 from annotation.writing import assignment_views, pages, result_views, study_views
 
@@ -19,8 +20,9 @@ urlpatterns = [
     path(STUDY + "assignments/deal/", assignment_views.study_assign, name="study-assign"),
     path(STUDY + "assignments/one/", assignment_views.study_assign_one, name="study-assign-one"),
     path("assignments/<uuid:uid>/withdraw/", assignment_views.assignment_withdraw, name="assignment-withdraw"),
-    path("studies/<uuid:uid>/results/", result_views.study_results, name="study-results"),
-    path("studies/<uuid:uid>/results/<str:name>", result_views.study_curve_file, name="study-curve-file"),
+    path("studies/<uuid:uid>/results/", study_figures, name="study-results"),
+    path("studies/<uuid:uid>/results/curves.json", moved, {"to": "study-results", "name": "figures.json"}),
+    path("studies/<uuid:uid>/results/<str:name>", study_figures_file, name="study-results-file"),
     path("studies/<uuid:uid>/files/<str:name>", result_views.study_file, name="study-file"),
     path("sessions/<uuid:uid>/", result_views.session_results, name="session-results"),
     path("sessions/<uuid:uid>/snapshots/<int:mark_ms>/", result_views.snapshot_text, name="session-snapshot"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -67,7 +67,13 @@ class LateTextForm(ReasonForm):
 
 
 class ViewForm(forms.Form):
-    """How to look at results; every choice has a default, so that a plain address works."""
+    """How to look at results; every choice has a default, so that a plain address works.
+
+    One that was `read` has the judge (`chosen`), and the other choices as `study_report` takes them (`shown`).
+    """
+
+    chosen: Judge
+    shown: dict[str, bool]
 
     judge = forms.ChoiceField(required=False, label=_("Judge"))
     insights = forms.ChoiceField(
@@ -95,6 +101,23 @@ class ViewForm(forms.Form):
         label=_("Sessions"),
     )
 
-    def __init__(self, data: Any, *, judges: Iterable[Judge]) -> None:
+    def __init__(self, data: Any, *, judges: Sequence[Judge]) -> None:
         super().__init__(data)
         self.fields["judge"].choices = [(judge.uid, str(judge)) for judge in judges]  # type: ignore[attr-defined]
+
+    @classmethod
+    def read(cls, query: Any, *, judges: Sequence[Judge], default: Judge) -> ViewForm:
+        """What an address asks for, an unknown judge being the default one."""
+        asked = cls(query, judges=judges)
+        asked.is_valid()
+        data = asked.cleaned_data
+        judge = next((one for one in judges if str(one.uid) == data.get("judge")), default)
+        found = cls({**data, "judge": judge.uid}, judges=judges)
+        found.chosen = judge
+        found.shown = {
+            "present_only": data.get("insights") == "present",
+            "carried": data.get("average") != "working",
+            "with_late": data.get("texts") == "late",
+            "with_running": data.get("running") == "running",
+        }
+        return found

@@ -10,31 +10,24 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
-from annotation.models import Session, Snapshot, Study
-from annotation.results.study import waiting_for_study
+from annotation.models import Session, Study
 from annotation.studies.scope import study_of
-from annotation.writing import amending, curves, exports, late, session_page, settling
+from annotation.writing import amending, exports, late, session_page, settling
 from annotation.writing.amending import Unchanged
-from annotation.writing.charts import progress_chart
 from annotation.writing.documentsets import MS_PER_MINUTE
-from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm, ViewForm
+from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm
 from annotation.writing.results import with_facts
-from benchmarks.engine import judging
+from annotation.writing.results_sheet import look_form
 from benchmarks.judges.registry import description_of
-from benchmarks.models import Judge, Verdict
-from benchmarks.results.chart_files import chart_file
-from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.views import waiting_file
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -56,80 +49,12 @@ def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
     )
 
 
-def _choices(request: HttpRequest, study: Study | None) -> tuple[ViewForm, Judge, dict[str, Any]]:
-    """Read how to look; a wrong choice, or a judge without verdicts here, falls back to the default one."""
-    texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
-    with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    digest = judging.default_digest()
-    of_today = Q(name=judging.OFFLINE, config_sha256=digest)
-    judges = {str(one.uid): one for one in Judge.objects.counted().filter(of_today | with_verdicts)}
-    default = next((one for one in judges.values() if one.config_sha256 == digest), None)
-    if default is None:
-        default = judging.default_judge(now=timezone.now())
-    form = ViewForm(request.GET, judges=judges.values())
-    form.is_valid()
-    data = form.cleaned_data
-    judge = judges.get(data.get("judge", ""), default)
-    shown = {
-        "present_only": data.get("insights") == "present",
-        "carried": data.get("average") != "working",
-        "with_late": data.get("texts") == "late",
-        "with_running": data.get("running") == "running",
-    }
-    bound = {"judge": judge.uid, **{name: value for name, value in data.items() if name != "judge"}}
-    return ViewForm(bound, judges=judges.values()), judge, shown
-
-
-@requires("annotation.view_session")
-@require_safe
-def study_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Curves and scores of all sessions of a study."""
-    study = _study(request, uid)
-    now = timezone.now()
-    settling.settle_study(study=study, now=now)
-    form, judge, shown = _choices(request, study)
-    figures = look_up(curves.PROGRESS, curves.ProgressLook(study.pk, judge.pk, **shown), now=now)
-    if figures.figures is None:
-        return waiting_for_study(request, figures, study, here="results", heading=_("Results"), region="results")
-    report = figures.figures
-    context = {
-        "study": study,
-        "shown": figures,
-        "form": form,
-        "judge": judge,
-        "report": report,
-        "files": exports.files(study, judge, now).values(),
-    }
-    context |= {"table": curves.SessionTable(report.sessions, request.GET)}
-    context |= {"judge_note": description_of(judge.kind)}
-    context |= {"chart": progress_chart(report), "files_url": reverse("annotation:study-results", args=[uid])}
-    return page(request, "annotation/results_study.html", context, part="results")
-
-
-@requires("annotation.view_session")
-@require_safe
-def study_curve_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
-    """The curves as JSON, or a file of their chart."""
-    study = _study(request, uid)
-    now = timezone.now()
-    settling.settle_study(study=study, now=now)
-    _form, judge, shown = _choices(request, study)
-    look = curves.ProgressLook(study.pk, judge.pk, **shown)
-    figures = look_up(curves.PROGRESS, look, now=now, wait_s=FILE_WAIT_S)
-    if figures.figures is None:
-        return waiting_file(request, figures, name=name)
-    report = figures.figures
-    if name == "curves.json":
-        return json_download(curves.as_json(report), name=_name(study, "progress.json"), about=study)
-    return chart_file(request, [progress_chart(report)], name, prefix=_name(study, ""), about=study)
-
-
 @requires("annotation.view_session")
 @require_safe
 def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """One of the raw files of a study."""
     study = _study(request, uid)
-    _form, judge, _shown = _choices(request, study)
+    judge = look_form(study, request.GET).chosen
     now = timezone.now()
     settling.settle_study(study=study, now=now)
     if name == "manifest.json":
@@ -149,14 +74,13 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
 def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """A session's timeline, scores per insight, and what may be done about it."""
     session = _session(request, uid)
-    if settling.settle(session=session, now=timezone.now()) is not session:
-        session = _session(request, uid)
-    form, judge, shown = _choices(request, session.assignment.study)
+    settling.settle(session=session, now=timezone.now())
+    form = look_form(session.assignment.study, request.GET)
     saw_insights(request.user, session.assignment.subtopic.haystack)
-    context = session_page.build(session=session, judge=judge, present_only=shown["present_only"])
+    context = session_page.build(session=session, judge=form.chosen, present_only=form.shown["present_only"])
     context |= {"reason_form": ReasonForm(), "credit_form": CreditForm()}
-    context |= {"form": form, "judge": judge}
-    context["judge_note"] = description_of(judge.kind)
+    context |= {"form": form, "judge": form.chosen}
+    context["judge_note"] = description_of(form.chosen.kind)
     return page(request, "annotation/results_session.html", context)
 
 
@@ -165,14 +89,14 @@ def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def snapshot_text(request: HtmxHttpRequest, uid: uuid.UUID, mark_ms: int) -> HttpResponse:
     """A snapshot's text with what changed since the one before, and its scores per insight."""
     session = _session(request, uid)
-    _form, judge, shown = _choices(request, session.assignment.study)
+    form = look_form(session.assignment.study, request.GET)
     saw_insights(request.user, session.assignment.subtopic.haystack)
     context = session_page.snapshot(
-        session=session, mark_ms=mark_ms, judge=judge, present_only=shown["present_only"]
+        session=session, mark_ms=mark_ms, judge=form.chosen, present_only=form.shown["present_only"]
     )
     if context is None:
         raise Http404
-    return page(request, "annotation/results_snapshot.html", {**context, "judge": judge}, part="snapshot")
+    return page(request, "annotation/results_snapshot.html", {**context, "judge": form.chosen}, part="snapshot")
 
 
 def _amended(

@@ -82,6 +82,8 @@ class SessionResult:
             end_ms=final.mark_ms if final else max(points, default=0),
             points=points,
             is_running=self.is_running,
+            writer=self.session.annotator_id,
+            subtopic=self.session.assignment.subtopic_id,
         )
 
     @property

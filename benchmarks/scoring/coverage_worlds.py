@@ -22,7 +22,6 @@ from benchmarks.scoring.intervals import (
     Figure,
     Shares,
     bootstrap_mean,
-    bootstrap_ratio,
     rate,
 )
 from benchmarks.scoring.linking import Column
@@ -194,21 +193,20 @@ def _rare_figures(world: tuple[Ints, Floats, Floats], resampling: Resampling | N
     clusters, said, joint = world
     keys = clusters.tolist()
     people = Ratings(said.astype(np.int64), ("none", "full"), ("a", "b", "c"), tuple(keys))
-    own = np.bincount(clusters, joint[:, 0]).astype(float)
     sizes = np.bincount(clusters).astype(float)
-    batch = Batch(len(sizes), resampling)
-    shares = Shares(own, sizes, sizes, n_rare=float((joint[:, 0] > 0).sum()))
-    block = batch.add(np.column_stack([own, sizes]))
-    figure = Figure("mean", ratio, "nothing", SHARE)
+    batch, figure = Batch(len(sizes), resampling), Figure("mean", ratio, "nothing", SHARE)
+    systems = []
+    for of_system in joint.T:
+        own = np.bincount(clusters, of_system).astype(float)
+        shares = Shares(own, sizes, sizes, n_rare=float((of_system > 0).sum()), has_rare=own > 0)
+        systems.append(batch.estimate(figure, [batch.add(np.column_stack([own, sizes]))], shares=shares))
     covered = (joint[:, 0] > 0).astype(float)
     return {
-        "joint": batch.estimate(figure, [block], shares=shares).stat(n_items=len(keys)),
+        "joint": systems[0].stat(n_items=len(keys)),
         "share covered": rate(covered, clusters=keys, resampling=resampling)
         if resampling
         else Stat(float(covered.mean())),
-        "difference of two systems": bootstrap_ratio(
-            joint[:, 0] - joint[:, 1], np.ones(len(keys)), clusters=keys, resampling=resampling
-        ),
+        "difference of two systems": systems[0].minus(systems[1]).stat(n_items=len(keys)),
         "Fleiss' kappa": fleiss_kappa(people, resampling=resampling),
     }
 

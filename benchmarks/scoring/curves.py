@@ -5,10 +5,11 @@ Two rules for sessions that ended before a mark, both named, since they answer d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from benchmarks.scoring.components import Cell, over_writers
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.intervals import SHARE, bootstrap_mean
 from benchmarks.scoring.stat import Stat
@@ -35,13 +36,15 @@ class SessionCurve:
 
     `points` map active milliseconds to the measures of the snapshot there, None where it has no score yet; the
     final snapshot stands at `end_ms`, the active time when the session ended (or so far, where it `is_running`:
-    then nothing is carried forward).
+    then nothing is carried forward). `writer` wrote on `subtopic`; None is nobody in particular.
     """
 
     key: str
     end_ms: int
     points: Mapping[int, Measures | None]
     is_running: bool = False
+    writer: Hashable = None
+    subtopic: Hashable = None
 
     def __post_init__(self) -> None:
         if late := [mark for mark in self.points if mark > self.end_ms]:
@@ -110,7 +113,10 @@ def progress(
     rule: CurveRule,
     resampling: Resampling = DEFAULT,
 ) -> Curve:
-    """Mean of `measure` over sessions at each mark (milliseconds of active time), resampled by session."""
+    """Mean of `measure` over sessions at each mark (milliseconds of active time).
+
+    From 5 writers on its interval is for writers and subtopics like these, else sessions are resampled.
+    """
     if measure not in MEASURES:
         raise UnknownMeasure(f"{measure!r} is none of {', '.join(MEASURES)}")
     if sorted(set(at_marks)) != list(at_marks):
@@ -125,11 +131,21 @@ def progress(
             for session, found in scored
             if found is not None
         ]
+        cells = [
+            Cell(session.writer, session.subtopic, value)
+            for session, found in scored
+            if session.writer is not None and found and (value := found.get(measure)) is not None
+        ]
         values = [point.value for point in here]
         means.append(
             CurvePoint(
                 mark_ms=mark,
-                mean=_mean(values, n_sessions=len(present), n_scored=len(here), rule=rule, resampling=resampling),
+                mean=over_writers(
+                    _mean(values, n_sessions=len(present), n_scored=len(here), rule=rule, resampling=resampling),
+                    cells,
+                    bounds=SHARE,
+                    level=resampling.level,
+                ),
                 n_sessions=len(present),
                 n_unscored=len(present) - len(here),
             )

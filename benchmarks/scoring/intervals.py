@@ -31,6 +31,7 @@ from benchmarks.scoring.shares import (
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     BadShape,
+    Bools,
     Floats,
     divide,
     in_order_of_content,
@@ -52,6 +53,8 @@ SAME = 1e-12
 RARE_SHARE = 0.2
 """Share of the labels under which those outside the commonest category are rare."""
 TOO_RARE = f"no interval under {RARE} labels other than the commonest, where these are rare"
+RARE_CLUSTERS = 10
+RARE_ON_BOTH_SIDES = f"no interval: both sides rarely score above 0, or below 1, in under {RARE_CLUSTERS} clusters"
 OVER_PEOPLE = "double jackknife over people and clusters"
 WILSON = "Wilson interval over clusters"
 MIN_DEFINED = 0.9
@@ -89,7 +92,7 @@ class Shares:
 
     `sums` and `sizes`, shape (clusters,), are its numerators and denominators. `units` are the smallest things
     that are found or missed, and `n_rare` is how many of them are above 0, or below 1, whichever are fewer.
-    `is_binary` where every unit is a hit or a miss.
+    `is_binary` where every unit is a hit or a miss. `has_rare` are the clusters with any of the few.
     """
 
     sums: Floats
@@ -97,6 +100,14 @@ class Shares:
     units: Floats
     n_rare: float = 0.0
     is_binary: bool = False
+    has_rare: Bools | None = None
+
+    def differs_too_rarely(self, other: Shares) -> bool:
+        """Whether both sides of a difference are rarely above 0, or below 1, and that in a few clusters only."""
+        if self.has_rare is None or other.has_rare is None:
+            return False
+        are_rare = all(side.n_rare < RARE_SHARE * float(side.units.sum()) for side in (self, other))
+        return are_rare and int((self.has_rare | other.has_rare).sum()) < RARE_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +140,7 @@ class Estimate:
     `n_people` are the annotators where they are a sample, None where they are not; `left_out` then gives the
     figure without each of them and each cluster. `shares` are what a share, or a linear
     function of one, is made of; `minority` is the share of labels outside the commonest category, where chance
-    agreement depends on it.
+    agreement depends on it. `are_both_rare` of a difference whose sides hardly ever are above 0, or below 1.
     """
 
     method: str
@@ -146,6 +157,7 @@ class Estimate:
     minority: float | None = None
     is_correlation: bool = False
     left_out: Callable[[], LeftOut] | None = None
+    are_both_rare: bool = False
 
     @cached_property
     def values(self) -> Floats:
@@ -165,6 +177,7 @@ class Estimate:
             n_people=self.n_people,
             minority=min((one for one in (self.minority, other.minority) if one is not None), default=None),
             left_out=None if one is None or two is None else lambda: one().minus(two()),
+            are_both_rare=bool(self.shares and other.shares and self.shares.differs_too_rarely(other.shares)),
         )
 
     def stat(self, *, n_items: int | None = None, n_pairs: int | None = None) -> Stat:
@@ -187,6 +200,8 @@ class Estimate:
             return replace(stat, interval_reason=f"no interval over people under {MIN_PEOPLE} annotators")
         if self.minority is not None and self.minority < RARE_SHARE and self.minority * n < RARE:
             return replace(stat, interval_reason=TOO_RARE)
+        if self.are_both_rare:
+            return replace(stat, interval_reason=RARE_ON_BOTH_SIDES)
         if self.n_people is not None:
             return self._over_people(stat, self.resampling.level)
         near = self._near_an_edge(n, self.resampling.level)

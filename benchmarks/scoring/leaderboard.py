@@ -17,7 +17,7 @@ from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure, Shares
 from benchmarks.scoring.standing import Standing, Standings, standings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
-from benchmarks.scoring.sums import Floats, ratio
+from benchmarks.scoring.sums import Bools, Floats, ratio
 
 WORDS = "words_per_bullet"
 FIGURES = (*MEASURES, WORDS)
@@ -87,7 +87,7 @@ class Leaderboard:
         added_up = {entry: self._added_up(rows) for entry, rows in self.of.items()}
         self._sums = {entry: added for entry, (added, _n) in added_up.items()}
         self._n_having = {entry: n for entry, (_added, n) in added_up.items()}
-        self._units = {entry: _insights_of(rows, self._at) for entry, rows in self.of.items()}
+        self._counts = {entry: _insights_of(rows, self._at) for entry, rows in self.of.items()}
 
     def rows(self) -> list[Row]:
         """Every entry with its figures; those of the same subtopics share a batch of these."""
@@ -115,12 +115,16 @@ class Leaderboard:
 
     def _shares(self, entry: str, name: str, batch: Batch, block: int) -> Shares | None:
         """What a score is made of: its insights, and how many of these are above 0, or below 1."""
+        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
+        return self._shares_of(entry, name, own, batch.blocks[block])
+
+    def _shares_of(self, entry: str, name: str, kept: Bools, sums: Floats) -> Shares | None:
+        """What a score is made of on some subtopics, a mask, with these sums; None of words."""
         if name == WORDS:
             return None
-        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
-        units, n_rare = self._units[entry]
-        at, sums = MEASURES.index(name), batch.blocks[block]
-        return Shares(sums[:, 0], sums[:, 1], units[own, at], n_rare=float(n_rare[at]))
+        counts = self._counts[entry][kept, MEASURES.index(name)]
+        rarer = counts[:, 1 + int(counts[:, 1:].sum(axis=0).argmin())]
+        return Shares(sums[:, 0], sums[:, 1], counts[:, 0], n_rare=float(rarer.sum()), has_rare=rarer > 0)
 
     def by_subtopic(self, entry: str, name: str) -> dict[int, float]:
         """A figure of an entry for each subtopic that has one."""
@@ -163,8 +167,34 @@ class Leaderboard:
         """The difference of each pair, likewise, with the two figures whose difference it is."""
         with shared_draws():
             batches: dict[bytes, Batch] = {}
-            prepared = [self._sides(batches, first, second, names) for first, second in pairs]
-            return [{name: side.compared() for name, side in sides.items()} for sides in prepared]
+            listed = list(pairs)
+            prepared = [self._sides(batches, first, second, names) for first, second in listed]
+            found = [{name: side.compared() for name, side in sides.items()} for sides in prepared]
+        return [
+            {name: self._of_people(one, first, second, name) for name, one in sides.items()}
+            for (first, second), sides in zip(listed, found, strict=True)
+        ]
+
+    def _of_people(self, one: Compared, first: str, second: str, name: str) -> Compared:
+        """A comparison in which a side of people, and the difference, have writers as a sample."""
+        return Compared(
+            self._side_over_writers(one.first, first, second, name),
+            self._side_over_writers(one.second, second, first, name),
+            self._over_writers(one.difference, first, second, name),
+        )
+
+    def _side_over_writers(self, stat: Stat, entry: str, other: str, name: str) -> Stat:
+        """A figure of people on the subtopics that both have, each of which counts as one text."""
+        if self.resampling is None or stat.value is None or not self._is_written(entry):
+            return stat
+        of = FIGURES.index(name)
+        common = (self.sums_of(entry, name)[:, 1] > 0) & (self.sums_of(other, name)[:, 1] > 0)
+        cells = [
+            Cell(cell.writer, at, cell.value, cell.weight / self._n_having[entry][at, of])
+            for at, cell in self._cells(entry, name)
+            if common[at]
+        ]
+        return over_writers(stat, cells, bounds=SHARE, level=self.resampling.level)
 
     def _sides(
         self, batches: dict[bytes, Batch], first: str, second: str, names: Sequence[str]
@@ -180,11 +210,16 @@ class Leaderboard:
             batch = batches.setdefault(common.tobytes(), Batch(int(common.sum()), self.resampling))
             found[name] = _Difference(
                 batch,
-                (self._figure(first, name), batch.add(ours[common] / n_ours)),
-                (self._figure(second, name), batch.add(theirs[common] / n_theirs)),
+                self._side(batch, first, name, common, ours[common] / n_ours),
+                self._side(batch, second, name, common, theirs[common] / n_theirs),
                 n_items=round(float(ours[common][:, 1].sum())),
             )
         return found
+
+    def _side(self, batch: Batch, entry: str, name: str, common: Bools, sums_there: Floats) -> _Side:
+        """A figure of an entry on common subtopics, a mask, where it has these sums."""
+        shares = self._shares_of(entry, name, common, sums_there)
+        return _Side(self._figure(entry, name), batch.add(sums_there), shares)
 
     def standings(self, entries: Iterable[str], name: str = "joint") -> dict[str, tuple[Standing, Standings]]:
         """Where each entry stands among those with the figure on the same subtopics, and the comparison of these.
@@ -295,10 +330,10 @@ class Leaderboard:
         return [each or 0.0 for each in words], [int(each is not None) for each in words]
 
 
-def _insights_of(rows: Sequence[Scored], at: Mapping[int, int]) -> tuple[Floats, Floats]:
-    """How many insights have each score by subtopic, shape (subtopics, measures), in a summary on average.
+def _insights_of(rows: Sequence[Scored], at: Mapping[int, int]) -> Floats:
+    """How many insights have each score in a summary on average, how many above 0, how many below 1.
 
-    With them how many of these are above 0, or below 1, whichever are fewer, shape (measures,).
+    Shape (subtopics, measures, 3).
     """
     counts, n_summaries = np.zeros((len(at), len(MEASURES), 3)), np.zeros(len(at))
     for one in rows:
@@ -308,7 +343,7 @@ def _insights_of(rows: Sequence[Scored], at: Mapping[int, int]) -> tuple[Floats,
             beyond = sum(value > 0 for value in values), sum(value < 1 for value in values)
             counts[at[one.subtopic], place] += (len(values), *beyond)
     counts /= np.maximum(n_summaries, 1)[:, None, None]
-    return counts[:, :, 0], counts[:, :, 1:].sum(axis=0).min(axis=1)
+    return counts
 
 
 def _columns(name: str) -> slice:
@@ -318,12 +353,21 @@ def _columns(name: str) -> slice:
 
 
 @dataclass(frozen=True, slots=True)
+class _Side:
+    """A figure of an entry, its block of a batch, and what it is made of."""
+
+    figure: Figure
+    block: int
+    shares: Shares | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Difference:
     """A figure of two entries, each with its block of a batch of their common subtopics."""
 
     batch: Batch
-    first: tuple[Figure, int]
-    second: tuple[Figure, int]
+    first: _Side
+    second: _Side
     n_items: int
 
     def stat(self) -> Stat:
@@ -339,5 +383,8 @@ class _Difference:
         return Compared(one.stat(n_items=self.n_items), other.stat(n_items=self.n_items), self.stat())
 
     def _estimates(self) -> tuple[Estimate, Estimate]:
-        one, other = (self.batch.estimate(figure, [block]) for figure, block in (self.first, self.second))
+        one, other = (
+            self.batch.estimate(side.figure, [side.block], shares=side.shares)
+            for side in (self.first, self.second)
+        )
         return one, other

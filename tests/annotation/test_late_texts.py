@@ -149,8 +149,8 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     assert "1 session ends with an accepted late text" in progress_chart(with_late).subtitle
     shown = researcher.get(f"/studies/{study.uid}/results/?texts=late").text
     assert "late text counted" in shown
-    assert researcher.get(f"/studies/{study.uid}/results/curves.json?texts=late").json()["final_text"] == "late"
-    assert researcher.get(f"/studies/{study.uid}/results/curves.json").json()["final_text"] == "submitted"
+    assert researcher.get(f"/studies/{study.uid}/results/figures.json?texts=late").json()["final_text"] == "late"
+    assert researcher.get(f"/studies/{study.uid}/results/figures.json").json()["final_text"] == "submitted"
 
 
 @pytest.mark.every_database

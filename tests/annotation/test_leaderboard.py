@@ -230,10 +230,17 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
 
 
 def written(
-    person: Any, study: Study, text: str, *, now: datetime, ceiling: float = 1.0, **fields: Any
+    person: Any,
+    study: Study,
+    text: str,
+    *,
+    now: datetime,
+    ceiling: float = 1.0,
+    subtopic: Any = None,
+    **fields: Any,
 ) -> Session:
-    """A session of 25 minutes whose first text is FIRST."""
-    task = make_assignment(annotator=person, study=study)
+    """A session of 25 minutes whose first text is FIRST, by default on the first subtopic."""
+    task = make_assignment(annotator=person, study=study, subtopic=subtopic)
     Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
     texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
     session = make_session(assignment=task, state="submitted", revisions=texts, **fields)
@@ -542,7 +549,7 @@ def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: An
     answer = client.get(f"{PAGE}figures/figures.json").json()
     assert {row["system"] for row in answer["rows"]} == {"heron", "wren", "jay", "people"}
     assert 'href="/leaderboard/?judge=' not in html
-    assert f"/studies/{people.uid}/results/" in html, "where the same people have other figures"
+    assert f"/studies/{people.uid}/results/" in html, "where the same people stand by themselves"
 
 
 def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, ada: Any, login: Any) -> None:

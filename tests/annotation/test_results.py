@@ -209,9 +209,9 @@ def test_another_judge_or_carrying_forward_keeps_the_order_of_the_sessions(
     study: Any, ada: Any, login: Any, now: datetime
 ) -> None:
     judge_everything(now)
-    page = flat(login(ada).get(f"/studies/{study.uid}/results/?sort=-minutes").content.decode())
+    page = flat(login(ada).get(f"/studies/{study.uid}/results/?sessions-sort=-minutes").content.decode())
     assert '<form method="get" id="look"' in page
-    assert '<input type="hidden" name="sort" value="-minutes" form="look">' in page
+    assert '<input type="hidden" name="sessions-sort" value="-minutes">' in page
 
 
 def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> None:
@@ -250,7 +250,7 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     client = login(ada)
     address = f"/studies/{study.uid}/results/"
     client.get(address)
-    with django_assert_max_num_queries(26) as before:
+    with django_assert_max_num_queries(27) as before:
         client.get(address)
     n_before = len(before)  # the log is emptied by the next request
     for subtopic in study.writing_plan.subtopics.filter(number=2):
@@ -288,9 +288,11 @@ def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: dat
     assert [row["mark_ms"] for row in marks[:3]] == [10 * MINUTE, 20 * MINUTE, 25 * MINUTE]
     manifest = json.loads(read(client, base + "manifest.json"))
     assert manifest["counts"] == {"sessions": 2, "revisions": 3, "snapshots": 5}
-    for kind in ("svg", "png", "pdf", "json"):
+    for kind in ("svg", "png", "pdf"):
         assert read(client, f"/studies/{study.uid}/results/curves.{kind}")
     assert client.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
+    old = client.get(f"/studies/{study.uid}/results/curves.json")
+    assert read(client, old.headers["Location"])
     assert client.get(base + "passwords.csv").status_code == 404
 
 

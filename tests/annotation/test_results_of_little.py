@@ -52,7 +52,10 @@ FILES = {
         *("manifest.json", "sessions.csv", "snapshots.jsonl", "curve.csv", "periods.csv", "credits.csv"),
         *("events.jsonl", "late_texts.jsonl", "revisions.jsonl.gz"),
     ),
-    "study-curve-file": ("curves.json", *charts("curves")),
+    "study-results-file": (
+        *("figures.json", "figures.csv", "final.csv", "final.tex", "marks.csv", "sessions.csv"),
+        *charts("curves"),
+    ),
     "leaderboard-file": ("csv", "json", "latex", "markdown"),
     "leaderboard-chart": charts("joint"),
     "content-positions-file": (

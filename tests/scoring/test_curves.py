@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.scoring.components import Cell, mean_over_writers
 from benchmarks.scoring.curves import (
     BadCurve,
     CurveRule,
@@ -15,6 +17,7 @@ from benchmarks.scoring.curves import (
     progress,
 )
 from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage, UnknownMeasure, Verdict, score_summary
 from benchmarks.scoring.text import lines_from_text
 
@@ -122,3 +125,32 @@ def test_the_rules_agree_until_the_first_session_ends_and_n_never_grows_after(
         assert 0 <= one.mean.value <= 1
     counts = [point.n_sessions for point in at_work.points]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_from_five_writers_on_the_interval_is_for_writers_and_subtopics_like_these() -> None:
+    """It is that of people's mean on the leaderboard, and wider than one that takes sessions for independent."""
+    rng = np.random.default_rng(2)
+    own, hard = rng.normal(0, 0.1, 5), rng.normal(0, 0.1, 6)
+    values = {(one, at): float(0.5 + own[one] + hard[at]) for one in range(5) for at in range(6)}
+
+    def curve(n_writers: int, *, named: bool = True) -> Stat:
+        sessions = [
+            SessionCurve(
+                f"{one} {at}", 10, {10: {"joint": value}}, writer=f"w{one}" if named else None, subtopic=at
+            )
+            for (one, at), value in values.items()
+            if one < n_writers
+        ]
+        return progress(sessions, measure="joint", at_marks=(10,), rule=CurveRule.CARRIED_FORWARD).points[0].mean
+
+    expected = mean_over_writers([Cell(f"w{one}", at, value) for (one, at), value in values.items()])
+    found, plain = curve(5), curve(5, named=False)
+    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert found.low is not None
+    assert found.high is not None
+    assert plain.low is not None
+    assert plain.high is not None
+    assert found.high - found.low > plain.high - plain.low
+    few = curve(4)
+    assert few.only_these == 4
+    assert "of these 4 writers only" in few.method

@@ -1,0 +1,222 @@
+"""The results of a writing study laid out: final texts, curves, means at each mark, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, Q
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.text import capfirst, slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.models import Snapshot, Study
+from annotation.results.study_results import StudyResults
+from annotation.writing import exports, settling
+from annotation.writing.charts import progress_chart
+from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json
+from annotation.writing.result_forms import ViewForm
+from annotation.writing.results import MEASURES
+from benchmarks.engine import judging
+from benchmarks.judges.registry import description_of
+from benchmarks.models import Judge, Verdict
+from benchmarks.results.sheet import (
+    COUNTED,
+    Cell,
+    Drawing,
+    Mark,
+    Measure,
+    Name,
+    Note,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    Value,
+)
+
+FEW_WRITERS = 5
+SCORES = tuple(Measure(name, capfirst(name), Unit.POINTS, has_badge=False) for name in MEASURES)
+AVERAGES = {
+    "pooled": (gettext_lazy("pooled over insights"), gettext_lazy("as on the leaderboard")),
+    "summary": (gettext_lazy("mean over sessions"), gettext_lazy("as at the end of the curves")),
+}
+"""What the figures of final texts are called, by the name of the leaderboard's average."""
+
+
+class WritingResults(StudyResults[ProgressLook, StudyReport]):
+    """Scores of final texts and over active time, by one judge."""
+
+    computation = PROGRESS
+    form_template = "annotation/_progress_look.html"
+    downloads_template = "annotation/_progress_files.html"
+
+    def options(self, study: Study, query: QueryDict) -> ProgressLook:
+        form = look_form(study, query)
+        return ProgressLook(study.pk, form.chosen.pk, **form.shown)
+
+    def sheet(self, study: Study, figures: StudyReport, query: QueryDict) -> Sheet:
+        return sheet(figures, query)
+
+    def as_json(self, figures: StudyReport) -> Any:
+        return as_json(figures)
+
+    def settle(self, study: Study, now: datetime) -> None:
+        settling.settle_study(study=study, now=now)
+
+    def beside(
+        self, request: HttpRequest, study: Study, options: ProgressLook, figures: StudyReport
+    ) -> dict[str, Any]:
+        form = look_form(study, request.GET)
+        return {"form": form, "files": exports.files(study, form.chosen, timezone.now()).values()}
+
+    def public(self, options: ProgressLook) -> ProgressLook:
+        """The same: nobody appears here under another name."""
+        return options
+
+    def called(self, figures: StudyReport) -> str:
+        return slugify(figures.study, allow_unicode=True)
+
+
+RESULTS = WritingResults()
+
+
+def look_form(study: Study | None, query: QueryDict) -> ViewForm:
+    """How to look; a wrong choice, or a judge without verdicts here, falls back to the default one. One query."""
+    texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
+    with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
+    digest = judging.default_digest()
+    of_today = Q(name=judging.OFFLINE, config_sha256=digest)
+    judges = list(Judge.objects.counted().filter(of_today | with_verdicts))
+    default = next((one for one in judges if one.config_sha256 == digest), None)
+    if default is None:
+        default = judging.default_judge(now=timezone.now())
+    return ViewForm.read(query, judges=judges, default=default)
+
+
+def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
+    """All that a page, a file or the console shows; with a `query` rows lead to their pages."""
+    if not report.sessions:
+        none = _("No session has begun yet. Curves appear with the first snapshot.")
+        return Sheet((Note(none, is_empty=True),))
+    sessions = Section("sessions-part", _("Sessions"), (_sessions(report, query),), about=_about_sessions())
+    curves = Drawing(progress_chart(report), has_table=False)
+    if not report.n_counted:
+        return Sheet((Note(_none_counted(report)), curves, sessions))
+    return Sheet(
+        (
+            *_notes(report),
+            Section("final-texts", _("Final texts"), (_final(report),), about=_about_final(report)),
+            curves,
+            Section("marks-part", _("Mean at each mark"), (_marks(report),), about=report.rule_text),
+            sessions,
+        )
+    )
+
+
+def _none_counted(report: StudyReport) -> str:
+    if report.n_running:
+        return _("No session has ended yet. To see scores of running sessions, choose “running ones too” above.")
+    return _("No session has ended yet, or all of them are excluded.")
+
+
+def _notes(report: StudyReport) -> Iterator[Note]:
+    yield Note(_("Scores from 0 to 100 by judge %(judge)s.") % {"judge": report.judge})
+    if note := description_of(report.judge_kind):
+        yield Note(note)
+    if report.n_annotators < FEW_WRITERS:
+        few = ngettext(
+            "%(n)d writer: the figures describe this person only.",
+            "%(n)d writers: the figures describe these writers, not people in general.",
+            report.n_annotators,
+        )
+        yield Note(few % {"n": report.n_annotators}, warns=True)
+
+
+def _about_final(report: StudyReport) -> str:
+    said = _("Two averages of the same texts. Pooled: every insight counts once. Mean over sessions: every "
+             "session counts once.")  # fmt: skip
+    if report.is_as_on_the_leaderboard:
+        return said
+    return said + " " + _("Other texts or insights than the leaderboard's are chosen here.")
+
+
+def _final(report: StudyReport) -> Table:
+    """People's figures, those of the leaderboard first; each leads to where it stands among systems."""
+    measures = (*SCORES, Measure("n_insights", _("Insights"), Unit.COUNT), COUNTED)
+    rows = tuple(
+        Row(
+            tuple(map(str, AVERAGES[one.average])),
+            {
+                **{name: stat.scaled(100) for name, stat in one.stats.items()},
+                "n_insights": one.n_insights,
+                "n": one.n_sessions,
+            },
+            url=_on_leaderboard(report, one.average),
+            is_people=True,
+        )
+        for one in report.final
+    )
+    names = (Name("average", _("Average")), Name("where", _("The same figure")))
+    return Table("final", _("Final texts"), names, measures, rows)
+
+
+def _on_leaderboard(report: StudyReport, average: str) -> str:
+    """Where systems stand beside these people."""
+    chosen = {"judge": report.judge_uid, "average": average}
+    if len(report.haystacks) == 1:
+        chosen["haystack"] = report.haystacks[0]
+    return f"{reverse('annotation:leaderboard')}?{urlencode(chosen)}"
+
+
+def _marks(report: StudyReport) -> Table:
+    rows = []
+    for row in report.means:
+        stats: dict[str, Value | Cell] = {
+            name: stat.scaled(100) for name, stat in zip(MEASURES, row.stats, strict=True)
+        }
+        rows.append(Row((f"{row.minutes:g}",), {"n": row.n, **stats}))
+    names = (Name("minutes", _("Active minutes")),)
+    return Table("marks", _("Mean at each mark"), names, (COUNTED, *SCORES), tuple(rows), is_never_cut=True)
+
+
+def _about_sessions() -> str:
+    return _(
+        "Final texts. The ceiling is the best citation F1 that the documents shown allow. “Review” names what to "
+        "look at: text shared with the documents, pasted text, blocked copying, or a language model that the "
+        "writer reported. None of it excludes a session."
+    )
+
+
+def _sessions(report: StudyReport, query: QueryDict | None) -> Table:
+    names = (
+        Name("annotator", _("Annotator"), is_filter=True),
+        Name("subtopic", _("Subtopic"), is_filter=True),
+        Name("state", _("State"), is_filter=True),
+    )
+    minutes = Measure("minutes", _("Active time, min"), Unit.MINUTES)
+    ceiling = Measure("ceiling", _("Ceiling"), Unit.POINTS)
+    review = Measure("review", _("Review"), Unit.TEXT)
+    rows = tuple(_session(row, query) for row in report.sessions)
+    return Table("sessions", _("Sessions"), names, (minutes, *SCORES, ceiling, review), rows)
+
+
+def _session(row: SessionRow, query: QueryDict | None) -> Row:
+    stats: dict[str, Value | Cell] = {
+        name: None if stat is None else stat.scaled(100) for name, stat in zip(MEASURES, row.stats, strict=True)
+    }
+    ceiling = None if row.ceiling_f1 is None else 100 * row.ceiling_f1
+    more = {"minutes": row.minutes, "ceiling": ceiling, "review": "; ".join(row.flags)}
+    kept = f"?{query.urlencode()}" if query else ""
+    return Row(
+        (row.pseudonym, row.subtopic, row.state),
+        {**stats, **more},
+        url=reverse("annotation:session-results", args=[row.uid]) + kept,
+        marks=(Mark(_("excluded"), warns=True),) if row.is_excluded else (),
+    )

@@ -1,0 +1,149 @@
+"""The joint score of the same people is one number, wherever it stands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study
+from benchmarks.web.parquet import is_available
+from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
+from tests.makers import flat, make_haystack, make_writing_study
+
+pytestmark = pytest.mark.django_db
+JUDGE = ("--judge", "lexical")
+
+
+@pytest.fixture
+def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
+    """Two people on one subtopic and one of them on the other, so that averages differ."""
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    written(ben, study, FIRST, now=now)
+    written(cleo, study, BOTH, now=now)
+    written(ben, study, BOTH, now=now, subtopic=study.writing_plan.subtopics.get(number=2))
+    judged(study, now=now)
+    return study
+
+
+def printed(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("report", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def body(client: Client, address: str) -> bytes:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+
+
+def table(client: Client, address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(body(client, address).decode("utf-8-sig"))))
+
+
+def shown(html: str, before: str, place: int) -> float:
+    """A number with a decimal in the row of a page that has some words, by its place."""
+    [row] = re.findall(re.escape(before) + r".*?</tr>", flat(html))[:1]
+    return float(re.findall(r">(\d+\.\d)<", row)[place])
+
+
+def on_results(study: Study, client: Client) -> Iterator[tuple[str, float]]:
+    """Page, files, console and archive of the study."""
+    page = reverse("annotation:study-results", args=[study.uid])
+    yield "results page", shown(client.get(page).text, "pooled over insights", 4)
+    yield "results JSON", 100 * json.loads(body(client, page + "figures.json"))["final"]["pooled"]["joint"]
+    [row] = [one for one in table(client, page + "final.csv") if one["average"] == "pooled over insights"]
+    yield "results CSV", float(row["joint"])
+    [row] = [
+        one
+        for one in table(client, page + "figures.csv")
+        if (one["part"], one["figure"]) == ("final", "joint") and one["row"].startswith("pooled")
+    ]
+    yield "results CSV, long", float(row["value"])
+    [line] = [one for one in body(client, page + "final.tex").decode().splitlines() if one.startswith("pooled")]
+    yield "results LaTeX", float(re.findall(r"& (\d+\.\d)", line)[-1])
+    out = printed("results", "--study", study.name)
+    [line] = [one for one in out.splitlines() if one.strip().startswith("pooled")]
+    yield "results console", float(re.findall(r"\d+\.\d", line)[-1])
+    if is_available():
+        import pyarrow.parquet as pq
+
+        rows = pq.read_table(io.BytesIO(body(client, page + "figures.parquet"))).to_pylist()
+        [value] = [
+            one["value"]
+            for one in rows
+            if (one["part"], one["figure"]) == ("final", "joint") and one["row"].startswith("pooled")
+        ]
+        yield "results Parquet", float(value)
+    archive = zipfile.ZipFile(io.BytesIO(body(client, reverse("annotation:study-archive-file", args=[study.uid]))))
+    [name] = [one for one in archive.namelist() if one.endswith("/figures.json")]
+    yield "archive", 100 * json.loads(archive.read(name))["final"]["pooled"]["joint"]
+
+
+def on_leaderboard(client: Client) -> Iterator[tuple[str, float]]:
+    """Page, band, files, console, and the page that compares people with a system."""
+    page = client.get(PAGE)
+    [row] = [one for one in page.context["sheet"].table("rows").rows if one.is_people]
+    yield "leaderboard table", float(row.number("joint"))
+    yield "leaderboard page", shown(page.text, 'class="is-human"', 0)
+    [chart] = [one for one in page.context["sheet"].charts if one.name == "board-chart"]
+    yield "band", chart.rows[0]["value"]
+    [card] = [one for one in page.context["sheet"].parts[1].cards if one.key == "people"]
+    yield "card", card.stat.value
+    [of_people] = [one for one in client.get(f"{PAGE}files/leaderboard.json").json() if one["system"] == "people"]
+    yield "leaderboard JSON", of_people["joint"]
+    [csv_row] = [
+        one
+        for one in table(client, f"{PAGE}files/leaderboard.csv")
+        if (one["system"], one["figure"]) == ("people", "joint")
+    ]
+    yield "leaderboard CSV", float(csv_row["value"])
+    latex = body(client, f"{PAGE}files/leaderboard.latex").decode()
+    yield "leaderboard LaTeX", float(re.search(r"people & oracle & (?:[^&]*&){2} (\d+\.\d)", latex)[1])  # type: ignore[index]
+    [line] = [one for one in printed("leaderboard", *JUDGE, "--people", "--format", "markdown").splitlines()
+              if one.startswith("| people")]  # fmt: skip
+    yield "leaderboard console", float(line.split("|")[5])
+    alone = client.get(row.url).context["sheet"].table("totals")
+    yield "people alone", next(float(one.number("first")) for one in alone.rows if one.names == ("Joint",))
+    [other] = [one for one in page.context["sheet"].table("time-to-score").rows if one.names[0] == "heron"]
+    pair = client.get(other.url.partition("#")[0]).context["sheet"].table("alone")
+    yield "compare page", next(float(one.number("second")) for one in pair.rows if one.names == ("Joint",))
+
+
+def test_the_joint_score_of_the_same_people_is_one_number(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    found = dict([*on_results(people, client), *on_leaderboard(client)])
+    exact = found["leaderboard JSON"]
+    assert len(found) >= 17
+    for where, value in found.items():
+        assert value == pytest.approx(exact, abs=1e-9 if value != round(value, 1) else 0.051), where
+
+
+def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stands(
+    people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    page = client.get(reverse("annotation:study-results", args=[people.uid]))
+    rows = {row.names[0]: row for row in page.context["sheet"].table("final").rows}
+    pooled, mean = rows["pooled over insights"], rows["mean over sessions"]
+    assert pooled.number("joint") != pytest.approx(mean.number("joint")), "these are two averages"
+    for row in (pooled, mean):
+        board = client.get(row.url).context["board"]
+        assert 100 * board.people.row.stats["joint"].value == pytest.approx(row.number("joint"))
+    last = page.context["sheet"].table("marks").rows[-1]
+    assert last.number("joint") == pytest.approx(mean.number("joint")), "the end of the curve"
+    note = next(
+        part for part in client.get(PAGE).context["sheet"].walk() if people.name in str(getattr(part, "text", ""))
+    )
+    assert client.get(note.url).context["study"] == people
