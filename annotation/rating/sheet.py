@@ -78,7 +78,7 @@ RESULTS = RatingResults()
 
 
 def _mean(results: Results) -> MeasureRows:
-    return next(one for one in results.report.measures if one.measure == MEAN)
+    return next(rows for rows in results.report.measures if rows.measure == MEAN)
 
 
 def sheet(results: Results) -> Sheet:
@@ -88,7 +88,8 @@ def sheet(results: Results) -> Sheet:
         waiting = Note(_("No summary is rated in full yet. Figures appear with the first one."), is_empty=True)
         return Sheet((*notes, waiting))
     measures = (
-        Section(one.measure, capfirst(name_of(one.measure)), (_raters(one),)) for one in results.report.measures
+        Section(measured.measure, capfirst(name_of(measured.measure)), (_raters(measured),))
+        for measured in results.report.measures
     )
     systems = Section(
         "systems",
@@ -126,7 +127,7 @@ def _notes(results: Results) -> Iterable[Note]:
         yield Note(_("No judge has rated these summaries yet."))
 
 
-def _raters(one: MeasureRows) -> Table:
+def _raters(ratings: MeasureRows) -> Table:
     of_aspects = (Measure("quadratic_kappa", _("Quadratic κ")), Measure("exact_agreement", _("Equal"), Unit.SHARE))
     measures = (
         Measure("n", _("Summaries"), Unit.COUNT),
@@ -134,15 +135,19 @@ def _raters(one: MeasureRows) -> Table:
         Measure("pearson", "Pearson"),
         Measure("spearman", "Spearman"),
         Measure("tau_b", "Kendall τ-b"),
-        *(() if one.measure == MEAN else (*of_aspects, Measure("alpha_ordinal", _("α of two, ordinal")))),
+        *(() if ratings.measure == MEAN else (*of_aspects, Measure("alpha_ordinal", _("α of two, ordinal")))),
         Measure(DIFFERENCE, _("Judge − people"), is_signed=True),
     )
     among = stat_row(
-        _("people among themselves"), stats=one.people.stats, n=one.people.n_items, is_people=True, is_pinned=True
+        _("people among themselves"),
+        stats=ratings.people.stats,
+        n=ratings.people.n_items,
+        is_people=True,
+        is_pinned=True,
     )
-    judges = (stat_row(row.name, stats=row.stats, n=row.n_items) for row in one.judges)
-    title = capfirst(name_of(one.measure))
-    return Table(f"raters-{one.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
+    judges = (stat_row(row.name, stats=row.stats, n=row.n_items) for row in ratings.judges)
+    title = capfirst(name_of(ratings.measure))
+    return Table(f"raters-{ratings.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
 
 
 def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
@@ -150,8 +155,8 @@ def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
     for place, side in enumerate(sides):
         yield from _rated_by(side, f"systems-{place}" if place else "systems-people")
         if side.ranking is not None:
-            found = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
-            rankings.append(stat_row(side.rater, stats=found))
+            stats = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
+            rankings.append(stat_row(side.rater, stats=stats))
     if rankings:
         yield Table(
             "ranking",
@@ -166,7 +171,7 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
     rater = _("people") if side.rater == PEOPLE else side.rater
     means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
-    signed = tuple(replace(one, is_signed=True) for one in means)
+    signed = tuple(replace(item, is_signed=True) for item in means)
     system, summaries = (Name("system", _("System")),), Measure("n", _("Summaries"), Unit.COUNT)
 
     def rows(of: str) -> tuple[Row, ...]:
@@ -182,7 +187,9 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
             _("Differences between systems: %(rater)s") % {"rater": rater},
             (Name("first", _("First")), Name("second", _("minus"))),
             (*signed, Measure("n_common", _("Subtopics in common"), Unit.COUNT)),
-            tuple(Row((one.first, one.second), {**one.stats, "n_common": one.n_common}) for one in side.pairs),
+            tuple(
+                Row((item.first, item.second), {**item.stats, "n_common": item.n_common}) for item in side.pairs
+            ),
             is_folded=True,
         )
     yield Table(
@@ -197,8 +204,8 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
 
 
 def _differing(results: Results) -> tuple[Table | Note]:
-    found = results.differing
-    if not found:
+    differing = results.differing
+    if not differing:
         return (Note(_("No disagreements of two points or more so far.")),)
     names = (
         Name("summary", _("Summary")),
@@ -210,16 +217,18 @@ def _differing(results: Results) -> tuple[Table | Note]:
         Measure("people", _("People"), Unit.TEXT),
         Measure("judges", _("Judges"), Unit.TEXT),
     )
-    title = _("Disagreements of two points or more: %(n)d") % {"n": len(found)}
-    rows = tuple(_differing_row(one) for one in found)
+    title = _("Disagreements of two points or more: %(n)d") % {"n": len(differing)}
+    rows = tuple(_differing_row(rating) for rating in differing)
     return (Table("differing", title, names, measures, rows, find="summary", is_listing=True),)
 
 
-def _differing_row(one: Differing) -> Row:
-    item = one.item
-    people, judges = ("; ".join(f"{name}: {value}" for name, value in given) for given in (one.people, one.judges))
+def _differing_row(rating: Differing) -> Row:
+    item = rating.item
+    people, judges = (
+        "; ".join(f"{name}: {value}" for name, value in values) for values in (rating.people, rating.judges)
+    )
     return Row(
-        (item.subtopic, item.system, name_of(one.aspect)),
-        {"spread": one.spread, "people": people, "judges": judges},
+        (item.subtopic, item.system, name_of(rating.aspect)),
+        {"spread": rating.spread, "people": people, "judges": judges},
         url=reverse("benchmarks:summary-detail", args=[item.uid]) if item.has_page else "",
     )

@@ -45,13 +45,13 @@ def send_due(*, now: datetime) -> int:
         return 0
     soon = Study.objects.filter(state=Study.State.OPEN, due_at__gt=now, due_at__lte=now + max(BEFORE))
     sent = 0
-    for person, own in _with_tasks(soon):
+    for person, tasks in _with_tasks(soon):
         user = person.user
-        wanted = any(is_due(one.study.due_at, reminded_at=person.reminded_at, now=now) for one in own)
-        if user is None or not wanted or why_not(person, own, now=now) is not None:
+        wanted = any(is_due(task.study.due_at, reminded_at=person.reminded_at, now=now) for task in tasks)
+        if user is None or not wanted or why_not(person, tasks, now=now) is not None:
             continue
         if is_by_day(now, user.time_zone):
-            sent += _send(person, own, now=now)
+            sent += _send(person, tasks, now=now)
     return sent
 
 
@@ -81,15 +81,15 @@ def _count_mails_by_address(people: list[Annotator]) -> None:
 
 def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annotator, list[Open]]], dict[Why, int]]:
     """Who would get a mail about a study now, with their open tasks, and how many would not, by reason."""
-    found, others = [], dict.fromkeys(Why, 0)
-    for person, own in _with_tasks(Study.objects.filter(pk=study.pk)):
-        about_this = own if any(one.study == study for one in own) else []
+    reachable, others = [], dict.fromkeys(Why, 0)
+    for person, tasks in _with_tasks(Study.objects.filter(pk=study.pk)):
+        about_this = tasks if any(task.study == study for task in tasks) else []
         reason = why_not(person, about_this, now=now)
         if reason is None:
-            found.append((person, own))
+            reachable.append((person, tasks))
         else:
             others[reason] += 1
-    return found, {reason: n for reason, n in others.items() if n}
+    return reachable, {reason: n for reason, n in others.items() if n}
 
 
 def asked_at(study: Study, *, now: datetime) -> datetime | None:
@@ -111,7 +111,7 @@ def ask_for_study(*, study: Study, by: Any, n: int, now: datetime) -> None:
 def send_for_study(*, study: Study, now: datetime) -> int:
     """Remind the members of a study who have open tasks in it, of all that is open; gives how many mails went."""
     people, _others = members_to_remind(study, now=now)
-    return sum(_send(person, own, now=now) for person, own in people)
+    return sum(_send(person, tasks, now=now) for person, tasks in people)
 
 
 def _send(person: Annotator, tasks: list[Open], *, now: datetime) -> bool:
@@ -158,7 +158,7 @@ def _release(before: dict[int, datetime | None], *, now: datetime) -> None:
 
 def _words(user: Any, tasks: list[Open]) -> tuple[str, str]:
     """Subject and text. Both name studies and dates, never a login."""
-    contacts = sorted({one.study.contact for one in tasks if one.study.contact})
+    contacts = sorted({task.study.contact for task in tasks if task.study.contact})
     context = {
         "name": user.name,
         "tasks": tasks,

@@ -67,44 +67,44 @@ def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> lis
     for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
         if point not in place:
             continue
-        own = stored.setdefault(judge, {name: _nothing(table) for name in KeyPointVerdict.Judgment.values})
+        codes = stored.setdefault(judge, {name: _nothing(table) for name in KeyPointVerdict.Judgment.values})
         counts = invalid.setdefault(judge, dict.fromkeys(KeyPointVerdict.Judgment.values, 0))
         if answer:
-            own[judgment][place[point]] = CATEGORIES[Task(judgment)].index(answer)
+            codes[judgment][place[point]] = CATEGORIES[Task(judgment)].index(answer)
         else:
             counts[judgment] += 1
     return [
         Machine(
             _rater(judges[judge]),
-            {task: task_codes(own[Task.GROUNDED], own[Task.KEY_POINT], task) for task in Task},
+            {task: task_codes(codes[Task.GROUNDED], codes[Task.KEY_POINT], task) for task in Task},
             {task: sum(invalid[judge].values()) if task is Task.KEEP else invalid[judge][task] for task in Task},
         )
-        for judge, own in stored.items()
+        for judge, codes in stored.items()
     ]
 
 
 def _scored(study: Study, table: PointTable, judges: Mapping[int, Judge], threshold: float) -> list[Machine]:
     """Scores of each judge, then those of the key points themselves where no judge gave the same."""
     named = {str(judges[pk]): scores for pk, scores in judge_scores(study, table).items()}
-    found = [
+    scored = [
         _at_threshold(f"AutoDS by {name} ≥ {threshold:g}", f"{AUTODS}-{name}", scores, threshold)
         for name, scores in sorted(named.items())
     ]
     is_other = not any(np.array_equal(table.autods, scores, equal_nan=True) for scores in named.values())
     if np.isfinite(table.autods).any() and is_other:
-        found.append(_at_threshold(f"AutoDS ≥ {threshold:g}", AUTODS, table.autods, threshold))
-    return found
+        scored.append(_at_threshold(f"AutoDS ≥ {threshold:g}", AUTODS, table.autods, threshold))
+    return scored
 
 
 def judge_scores(study: Study, table: PointTable) -> dict[int, Floats]:
     """{judge pk: newest AutoDS scores of the table's points, shape (n,), NaN for none}; one query."""
-    found = {}
+    by_judge = {}
     for judge, scores in newest_scores(key_points_of(study)).items():
         values = [scores.get(point) for point in table.points]
-        own = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-        if np.isfinite(own).any():
-            found[judge] = own
-    return found
+        of_judge = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        if np.isfinite(of_judge).any():
+            by_judge[judge] = of_judge
+    return by_judge
 
 
 def _at_threshold(name: str, key: str, scores: Floats, threshold: float) -> Machine:
@@ -121,14 +121,14 @@ def _rater(judge: Judge) -> Rater:
 
 
 def machine_report(
-    table: PointTable, task: Task, found: Iterable[Machine], *, resampling: Resampling
+    table: PointTable, task: Task, known: Iterable[Machine], *, resampling: Resampling
 ) -> JudgeReport | None:
     """Machines against people by the formulas of the judge table; None where none answered what people did.
 
     All are on the items that two people answered, as people among themselves are; where there are none, on all.
     """
-    own = [machine for machine in found if task in machine.codes]
-    labels = _beside(table.label_table(task, only_rated=False), task, own)
+    able = [machine for machine in known if task in machine.codes]
+    labels = _beside(table.label_table(task, only_rated=False), task, able)
     n_ratings = (labels.codes[:, : labels.n_people] != MISSING).sum(axis=1)
     labels = labels.only(n_ratings >= min(2, n_ratings.max(initial=1)))
     if not labels.judges_with_verdicts or not len(labels.codes):
@@ -136,16 +136,16 @@ def machine_report(
     return judge_report(labels, resampling=resampling, with_differences=False)
 
 
-def _beside(labels: LabelTable, task: Task, own: Sequence[Machine]) -> LabelTable:
-    columns = np.stack([machine.codes[task] for machine in own], axis=1) if own else labels.codes[:, :0]
+def _beside(labels: LabelTable, task: Task, able: Sequence[Machine]) -> LabelTable:
+    columns = np.stack([machine.codes[task] for machine in able], axis=1) if able else labels.codes[:, :0]
     codes = np.hstack([labels.codes, columns])
     return replace(
         labels,
-        judges=tuple(machine.rater for machine in own),
+        judges=tuple(machine.rater for machine in able),
         codes=codes,
         links=np.zeros(codes.shape, dtype=object),
         is_single=np.zeros(codes.shape, dtype=bool),
-        n_invalid=tuple(machine.n_invalid[task] for machine in own),
+        n_invalid=tuple(machine.n_invalid[task] for machine in able),
     )
 
 

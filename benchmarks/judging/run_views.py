@@ -35,10 +35,10 @@ ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
 NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
 
 
-def shown_runs(found: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
+def shown_runs(listed: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
     """Runs, each with what it is about in words that this user may read."""
     seen = scopes.seen_by(user)
-    return [(run, scopes.words(run.scope, seen=seen)) for run in found]
+    return [(run, scopes.words(run.scope, seen=seen)) for run in listed]
 
 
 def start_run(
@@ -78,10 +78,12 @@ def start_run(
 def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) -> dict[str, Any]:
     """What a run would ask and cost, or why it can't be asked; for a template."""
     try:
-        found = overview.estimate(judge=judge, task=task, subjects=subjects, repeats=repeats, now=timezone.now())
+        estimate = overview.estimate(
+            judge=judge, task=task, subjects=subjects, repeats=repeats, now=timezone.now()
+        )
     except ValueError as error:
         return {"refused": str(error)}
-    return {"estimate": found}
+    return {"estimate": estimate}
 
 
 @require_safe
@@ -117,7 +119,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         everything = request.GET.get("stale") == "all"
         most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE
         stale = overview.stale_answers(judge=judge, most=most)
-        has_older = not everything and any(one.has_older for one in stale)
+        has_older = not everything and any(old.has_older for old in stale)
         context |= {"stale": stale, "n_compared": most, "has_older": has_older}
     if form.is_bound and form.is_valid():
         context |= _waiting(judge, form, request.user)
@@ -196,11 +198,13 @@ def judge_try(request: HtmxHttpRequest, uid: UUID, summary_uid: UUID) -> HttpRes
     if wants_fragment(request):
         return polled(request, "benchmarks/judge_try.html", context, part="answers", is_working=is_working)
     try:
-        found = overview.requests_on(
+        requests = overview.requests_on(
             judge=Judge(pk=0), config=sending.config_of(judge), task=JudgeRun.Task.COVERAGE, subjects=[summary]
         )
-        asked = [row for row in found if insight is None or str(insight.pk) in row.question.keys]
-        context["requests"] = [(row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in asked]
+        of_insight = [row for row in requests if insight is None or str(insight.pk) in row.question.keys]
+        context["requests"] = [
+            (row.question, json.dumps(row.body, indent=1, ensure_ascii=False)) for row in of_insight
+        ]
     except ValueError as error:
         context["refused"] = str(error)
     return page(request, "benchmarks/judge_try.html", context)
@@ -230,11 +234,11 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def _afterwards(request: HtmxHttpRequest, state: runs.RunState) -> dict[str, Any]:
     """What one does after a run: compare its judge with people, or ask again what is missing."""
     run, is_whole = state.run, state.progress.n_done == state.progress.n_total
-    found: dict[str, Any] = {"can_repeat": run.state in ENDED and not is_whole}
+    context: dict[str, Any] = {"can_repeat": run.state in ENDED and not is_whole}
     if run.task == JudgeRun.Task.COVERAGE:
         summaries = run.items.exclude(summary=None).values("summary")
-        found["compared"] = scopes.studies().compared(request.user, summaries)
-    return found
+        context["compared"] = scopes.studies().compared(request.user, summaries)
+    return context
 
 
 @require_safe
@@ -245,14 +249,14 @@ def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     only_invalid = request.GET.get("only") == "invalid"
     rows = answers.of_run(run, only_invalid=only_invalid)
     shown = Paginator(rows, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
-    found = answers.read(list(shown.object_list), user=request.user)
-    saw_insights(request.user, *found.haystacks)
+    answered = answers.read(list(shown.object_list), user=request.user)
+    saw_insights(request.user, *answered.haystacks)
     context = {
         "run": run,
         "task": TASKS[run.task],
         "scope": scopes.words(run.scope, seen=scopes.seen_by(request.user)),
         "page": shown,
-        "rows": found.rows,
+        "rows": answered.rows,
         "only_invalid": only_invalid,
         "n_invalid": answers.of_run(run, only_invalid=True).count(),
     }

@@ -53,19 +53,22 @@ def condition_table(table: Table, *, only_common: bool, resampling: Resampling =
     Models with one condition are left out, and do not count for which questions all have answered.
     """
     several = [
-        row for own in _by_model(table.rows).values() if len({one.documents for one in own}) > 1 for row in own
+        row
+        for of_model in _by_model(table.rows).values()
+        if len({answer.documents for answer in of_model}) > 1
+        for row in of_model
     ]
     if not several:
         return None
-    found = compared(replace(table, rows=tuple(several)), only_common=only_common)
+    common = compared(replace(table, rows=tuple(several)), only_common=only_common)
     with shared_draws():
-        cells = {model: _cells(own, resampling) for model, own in _by_model(found.table.rows).items()}
+        cells = {model: _cells(of_model, resampling) for model, of_model in _by_model(common.table.rows).items()}
     columns = tuple(sorted({row.documents for row in several}, key=column_order))
     return ConditionTable(
         several[0].judge,
-        found.counted,
+        common.counted,
         columns,
-        tuple((model, tuple(own.get(name) for name in columns)) for model, own in cells.items()),
+        tuple((model, tuple(of_model.get(name) for name in columns)) for model, of_model in cells.items()),
     )
 
 
@@ -74,30 +77,30 @@ def _by_model(rows: Sequence[Judged]) -> Mapping[str, list[Judged]]:
     systems: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
         systems[row.model, row.documents].add(row.system)
-    found: dict[str, list[Judged]] = defaultdict(list)
+    by_model: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
-        found[row.model if len(systems[row.model, row.documents]) == 1 else row.system].append(row)
-    return dict(sorted(found.items()))
+        by_model[row.model if len(systems[row.model, row.documents]) == 1 else row.system].append(row)
+    return dict(sorted(by_model.items()))
 
 
 def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
     members: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
         members[row.documents].append(row)
-    scores = {name: overall(own, resampling=resampling) for name, own in members.items()}
-    best, second = best_and_second({name: one.kpr_macro for name, one in scores.items()})
+    scores = {name: overall(answers, resampling=resampling) for name, answers in members.items()}
+    best, second = best_and_second({name: score.kpr_macro for name, score in scores.items()})
     return {
         name: Cell(
             scores=scores[name],
             difference=Stat.undefined(IS_FULL, method=METHOD)
             if name == FULL
-            else difference(own, members.get(FULL, []), resampling=resampling),
-            response_words=sum(row.response_words for row in own) / len(own),
-            shown_words=_mean_shown(own),
+            else difference(answers, members.get(FULL, []), resampling=resampling),
+            response_words=sum(row.response_words for row in answers) / len(answers),
+            shown_words=_mean_shown(answers),
             rank=1 if name in best else 2 if name in second else 0,
             is_full=name == FULL,
         )
-        for name, own in members.items()
+        for name, answers in members.items()
     }
 
 

@@ -33,10 +33,10 @@ def fit_logit(
     mean, spread = features.mean(axis=0), features.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     rows = np.column_stack([np.ones(len(labels)), (features - mean) / scale])
-    found = _newton(rows, np.eye(n_labels)[labels][:, 1:], counted, ridge)
-    found[:, 1:] /= scale
-    found[:, 0] -= found[:, 1:] @ mean
-    return found
+    coefficients = _newton(rows, np.eye(n_labels)[labels][:, 1:], counted, ridge)
+    coefficients[:, 1:] /= scale
+    coefficients[:, 0] -= coefficients[:, 1:] @ mean
+    return coefficients
 
 
 def probabilities(features: Floats, coefficients: Floats) -> Floats:
@@ -47,46 +47,46 @@ def probabilities(features: Floats, coefficients: Floats) -> Floats:
 def balanced_weights(labels: Ints, n_labels: int) -> Floats:
     """Weights, shape (n,), by which all labels count the same; their mean is 1."""
     counts = np.bincount(labels, minlength=n_labels)
-    found: Floats = len(labels) / n_labels / counts[labels]
-    return found
+    weights: Floats = len(labels) / n_labels / counts[labels]
+    return weights
 
 
 def _shares(rows: Floats, coefficients: Floats) -> Floats:
     scores = np.column_stack([np.zeros(len(rows)), rows @ coefficients.T])
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return found
+    shares: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return shares
 
 
-def _newton(rows: Floats, given: Floats, weights: Floats, ridge: float) -> Floats:
+def _newton(rows: Floats, chosen: Floats, weights: Floats, ridge: float) -> Floats:
     """Coefficients for rows of shape (n, width) and labels as indicators of shape (n, labels - 1)."""
-    n_others, width = given.shape[1], rows.shape[1]
+    n_others, width = chosen.shape[1], rows.shape[1]
     penalty = np.full(width, ridge)
     penalty[0] = 0.0
-    found = np.zeros((n_others, width))
+    coefficients = np.zeros((n_others, width))
     for _step in range(MAX_STEPS):
-        shares = _shares(rows, found)[:, 1:]
-        slope = (weights[:, None] * (given - shares)).T @ rows - penalty * found
+        shares = _shares(rows, coefficients)[:, 1:]
+        slope = (weights[:, None] * (chosen - shares)).T @ rows - penalty * coefficients
         curve = np.zeros((n_others, width, n_others, width))
-        for one in range(n_others):
-            for other in range(n_others):
-                each = weights * shares[:, one] * ((one == other) - shares[:, other])
-                curve[one, :, other] = rows.T @ (rows * each[:, None])
-            curve[one, :, one] += np.diag(penalty)
+        for label in range(n_others):
+            for second in range(n_others):
+                each = weights * shares[:, label] * ((label == second) - shares[:, second])
+                curve[label, :, second] = rows.T @ (rows * each[:, None])
+            curve[label, :, label] += np.diag(penalty)
         size = n_others * width
         step = np.linalg.solve(curve.reshape(size, size), slope.ravel()).reshape(n_others, width)
-        loss = _loss(rows, given, weights, penalty, found)
-        while _loss(rows, given, weights, penalty, found + step) > loss and np.abs(step).max() > TOLERANCE:
+        loss = _loss(rows, chosen, weights, penalty, coefficients)
+        while _loss(rows, chosen, weights, penalty, coefficients + step) > loss and np.abs(step).max() > TOLERANCE:
             step /= 2
-        found = found + step
+        coefficients = coefficients + step
         if np.abs(step).max() <= TOLERANCE:
-            return found
+            return coefficients
     raise NotFitted(f"no convergence in {MAX_STEPS} steps")
 
 
-def _loss(rows: Floats, given: Floats, weights: Floats, penalty: Floats, coefficients: Floats) -> float:
+def _loss(rows: Floats, chosen: Floats, weights: Floats, penalty: Floats, coefficients: Floats) -> float:
     """The penalized negative log-likelihood."""
     scores = np.column_stack([np.zeros(len(rows)), rows @ coefficients.T])
     highest = scores.max(axis=1)
     total = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
-    return float(weights @ (total - (given * scores[:, 1:]).sum(axis=1)) + (penalty * coefficients**2).sum() / 2)
+    return float(weights @ (total - (chosen * scores[:, 1:]).sum(axis=1)) + (penalty * coefficients**2).sum() / 2)

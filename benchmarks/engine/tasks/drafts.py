@@ -90,9 +90,9 @@ class DraftTask(Task, Generic[Q]):
         """Make the last texts what judges see."""
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
-        rows = DraftText.objects.filter(judge=judge, draft__in=[one.pk for one in subjects], number=FINISHED)
+        rows = DraftText.objects.filter(judge=judge, draft__in=[draft.pk for draft in subjects], number=FINISHED)
         there = set(rows.values_list("draft", flat=True))
-        return {one.pk: Counts(1, int(one.pk in there)) for one in subjects}
+        return {draft.pk: Counts(1, int(draft.pk in there)) for draft in subjects}
 
     def answers(self) -> QuerySet[DraftText, DraftText]:
         """Texts, those on the way too."""
@@ -102,11 +102,11 @@ class DraftTask(Task, Generic[Q]):
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[Q]]:
         """The next texts that can be asked for. Documents are read for drafts only that are not finished."""
-        drafts, found = [item.draft for item in items], _read(config)
+        drafts, settings = [item.draft for item in items], _read(config)
         there = _texts_of(drafts)
         documents = self.documents_of([draft for draft in drafts if FINISHED not in there[draft.pk]])
         return {
-            item.pk: self.next_questions(item.draft, documents[item.draft.pk], found, there[item.draft.pk])
+            item.pk: self.next_questions(item.draft, documents[item.draft.pk], settings, there[item.draft.pk])
             if item.draft.pk in documents
             else []
             for item in items
@@ -116,15 +116,15 @@ class DraftTask(Task, Generic[Q]):
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[Q]]:
         """All steps, with texts as long as they may be."""
-        drafts, asked = [item.draft for item in items], dict[int, list[Q]]()
-        documents, texts, found = self.documents_of(drafts), _texts_of(drafts), _read(config)
+        drafts, steps_of = [item.draft for item in items], dict[int, list[Q]]()
+        documents, texts, settings = self.documents_of(drafts), _texts_of(drafts), _read(config)
         for item in items:
             there, steps = dict(texts[item.draft.pk]), list[Q]()
-            while more := self.next_questions(item.draft, documents[item.draft.pk], found, there):
+            while more := self.next_questions(item.draft, documents[item.draft.pk], settings, there):
                 there |= {question.number: "word " * question.n_words for question in more}
                 steps += more
-            asked[item.pk] = steps
-        return asked
+            steps_of[item.pk] = steps
+        return steps_of
 
     def store(self, question: Q, answers: Mapping[str, Written | Problem], origin: Origin) -> None:
         """A text; the last one is finished unless it is empty."""
@@ -144,8 +144,8 @@ class DraftTask(Task, Generic[Q]):
         """Sentences of the documents."""
         drafts, config = [item.draft for item in items], ExtractiveConfig.from_mapping(judge.config)
         documents = self.documents_of(drafts)
-        found = [(draft.pk, FINISHED, self.offline(draft, documents[draft.pk], config)) for draft in drafts]
-        return lambda origin: self._add([(*row, origin) for row in found])
+        rows = [(draft.pk, FINISHED, self.offline(draft, documents[draft.pk], config)) for draft in drafts]
+        return lambda origin: self._add([(*row, origin) for row in rows])
 
     def _add(self, rows: Sequence[tuple[int, int, Written | Problem, Origin]]) -> None:
         """Texts of drafts; one that another worker stored first stays."""
@@ -157,12 +157,12 @@ class DraftTask(Task, Generic[Q]):
             if (draft, number) in known:
                 continue
             known.add((draft, number))
-            found = Written("", (answer.reason,)) if isinstance(answer, Problem) else answer
-            row = DraftText(draft_id=draft, number=number, text=found.text, is_valid=not found.problems)
-            row.raw = {"problem": " ".join(found.problems), "remarks": list(found.remarks)}
+            written = Written("", (answer.reason,)) if isinstance(answer, Problem) else answer
+            row = DraftText(draft_id=draft, number=number, text=written.text, is_valid=not written.problems)
+            row.raw = {"problem": " ".join(written.problems), "remarks": list(written.remarks)}
             texts += origin.mark([row])
-            if number == FINISHED and found.text:
-                finished.append((drafts[draft], found, origin))
+            if number == FINISHED and written.text:
+                finished.append((drafts[draft], written, origin))
         DraftText.objects.bulk_create(texts)
         self.finish(finished)
 
@@ -170,13 +170,13 @@ class DraftTask(Task, Generic[Q]):
 def _texts_of(drafts: Sequence[Draft]) -> Mapping[int, Texts]:
     """What is there by draft, with the notes that it takes from another one; one query."""
     notes = {draft.pk: draft.notes_of_id for draft in drafts if draft.notes_of_id is not None}
-    found: dict[int, dict[int, str]] = defaultdict(dict)
+    texts: dict[int, dict[int, str]] = defaultdict(dict)
     rows = DraftText.objects.filter(draft__in=[*(draft.pk for draft in drafts), *notes.values()])
     for draft, number, text in rows.values_list("draft", "number", "text"):
-        found[draft][number] = text
+        texts[draft][number] = text
     for pk, other in notes.items():
-        found[pk] |= {number: text for number, text in found[other].items() if number != FINISHED}
-    return found
+        texts[pk] |= {number: text for number, text in texts[other].items() if number != FINISHED}
+    return texts
 
 
 def _read(config: ModelConfig) -> SummarizerConfig:

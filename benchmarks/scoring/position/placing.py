@@ -73,10 +73,10 @@ def reference_spread(reference: Sequence[str], shown: Shown, whole: Shown) -> Sp
     visible = spread(reference, shown)
     if shown.visible_words is None:
         return visible
-    found = spread(reference, whole)
-    mean = found.mean_word
+    whole_spread = spread(reference, whole)
+    mean = whole_spread.mean_word
     is_visible = mean is not None and mean <= shown.visible_words
-    return replace(visible, mean_word=mean if is_visible else None, first_word=found.first_word)
+    return replace(visible, mean_word=mean if is_visible else None, first_word=whole_spread.first_word)
 
 
 def place(lines: Sequence[str], reference: Sequence[str], shown: Shown, *, of_reference: Spread) -> Placement:
@@ -88,10 +88,10 @@ def positions(
     entry: str, texts: Sequence[Placed], *, scores: Iterable[str], people: Sequence[Placed] = ()
 ) -> Positions:
     """Pool the texts of one entry; `people` are those of people, to compare with."""
-    ours = [one.placement.text for one in texts]
-    references = [one.placement.reference for one in texts]
+    ours = [text.placement.text for text in texts]
+    references = [text.placement.reference for text in texts]
     cells, of_references = pooled_cells(ours), pooled_cells(references)
-    means = [one.mean_word for one in references]
+    means = [text.mean_word for text in references]
     known = [mean for mean in means if mean is not None]
     return Positions(
         entry=entry,
@@ -103,15 +103,15 @@ def positions(
         sentences=sentence_curve(ours),
         reference_sentences=sentence_curve(references),
         mean_word=fmean(known) if known else None,
-        by_position={name: spearman(means, [one.score(name) for one in texts]) for name in (*scores, *NAMES)},
+        by_position={name: spearman(means, [text.score(name) for text in texts]) for name in (*scores, *NAMES)},
     )
 
 
 def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Distance | None:
-    common = {one.subtopic for one in texts} & {one.subtopic for one in people}
+    common = {text.subtopic for text in texts} & {text.subtopic for text in people}
     if not common:
         return None
     ours, theirs = (
-        pooled_cells(one.placement.text for one in side if one.subtopic in common) for side in (texts, people)
+        pooled_cells(text.placement.text for text in side if text.subtopic in common) for side in (texts, people)
     )
     return kolmogorov_smirnov(ours, theirs)
