@@ -21,6 +21,7 @@ PASSWORD = cast.PASSWORD
 ACTS: dict[str, Callable[..., object]] = {
     "people": cast.join,
     "import": cast.take_in,
+    "make": cast.make,
     "study": studies.set_up,
     "sessions": writing.write_past_sessions,
     "tasks": writing.give_open_tasks,

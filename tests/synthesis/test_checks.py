@@ -106,7 +106,6 @@ def test_texts_are_compared_word_by_word() -> None:
     eight = "one two three four five six seven eight"
     assert texts.repeated([eight, f"{eight} nine"]) == (1 + 1 / 2) / 2
     assert texts.repeated(["short"]) is None
-    assert texts.in_common([f"{eight} nine"], [eight.upper()]) == 1 / 2
     assert [
         (pair.first, pair.second) for pair in texts.near_duplicates([eight, "other words", f"{eight} nine"])
     ] == [(0, 2)]

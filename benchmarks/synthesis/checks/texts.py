@@ -68,13 +68,6 @@ def repeated(texts: Sequence[str], *, length: int = RUN) -> float | None:
     return _mean([sum(counts[run] > 1 for run in one) / len(one) for one in every if one])
 
 
-def in_common(texts: Sequence[str], others: Sequence[str], *, length: int = RUN) -> float | None:
-    """The share of the distinct runs of some texts that others have too; None without runs."""
-    there = frozenset(run for text in others for run in runs(text, length))
-    here = frozenset(run for text in texts for run in runs(text, length))
-    return len(here & there) / len(here) if here else None
-
-
 def verbatim_share(plan: Plan) -> float | None:
     """The mean over planted pairs of the share of the insight's runs that the document has word for word."""
     documents = [runs(text, RUN) for text in plan.texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -13,14 +13,6 @@ from benchmarks.synthesis.packs.templates import Template, WrongTemplate, read
 ANY = "any"
 """The voice of side facts that fit into every document."""
 FRAME = ("titles", "openings", "asides", "closings")
-
-
-class NotThere(ValueError):
-    """A pack names something that it does not have; `where` is the place in its file."""
-
-    def __init__(self, where: str, message: str) -> None:
-        super().__init__(message)
-        self.where = where
 
 
 def _readable(source: str) -> str:
@@ -203,8 +195,3 @@ def _voiced(place: str, part: _Voiced) -> list[tuple[str, str]]:
 
 def _placed(place: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(f"{place}[{number}]", text) for number, text in enumerate(texts)]
-
-
-def plain(value: Any) -> Any:
-    """A value of a pack as JSON has it, for hashing."""
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

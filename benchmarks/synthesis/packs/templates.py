@@ -7,7 +7,7 @@ becomes “a” or “an”. Sentences begin with a capital, whatever they begin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -94,10 +94,6 @@ class Template:
                 case _:
                     parts.append(node)
         return tidy("".join(parts))
-
-    def runs(self) -> Sequence[int]:
-        """Lengths in words of the parts that are the same in every world."""
-        return [len(node.split()) for node in self.nodes if isinstance(node, str)]
 
 
 @cache

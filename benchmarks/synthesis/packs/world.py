@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.synthesis.checks.plans import Plan, plan_of
@@ -83,13 +82,6 @@ def _filling(pack: Pack, seed: int, unlike: int | None) -> Filling:
         raise NoWorld("a world cannot differ from itself: give another seed")
     other = NOTHING if unlike is None else fill(pack, Chance(pack.id, pack.version, unlike)).values
     return fill(pack, Chance(pack.id, pack.version, seed), unlike=other)
-
-
-def made_from(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Pack, version, seed and `unlike` of a haystack that was made from templates; None of any other."""
-    if metadata.get("made_from") != MADE_FROM:
-        return None
-    return {name: metadata.get(name) for name in ("pack", "pack_version", "seed", "unlike")}
 
 
 def _write(pack: Pack, filling: Filling, sheets: list[Sheet], seed: int, unlike: int | None) -> World:
