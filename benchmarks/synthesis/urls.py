@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern] = [
     path("corpora/synthesis/parts/<uuid:uid>/", views.part_detail, name="synthesis-part"),
     path(_ONE, views.synthesis_detail, name="synthesis"),
     path(f"{_ONE}haystack.json", views.synthesis_download, name="synthesis-download"),
+    path(f"{_ONE}figures/", views.synthesis_figures, name="synthesis-figures"),
     path(f"{_ONE}corpus/", views.synthesis_hand_over, name="synthesis-hand-over"),
     path(f"{_STEP}estimate/", views.step_estimate, name="synthesis-estimate"),
     path(f"{_STEP}start/", views.step_start, name="synthesis-start"),

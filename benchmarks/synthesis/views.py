@@ -18,7 +18,9 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.io.schemas import summhay
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply, SynthesisStep
 from benchmarks.owning import NotYours, may_change
+from benchmarks.results.stored import look_up
 from benchmarks.synthesis import handing_over, overview, steps
+from benchmarks.synthesis.figures import FIGURES, FiguresLook
 from benchmarks.synthesis.forms import StepForm, SynthesisForm, has_servers
 from benchmarks.synthesis.plan_picture import picture
 from benchmarks.synthesis.refusals import StepRefused
@@ -172,6 +174,18 @@ def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
         saw_insights(request.user, synthesis.haystack, reason="synthesis")
     name = f"{topic.source_name}.json"
     return download(summhay.dump(topic), name=name, content_type="application/json", about=synthesis)
+
+
+@require_safe
+@requires(VIEW)
+def synthesis_figures(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """What checks and people say of it, computed by a worker."""
+    synthesis = get_object_or_404(Synthesis.objects.select_related("haystack"), uid=uid)
+    if synthesis.haystack is not None:
+        saw_insights(request.user, synthesis.haystack, reason="synthesis")
+    shown = look_up(FIGURES, FiguresLook(synthesis.pk), now=timezone.now())
+    context = {"synthesis": synthesis, "shown": shown, "here": request.get_full_path()}
+    return page(request, "benchmarks/synthesis_figures.html", context)
 
 
 @require_safe

@@ -77,6 +77,9 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
             go_on(client, synthesis, name)
     page = client.get(address("synthesis", synthesis.uid)).content.decode()
     assert "is-leaked" in page
+    figures = " ".join(client.get(address("synthesis-figures", synthesis.uid)).content.decode().split())
+    assert "<dt>Planted against not: AUC</dt><dd>0.9" in figures
+    assert "<dt>Leaks left in a document, mean</dt><dd>0.12</dd>" in figures
     response = client.get(address("synthesis-download", synthesis.uid))
     assert b"insights_included" in b"".join(response.streaming_content)
     client.post(address("synthesis-hand-over", synthesis.uid))

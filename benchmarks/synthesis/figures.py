@@ -1,0 +1,133 @@
+"""Figures of a synthesis: the free checks of its documents, and what people decided against those checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
+
+from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisReply
+from benchmarks.results.computation import Computation, register
+from benchmarks.results.facts import totals
+from benchmarks.scoring.intervals import wilson
+from benchmarks.scoring.stat import Stat
+from benchmarks.states import PartKind, PartState, ReviewAction
+from benchmarks.synthesis import handing_over
+from benchmarks.synthesis.checks.lexical import NothingToCompare
+from benchmarks.synthesis.checks.report import check
+from benchmarks.synthesis.refusals import StepRefused
+
+CHECKED = (
+    "auc",
+    "threshold",
+    "precision",
+    "recall",
+    "mutation_recall",
+    "repeated",
+    "verbatim",
+    "number_precision",
+)
+
+
+@dataclass(frozen=True)
+class FiguresLook:
+    """Which synthesis, by its key."""
+
+    synthesis: int
+
+
+@dataclass(frozen=True)
+class SynthesisFigures:
+    """Shares with Wilson's intervals; `checks` are those of `synthesize check`, or `why_no_checks`.
+
+    `clear_wrong` are clear parts, and `flagged_wrong` flagged ones, that people did not accept as they were.
+    `agreed_hidden` and `agreed_shown` say how often people decided as the checks did while these were hidden
+    and shown. `edited` is the mean share of letters that edits changed, `leaks` the leaks left in a document.
+    """
+
+    decisions: Mapping[str, int]
+    n_unread: int
+    clear_wrong: Stat
+    flagged_wrong: Stat
+    agreed_hidden: Stat
+    agreed_shown: Stat
+    edited: float | None
+    leaks: float | None
+    checks: Mapping[str, float | None]
+    n_near_duplicates: int
+    n_overlapping: int
+    why_no_checks: str = ""
+
+
+def _figures(look: FiguresLook) -> SynthesisFigures:
+    synthesis = Synthesis.objects.get(pk=look.synthesis)
+    rows = SynthesisDecision.objects.filter(part__synthesis=synthesis, undone_by=None)
+    decisions = list(rows.exclude(action=ReviewAction.UNDO).select_related("part").order_by("pk"))
+    first = {row.part_id: row for row in reversed([row for row in decisions if row.is_read])}
+    edits = [row for row in decisions if row.action == ReviewAction.EDIT]
+    documents = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
+    left = [_n_leaks(part) for part in documents.exclude(state=PartState.REGENERATED)]
+    return SynthesisFigures(
+        decisions=dict(Counter(row.action for row in decisions if row.is_read)),
+        n_unread=sum(not row.is_read for row in decisions),
+        clear_wrong=_share([_is_changed(row) for row in first.values() if not _was_flagged(row)]),
+        flagged_wrong=_share([_is_changed(row) for row in first.values() if _was_flagged(row)]),
+        agreed_hidden=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if row.is_blind]),
+        agreed_shown=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if not row.is_blind]),
+        edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
+        leaks=_mean(left),
+        **_checks(synthesis),
+    )
+
+
+def _checks(synthesis: Synthesis) -> dict[str, Any]:
+    try:
+        found = check(handing_over.topic_file(synthesis)).as_json()
+    except (StepRefused, NothingToCompare) as error:
+        return {"checks": {}, "n_near_duplicates": 0, "n_overlapping": 0, "why_no_checks": str(error)}
+    return {
+        "checks": {name: found[name] for name in CHECKED},
+        "n_near_duplicates": len(found["near_duplicate_documents"]),
+        "n_overlapping": len(found["overlapping_insights"]),
+    }
+
+
+def _n_leaks(part: SynthesisPart) -> int:
+    pairs = part.data.get("pairs", ())
+    return sum(not pair["is_planned"] and pair["present"] in {"yes", "partly"} for pair in pairs)
+
+
+def _was_flagged(row: SynthesisDecision) -> bool:
+    return bool(row.part.data.get("flags"))
+
+
+def _is_changed(row: SynthesisDecision) -> bool:
+    return row.action != ReviewAction.ACCEPT
+
+
+def _share(hits: Sequence[bool]) -> Stat:
+    return wilson(sum(hits), len(hits), method="share")
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _facts(look: FiguresLook) -> object:
+    synthesis = {"synthesis": look.synthesis}
+    parts = SynthesisPart.objects.filter(**synthesis)
+    rows = totals(
+        parts,
+        *(parts.filter(state=state) for state in PartState.values),
+        SynthesisReply.objects.filter(part__synthesis=look.synthesis),
+        SynthesisDecision.objects.filter(part__synthesis=look.synthesis),
+    )
+    return rows, list(Synthesis.objects.filter(pk=look.synthesis).values_list("steps__name", "steps__state"))
+
+
+FIGURES = register(
+    Computation("synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts)
+)
