@@ -13,6 +13,7 @@ from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addres
 from benchmarks.states import ReviewAction, SynthesisKind
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
+from benchmarks.synthesis.sources import NoDocument, Source, pasted
 from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
 from benchmarks.web.folds import FoldedForm
 
@@ -107,15 +108,37 @@ class SynthesisForm(FoldedForm):
         return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"].strip())
 
 
+class DocumentsForm(forms.Form):
+    """Documents of one's own, pasted, and who reads them."""
+
+    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("What the documents have in common."))
+    texts = forms.CharField(
+        label=_("Documents"), max_length=2_000_000, strip=False, widget=forms.Textarea(attrs={"rows": 18}),
+        help_text=_("Plain text or Markdown, at least two; a line of three hyphens or more stands between them."),
+    )  # fmt: skip
+    base_url = forms.ChoiceField(label=_("Address"), choices=addresses)
+    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
+    subtopics = _number(_("Subtopics, at most"), "subtopics", 50)
+
+    def clean_texts(self) -> list[Source]:
+        """The documents."""
+        try:
+            return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
+        except NoDocument as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def settings(self) -> Settings:
+        """Those of a valid form."""
+        data = self.cleaned_data
+        return Settings(subtopics=data["subtopics"], subtopics_least=1, documents=len(data["texts"]))
+
+    def config(self) -> GeneratorConfig:
+        """The model of a valid form."""
+        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"].strip())
+
+
 class StepForm(ModelOptionsForm):
     """How a step asks its model."""
-
-
-class StepModelForm(forms.Form):
-    """Which model does a step."""
-
-    base_url = forms.ChoiceField(choices=addresses)
-    model = forms.CharField(max_length=120)
 
 
 class DecisionForm(forms.Form):

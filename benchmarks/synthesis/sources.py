@@ -17,6 +17,7 @@ _BLOCKS = frozenset({
 })  # fmt: skip
 _SILENT = frozenset({"script", "style", "template", "noscript", "head", "nav"})
 _BLANKS = re.compile(r"[ \t\r\f\v\u00a0]+")
+_BETWEEN = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 _GAPS = re.compile(r"\s*\n\s*\n\s*")
 
 
@@ -111,6 +112,19 @@ def read(path: Path) -> Source:
     if not found.text:
         raise NoDocument(f"{path.name} holds no text.")
     return Source(found.title or path.stem[:300], found.text)
+
+
+def pasted(text: str) -> list[Source]:
+    """Documents between lines of hyphens, as Markdown; the title is the first heading or the first words.
+
+    Raises:
+        NoDocument: there are fewer than two.
+    """
+    found = [from_markdown(part) for part in _BETWEEN.split(text) if part.strip()]
+    found = [Source(one.title or " ".join(one.text.split()[:8])[:300], one.text) for one in found if one.text]
+    if len(found) < 2:
+        raise NoDocument(f"There are {len(found)} documents; at least two are needed.")
+    return found
 
 
 def read_folder(folder: Path) -> list[Source]:

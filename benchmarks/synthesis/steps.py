@@ -19,6 +19,7 @@ from benchmarks.synthesis import from_documents, making
 from benchmarks.synthesis.counting import Tally
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.sources import Source
 from benchmarks.synthesis.standing import stands
 from benchmarks.synthesis.worlds import Reading
 
@@ -77,6 +78,18 @@ def begin(
     for number, each in enumerate(steps_of(kind), 1):
         SynthesisStep.objects.create(synthesis=synthesis, number=number, name=each.name, judge=judge)
     audit.record(actor=by, action="synthesis.begun", target=synthesis, now=now, kind=kind)
+    return synthesis
+
+
+@transaction.atomic
+def begin_with_documents(
+    *, topic: str, sources: Sequence[Source], settings: Settings, seed: int, judge: Judge, by: Any, now: datetime
+) -> Synthesis:
+    """A synthesis of documents of one's own."""
+    synthesis = begin(
+        kind=SynthesisKind.DOCUMENTS, topic=topic, settings=settings, seed=seed, judge=judge, by=by, now=now
+    )
+    from_documents.add_documents(synthesis=synthesis, sources=sources, now=now)
     return synthesis
 
 

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path("corpora/from-templates/", pack_pages.pack_new, name="pack-new"),
     path("corpora/synthesis/", views.synthesis_list, name="syntheses"),
     path("corpora/synthesis/new/", views.synthesis_new, name="synthesis-new"),
+    path("corpora/synthesis/documents/", views.synthesis_documents, name="synthesis-documents"),
     path("corpora/synthesis/parts/<uuid:uid>/", views.part_detail, name="synthesis-part"),
     path(_ONE, views.synthesis_detail, name="synthesis"),
     path(f"{_ONE}haystack.json", views.synthesis_download, name="synthesis-download"),

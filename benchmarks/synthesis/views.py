@@ -21,7 +21,7 @@ from benchmarks.owning import NotYours, may_change
 from benchmarks.results.stored import look_up
 from benchmarks.synthesis import handing_over, overview, steps
 from benchmarks.synthesis.figures import FIGURES, FiguresLook
-from benchmarks.synthesis.forms import StepForm, SynthesisForm, has_servers
+from benchmarks.synthesis.forms import DocumentsForm, StepForm, SynthesisForm, has_servers
 from benchmarks.synthesis.plan_picture import picture
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
@@ -69,6 +69,33 @@ def synthesis_new(request: HtmxHttpRequest) -> HttpResponse:
     return page(
         request, "benchmarks/synthesis_new.html", {"form": form, "has_servers": has_servers()}, status=status
     )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(RUN)
+def synthesis_documents(request: HtmxHttpRequest) -> HttpResponse:
+    """Begin one with documents of one's own; nothing is asked before its first step is started."""
+    form = DocumentsForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data, now = form.cleaned_data, timezone.now()
+        try:
+            judge = steps.save_generator(name=data["model"], config=form.config(), by=request.user, now=now)
+        except NotYours as refused:
+            form.add_error("model", str(refused))
+        else:
+            synthesis = steps.begin_with_documents(
+                topic=data["topic"].strip(),
+                sources=data["texts"],
+                settings=form.settings(),
+                seed=1,
+                judge=judge,
+                by=request.user,
+                now=now,
+            )
+            return redirect("benchmarks:synthesis", synthesis.uid)
+    status = 422 if request.method == "POST" else 200
+    context = {"form": form, "has_servers": has_servers()}
+    return page(request, "benchmarks/synthesis_documents.html", context, status=status)
 
 
 @require_safe

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.models import Synthesis
-from benchmarks.states import SynthesisKind
-from benchmarks.synthesis import from_documents, sources, steps
+from benchmarks.synthesis import sources, steps
 from benchmarks.synthesis.commands import model_work
 from benchmarks.synthesis.commands.base import Output, Subcommand, SynthesisRefused
 from benchmarks.synthesis.settings import Settings
@@ -41,18 +39,15 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
     topic, judge = model_work.topic_and_model(options)
     chosen = {name: options[name] for name in ("subtopics", "rounds") if options[name] is not None}
     settings = Settings.from_mapping({**chosen, "subtopics_least": 1, "documents": len(found)})
-    with transaction.atomic():
-        synthesis = steps.begin(
-            kind=SynthesisKind.DOCUMENTS,
-            topic=topic,
-            settings=settings,
-            seed=options["seed"],
-            judge=judge,
-            by=None,
-            now=timezone.now(),
-        )
-        from_documents.add_documents(synthesis=synthesis, sources=found, now=timezone.now())
-    return synthesis
+    return steps.begin_with_documents(
+        topic=topic,
+        sources=found,
+        settings=settings,
+        seed=options["seed"],
+        judge=judge,
+        by=None,
+        now=timezone.now(),
+    )
 
 
 FROM_DOCUMENTS = Subcommand(
