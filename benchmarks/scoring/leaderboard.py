@@ -77,13 +77,13 @@ class Leaderboard:
         """
         self.average, self.resampling = average, resampling
         self.of: dict[str, list[Scored]] = {}
-        for one in scored:
-            self.of.setdefault(one.entry, []).append(one)
+        for text in scored:
+            self.of.setdefault(text.entry, []).append(text)
         self._n_without_gold = {
-            entry: sum(one.score.n_without_gold for one in rows) for entry, rows in self.of.items()
+            entry: sum(text.score.n_without_gold for text in rows) for entry, rows in self.of.items()
         }
-        found = sorted({(one.place, one.subtopic) for rows in self.of.values() for one in rows})
-        self._at = {subtopic: at for at, (_place, subtopic) in enumerate(found)}
+        subtopics = sorted({(text.place, text.subtopic) for rows in self.of.values() for text in rows})
+        self._at = {subtopic: at for at, (_place, subtopic) in enumerate(subtopics)}
         added_up = {entry: self._added_up(rows) for entry, rows in self.of.items()}
         self._sums = {entry: added for entry, (added, _n) in added_up.items()}
         self._n_having = {entry: n for entry, (_added, n) in added_up.items()}
@@ -109,14 +109,14 @@ class Leaderboard:
 
     def _blocks(self, batches: dict[bytes, Batch], entry: str) -> tuple[Batch, dict[str, int]]:
         """An entry's sums by figure in a batch of its own subtopics, whatever else is on the board."""
-        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
-        batch = batches.setdefault(own.tobytes(), Batch(int(own.sum()), self.resampling))
-        return batch, {name: batch.add(self._sums[entry][own][:, _columns(name)]) for name in FIGURES}
+        is_there = np.isin(list(self._at), [text.subtopic for text in self.of[entry]])
+        batch = batches.setdefault(is_there.tobytes(), Batch(int(is_there.sum()), self.resampling))
+        return batch, {name: batch.add(self._sums[entry][is_there][:, _columns(name)]) for name in FIGURES}
 
     def _shares(self, entry: str, name: str, batch: Batch, block: int) -> Shares | None:
         """What a score is made of: its insights, and how many of these are above 0, or below 1."""
-        own = np.isin(list(self._at), [one.subtopic for one in self.of[entry]])
-        return self._shares_of(entry, name, own, batch.blocks[block])
+        is_there = np.isin(list(self._at), [text.subtopic for text in self.of[entry]])
+        return self._shares_of(entry, name, is_there, batch.blocks[block])
 
     def _shares_of(self, entry: str, name: str, kept: Bools, sums: Floats) -> Shares | None:
         """What a score is made of on some subtopics, a mask, with these sums; None of words."""
@@ -145,10 +145,10 @@ class Leaderboard:
             batches: dict[bytes, Batch] = {}
             listed = list(pairs)
             prepared = [self._sides(batches, first, second, names) for first, second in listed]
-            found = [{name: side.stat() for name, side in sides.items()} for sides in prepared]
+            figures = [{name: side.stat() for name, side in sides.items()} for sides in prepared]
         return [
             {name: self._over_writers(stat, first, second, name) for name, stat in stats.items()}
-            for (first, second), stats in zip(listed, found, strict=True)
+            for (first, second), stats in zip(listed, figures, strict=True)
         ]
 
     def _over_writers(self, stat: Stat, first: str, second: str, name: str) -> Stat:
@@ -157,7 +157,7 @@ class Leaderboard:
         if self.resampling is None or stat.value is None or not any(is_written):
             return stat
         if all(is_written):
-            return about_these(stat, len({one.writer for entry in (first, second) for one in self.of[entry]}))
+            return about_these(stat, len({text.writer for entry in (first, second) for text in self.of[entry]}))
         people, system = (first, second) if is_written[0] else (second, first)
         return over_writers(stat, self._less(people, system, name), level=self.resampling.level)
 
@@ -169,18 +169,18 @@ class Leaderboard:
             batches: dict[bytes, Batch] = {}
             listed = list(pairs)
             prepared = [self._sides(batches, first, second, names) for first, second in listed]
-            found = [{name: side.compared() for name, side in sides.items()} for sides in prepared]
+            figures = [{name: side.compared() for name, side in sides.items()} for sides in prepared]
         return [
-            {name: self._of_people(one, first, second, name) for name, one in sides.items()}
-            for (first, second), sides in zip(listed, found, strict=True)
+            {name: self._of_people(both, first, second, name) for name, both in sides.items()}
+            for (first, second), sides in zip(listed, figures, strict=True)
         ]
 
-    def _of_people(self, one: Compared, first: str, second: str, name: str) -> Compared:
+    def _of_people(self, both: Compared, first: str, second: str, name: str) -> Compared:
         """A comparison in which a side of people, and the difference, have writers as a sample."""
         return Compared(
-            self._side_over_writers(one.first, first, second, name),
-            self._side_over_writers(one.second, second, first, name),
-            self._over_writers(one.difference, first, second, name),
+            self._side_over_writers(both.first, first, second, name),
+            self._side_over_writers(both.second, second, first, name),
+            self._over_writers(both.difference, first, second, name),
         )
 
     def _side_over_writers(self, stat: Stat, entry: str, other: str, name: str) -> Stat:
@@ -200,21 +200,21 @@ class Leaderboard:
         self, batches: dict[bytes, Batch], first: str, second: str, names: Sequence[str]
     ) -> dict[str, _Difference]:
         """What two entries have on common subtopics, by figure; those with the same ones share a batch."""
-        one, other = self._sums[first], self._sums[second]
-        found = {}
+        ours_all, theirs_all = self._sums[first], self._sums[second]
+        differences = {}
         for name in names:
-            ours, theirs = one[:, _columns(name)], other[:, _columns(name)]
+            ours, theirs = ours_all[:, _columns(name)], theirs_all[:, _columns(name)]
             common = (ours[:, 1] > 0) & (theirs[:, 1] > 0)
             of = FIGURES.index(name)
             n_ours, n_theirs = (self._n_having[entry][common, of, None] for entry in (first, second))
             batch = batches.setdefault(common.tobytes(), Batch(int(common.sum()), self.resampling))
-            found[name] = _Difference(
+            differences[name] = _Difference(
                 batch,
                 self._side(batch, first, name, common, ours[common] / n_ours),
                 self._side(batch, second, name, common, theirs[common] / n_theirs),
                 n_items=round(float(ours[common][:, 1].sum())),
             )
-        return found
+        return differences
 
     def _side(self, batch: Batch, entry: str, name: str, common: Bools, sums_there: Floats) -> _Side:
         """A figure of an entry on common subtopics, a mask, where it has these sums."""
@@ -231,11 +231,13 @@ class Leaderboard:
             has = self._sums[entry][:, _columns(name)][:, 1] > 0
             if has.any():
                 groups.setdefault(has.tobytes(), []).append(entry)
-        found = {}
+        placed = {}
         for group in groups.values():
-            made = standings(np.stack([self._linear(entry, name) for entry in group]))
-            found.update({entry: (one, made) for entry, one in zip(group, made.systems, strict=True)})
-        return found
+            together = standings(np.stack([self._linear(entry, name) for entry in group]))
+            placed.update(
+                {entry: (standing, together) for entry, standing in zip(group, together.systems, strict=True)}
+            )
+        return placed
 
     def _linear(self, entry: str, name: str) -> Floats:
         """A value for each subtopic with the figure: their mean is the figure, their scatter its error."""
@@ -262,20 +264,20 @@ class Leaderboard:
             entry=entry,
             stats=stats,
             n_summaries=len(rows),
-            n_insights=sum(len(one.score.insights) for one in rows),
-            n_missing=sum(one.score.n_missing for one in rows),
-            subtopics=frozenset(one.subtopic for one in rows),
+            n_insights=sum(len(text.score.insights) for text in rows),
+            n_missing=sum(text.score.n_missing for text in rows),
+            subtopics=frozenset(text.subtopic for text in rows),
         )
 
     def _is_written(self, entry: str) -> bool:
-        return any(one.writer is not None for one in self.of[entry])
+        return any(text.writer is not None for text in self.of[entry])
 
     def _cells(self, entry: str, name: str) -> list[tuple[int, Cell]]:
         """What each text of people scores, weighted as in the figure, with the place of its subtopic."""
         rows = self.of[entry]
         return [
-            (self._at[one.subtopic], Cell(one.writer, one.subtopic, value / n, n))
-            for one, value, n in zip(rows, *self._each(rows, name), strict=True)
+            (self._at[text.subtopic], Cell(text.writer, text.subtopic, value / n, n))
+            for text, value, n in zip(rows, *self._each(rows, name), strict=True)
             if n
         ]
 
@@ -315,7 +317,7 @@ class Leaderboard:
         """
         totals = np.zeros((len(self._at), 2 * len(FIGURES)))
         n_having = np.zeros((len(self._at), len(FIGURES)))
-        of = np.array([self._at[one.subtopic] for one in rows])
+        of = np.array([self._at[text.subtopic] for text in rows])
         for at, name in enumerate(FIGURES):
             values, counts = self._each(rows, name)
             np.add.at(totals[:, 2 * at], of, values)
@@ -325,8 +327,8 @@ class Leaderboard:
 
     def _each(self, rows: Sequence[Scored], name: str) -> tuple[list[float], list[int]]:
         if name != WORDS:
-            return sums([one.score for one in rows], name, self.average)
-        words = [one.words_per_bullet for one in rows]
+            return sums([text.score for text in rows], name, self.average)
+        words = [text.words_per_bullet for text in rows]
         return [each or 0.0 for each in words], [int(each is not None) for each in words]
 
 
@@ -336,12 +338,12 @@ def _insights_of(rows: Sequence[Scored], at: Mapping[int, int]) -> Floats:
     Shape (subtopics, measures, 3).
     """
     counts, n_summaries = np.zeros((len(at), len(MEASURES), 3)), np.zeros(len(at))
-    for one in rows:
-        n_summaries[at[one.subtopic]] += 1
+    for text in rows:
+        n_summaries[at[text.subtopic]] += 1
         for place, name in enumerate(MEASURES):
-            values = one.score.values[name]
+            values = text.score.values[name]
             beyond = sum(value > 0 for value in values), sum(value < 1 for value in values)
-            counts[at[one.subtopic], place] += (len(values), *beyond)
+            counts[at[text.subtopic], place] += (len(values), *beyond)
     counts /= np.maximum(n_summaries, 1)[:, None, None]
     return counts
 
@@ -373,18 +375,18 @@ class _Difference:
     def stat(self) -> Stat:
         if not self.batch.n_clusters:
             return Stat.undefined(NOTHING_COMMON, method="paired difference")
-        one, other = self._estimates()
-        return one.minus(other).stat(n_items=self.n_items)
+        first, second = self._estimates()
+        return first.minus(second).stat(n_items=self.n_items)
 
     def compared(self) -> Compared:
         if not self.batch.n_clusters:
             return Compared(Stat.undefined(NOTHING_COMMON), Stat.undefined(NOTHING_COMMON), self.stat())
-        one, other = self._estimates()
-        return Compared(one.stat(n_items=self.n_items), other.stat(n_items=self.n_items), self.stat())
+        first, second = self._estimates()
+        return Compared(first.stat(n_items=self.n_items), second.stat(n_items=self.n_items), self.stat())
 
     def _estimates(self) -> tuple[Estimate, Estimate]:
-        one, other = (
+        first, second = (
             self.batch.estimate(side.figure, [side.block], shares=side.shares)
             for side in (self.first, self.second)
         )
-        return one, other
+        return first, second

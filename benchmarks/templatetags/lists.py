@@ -34,9 +34,9 @@ def list_filters(context: Any, form: forms.Form, n: int | None = None, of: int |
 
 
 @register.simple_tag(takes_context=True)
-def kept_fields(context: Any, form: forms.Form, form_id: str = "") -> SafeString:
-    """What an address says beside a form (of this id), as the order of tables, so that sending it keeps that."""
-    return _hidden(_others(context, form), form_id)
+def kept_fields(context: Any, form: forms.Form) -> SafeString:
+    """What an address says beside a form, as the order of tables, so that sending the form keeps it."""
+    return _hidden(_others(context, form))
 
 
 def _others(context: Any, form: forms.Form) -> QueryDict:
@@ -46,7 +46,6 @@ def _others(context: Any, form: forms.Form) -> QueryDict:
     return query
 
 
-def _hidden(query: QueryDict, owner: str = "") -> SafeString:
-    form = format_html(' form="{}"', owner) if owner else ""
-    pairs = ((name, value, form) for name, values in query.lists() for value in values)
-    return format_html_join("", '<input type="hidden" name="{}" value="{}"{}>', pairs)
+def _hidden(query: QueryDict) -> SafeString:
+    pairs = ((name, value) for name, values in query.lists() for value in values)
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', pairs)
