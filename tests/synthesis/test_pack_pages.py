@@ -58,6 +58,10 @@ def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(ada: Any, lo
     page = client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
     for words in ("made from templates: pack baths,", "seed 2", "unlike seed 1"):
         assert words in page
+    parallel = "?pack=baths&amp;seed=3&amp;unlike=2"
+    assert parallel in page
+    form = client.get(reverse("benchmarks:pack-new") + parallel.replace("&amp;", "&")).content.decode()
+    assert world(3, unlike=2).topic.subtopics[0].insights[0].text in form
     assert b"".join(summhay.dump(stored)) == b"".join(summhay.dump(made_topic))
 
 
