@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,8 +37,11 @@ PAIRED = (420, 320)
 """The size of charts that stand beside each other."""
 
 
-def forest(report: JudgeReport, measure: str) -> Chart | None:
-    """One figure of every judge with its interval, the highest on top, and the people's as a band."""
+def forest(report: JudgeReport, measure: str, *, url_of: Callable[[str], str] | None = None) -> Chart | None:
+    """One figure of every judge with its interval, the highest on top, and the people's as a band.
+
+    `url_of` gives the rows behind a judge's dot by its key.
+    """
     found = [(row, stat) for row in report.rows if (stat := row.stats.get(measure)) is not None]
     found.sort(key=lambda pair: -(-math.inf if pair[1].value is None else pair[1].value))
     if not any(stat.is_defined for _row, stat in found):
@@ -56,7 +59,7 @@ def forest(report: JudgeReport, measure: str) -> Chart | None:
             digits=2,
             columns={"series": _("Judge")},
         ),
-        [Point.of(stat, series=row.name) for row, stat in found],
+        [Point.of(stat, series=row.name, url=url_of(row.key) if url_of else "") for row, stat in found],
         Dots(
             domain=_up_to_one([stat for _row, stat in found]),
             colours=[(row.name, colour_of(row.colour)) for row, _stat in found],
@@ -151,8 +154,11 @@ def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
     return JudgedPairs(table.judges[judge].name, judge, tuple(pairs))
 
 
-def summary_charts(found: JudgedPairs) -> tuple[Chart, Chart]:
-    """Coverage of each summary by people and by one judge, and their difference against their mean."""
+def summary_charts(found: JudgedPairs, *, url_of: Callable[[str], str] | None = None) -> tuple[Chart, Chart]:
+    """Coverage of each summary by people and by one judge, and their difference against their mean.
+
+    `url_of` gives the rows behind a dot by its summarizer.
+    """
     judge, n = found.judge, len(found.pairs)
     colours = [(judge, colour_of(found.colour)), (_("equal"), HUMAN)]
     columns = {"series": _("Summarizer"), "group": _("Judge"), "n": _("insights")}
@@ -165,8 +171,15 @@ def summary_charts(found: JudgedPairs) -> tuple[Chart, Chart]:
         value=_("%(judge)s, coverage in %%") % {"judge": judge},
         columns=columns,
     )
+    urls = {one.summarizer: url_of(one.summarizer) if url_of else "" for one in found.pairs}
     points = [
-        dot(series=one.summarizer, x=100 * one.human, value=100 * one.judge, n=one.n_insights)
+        dot(
+            series=one.summarizer,
+            x=100 * one.human,
+            value=100 * one.judge,
+            n=one.n_insights,
+            url=urls[one.summarizer],
+        )
         for one in found.pairs
     ]
     equal = [Point(series=_("equal"), x=end, value=end, kind=Kind.THIN) for end in (0.0, 100.0)]
@@ -185,6 +198,7 @@ def summary_charts(found: JudgedPairs) -> tuple[Chart, Chart]:
             x=50 * (one.human + one.judge),
             value=100 * (one.judge - one.human),
             n=one.n_insights,
+            url=urls[one.summarizer],
         )
         for one in found.pairs
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,10 +237,15 @@ class Figures:
             summary_pairs={key: pairs for key, pairs in self.summary_pairs.items() if key in keys},
         )
 
-    def charts_of(self, judge: str) -> tuple[Chart, ...]:
-        """Scatter and difference of a judge by key, else of the first one; none where there are none."""
-        pairs = self.summary_pairs.get(judge) or next(iter(self.summary_pairs.values()), None)
-        return () if pairs is None else summary_charts(pairs)
+    def charts_of(self, judge: str, url_of: Callable[[str, str], str] | None = None) -> tuple[Chart, ...]:
+        """Scatter and difference of a judge by key, else of the first one; none where there are none.
+
+        `url_of` gives the rows behind a dot, of the judge's key and a summarizer.
+        """
+        key = judge if judge in self.summary_pairs else next(iter(self.summary_pairs), None)
+        if key is None:
+            return ()
+        return summary_charts(self.summary_pairs[key], url_of=url_of and partial(url_of, key))
 
 
 def options_of(table: LabelTable) -> Options:

@@ -21,6 +21,7 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
+from benchmarks.scoring.components import about_these
 from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
 from benchmarks.scoring.intervals import Batch, Figure, Rate
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
@@ -121,7 +122,10 @@ def _pairs(
     figures = pair_figures(table.worth, has_covered=table.has_covered)
     rows = tuple(_pair_row(pair, batch, blocks, figures) for pair, blocks in found.items())
     pairs = list(found.values())
-    correlation, linking = _correlation(batch, pairs, figures, people), _linking(table, batch, pairs, people)
+    correlation, linking = (
+        _correlation(batch, pairs, figures, people, table.n_people),
+        _linking(table, batch, pairs, people),
+    )
     return rows, correlation, linking, len(chosen) > MAX_PAIRS
 
 
@@ -131,7 +135,7 @@ def _pair_row(pair: tuple[str, str], batch: Batch, blocks: Blocks, figures: Mapp
 
 
 def _correlation(
-    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], people: People | None
+    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], people: People | None, n_people: int
 ) -> Stat:
     """Mean Pearson over pairs of people (Table 1)."""
     figure = replace(
@@ -141,7 +145,8 @@ def _correlation(
     )
     n_items = max((blocks.n_items for blocks in pairs), default=0)
     found = batch.estimate(figure, [blocks.cells for blocks in pairs], people=people)
-    return found.stat(n_items=n_items, n_pairs=len(pairs))
+    stat = found.stat(n_items=n_items, n_pairs=len(pairs))
+    return stat if people is not None else about_these(stat, n_people, "annotators")
 
 
 def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks], people: People | None) -> Stat:
@@ -156,7 +161,8 @@ def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks], people: P
     codes, links = table.codes[:, : table.n_people], table.links[:, : table.n_people]
     covers = (codes > 0 if table.has_covered else codes != MISSING) & links.astype(bool)
     n_pairs = None if found.counts is None else found.counts[1]
-    return replace(found.stat(), n_items=int((covers.sum(axis=1) >= 2).sum()), n_pairs=n_pairs)
+    stat = replace(found.stat(), n_items=int((covers.sum(axis=1) >= 2).sum()), n_pairs=n_pairs)
+    return stat if people is not None else about_these(stat, table.n_people, "annotators")
 
 
 def as_json(found: Agreement) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None =
     return Sheet(
         (
             Note(_provenance(figures, beside)),
-            Section("people", _("People"), (*_rows_of_people(links), *people_parts(figures.people, links=links))),
+            Section("people", _("People"), _people(figures, links)),
             _judges(figures, view, links),
             *_bias(figures, links),
             *_systems(figures, beside),
@@ -82,6 +82,16 @@ def _provenance(figures: Figures, beside: Beside | None) -> str:
     return ", ".join((n, annotators, resampled)) + (f" · {words}" if words else "")
 
 
+def _people(figures: Figures, links: RowLinks | None) -> tuple[Part, ...]:
+    """People among themselves, and where they have figures by another definition."""
+    parts = (*_rows_of_people(links), *people_parts(figures.people, links=links))
+    if figures.judges is None or figures.judges.ceiling is None:
+        return parts
+    other = _("Here every item, or every pair of labels, counts once. The row of people in the table of judges "
+              "averages over every two people, as judges are compared, so its figures may differ.")  # fmt: skip
+    return (*parts, Note(other, url="#judges"))
+
+
 def _rows_of_people(links: RowLinks | None) -> tuple[Part, ...]:
     return (Note(_("The rows on which people disagree"), url=links.to()),) if links else ()
 
@@ -95,7 +105,9 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
             else _("No judge has judged these summaries. “manage.py run_judge lexical” runs the offline judge.")
         )
         return Section("judges-part", _("Judges"), (Note(why, is_empty=True),))
-    forest, drawn = charts.forest(report, view.measure), figures.charts_of(view.judge)
+    forest = charts.forest(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)
+    of_dot = (lambda key, summarizer: links.to(between=key, summarizer=summarizer)) if links else None
+    drawn = figures.charts_of(view.judge, of_dot)
     parts = judge_parts(report, links=links, main=MAIN, consistency=figures.consistency)
     table, *others = parts
     summaries = Section("summaries", _("Summaries"), tuple(map(Drawing, drawn)), is_side_by_side=True)
@@ -124,6 +136,10 @@ def _about_judges(figures: Figures) -> str:
         )
         % named
     ]
+    if report.ceiling is not None and not report.is_against_rest:
+        words.append(
+            _("People among themselves: the mean over every two people; the cards of people count items.")
+        )
     if report.n_ties:
         tie = ngettext("%(n)d tie is excluded.", "%(n)d ties are excluded.", report.n_ties)
         words.append(tie % {"n": report.n_ties})

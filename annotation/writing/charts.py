@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from django.utils import timezone
@@ -12,7 +12,9 @@ from django.utils.translation import ngettext
 from annotation.models import Study
 from annotation.writing import curves
 from annotation.writing.curves import StudyReport, study_report
+from annotation.writing.levels import Level
 from annotation.writing.results import MEASURES
+from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.engine import judging
 from benchmarks.scoring.curves import Curve
 from benchmarks.web.chart_points import Kind, Point, Words
@@ -25,10 +27,11 @@ MANY_MINUTES, EVERY, EVERY_OF_MANY = 60, 10, 30
 
 def progress_chart(report: StudyReport) -> Chart:
     """Figure 3: a panel for each measure, all with the same axes; each session, and their mean with its band."""
+    systems = _systems(report)
     words = Words(
         name="curves",
         title=_("How far do people get, and when?"),
-        subtitle=f"{report.rule_text} {_caption(report)}",
+        subtitle=" ".join([report.rule_text, _caption(report), *_reached(report, systems)]),
         value=_("score (%)"),
         x=_("active minutes"),
         text=in_words(report.curves),
@@ -38,13 +41,15 @@ def progress_chart(report: StudyReport) -> Chart:
     layout = Lines(
         x_domain=(0.0, minutes),
         domain=PERCENT,
-        colours=[(_("session"), MUTED), (_("mean"), colour_of(0))],
+        colours=[(_("session"), MUTED), (_("mean"), colour_of(0)), (_("system"), colour_of(1))],
         x_values=tuple(range(0, int(minutes) + 1, EVERY if minutes <= MANY_MINUTES else EVERY_OF_MANY)),
         panels_beside=len(report.curves),
         size=(205, 220),
         ends="figure",
     )
-    points = chain.from_iterable((*_sessions(curve), *_means(curve, _panel(curve))) for curve in report.curves)
+    points = chain.from_iterable(
+        (*_sessions(curve), *_means(curve, _panel(curve)), *_across(systems, curve)) for curve in report.curves
+    )
     return Chart(words, [*points], layout)
 
 
@@ -95,6 +100,37 @@ def _sessions(curve: Curve) -> Iterator[Point]:
                 panel=_panel(curve),
                 kind=Kind.THIN,
             )
+
+
+def _systems(report: StudyReport) -> dict[str, Level]:
+    """The systems across by what they are called; at most one query."""
+    names = names_of([one.retriever for one in report.levels])
+    return {f"{one.system} · {names[one.retriever]}": one for one in report.levels}
+
+
+def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
+    """Systems on the same subtopics, as lines across."""
+    for name, one in systems.items():
+        value = one.values[curve.measure]
+        if value is not None:
+            yield Point(series=name, group=_("system"), value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
+
+
+def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
+    """When people's mean joint score reaches that of each system across."""
+    joint = report.curves[MEASURES.index("joint")]
+    said = []
+    for name, one in systems.items():
+        at = one.reached_at(joint)
+        words = (
+            _("%(name)s: joint score not reached")
+            if at is None
+            else _("%(name)s: joint score reached at %(n).0f min")
+        )
+        said.append(words % {"name": name, "n": at or 0})
+    return (
+        [_("Dashed, systems on the same subtopics: %(systems)s.") % {"systems": "; ".join(said)}] if said else []
+    )
 
 
 def _caption(report: StudyReport) -> str:

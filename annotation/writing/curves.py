@@ -16,6 +16,7 @@ from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
 from annotation.writing.finals import Final, finals
+from annotation.writing.levels import Level, levels
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import Computation, register
@@ -70,7 +71,7 @@ class StudyReport:
     """Everything the results page of a study shows; the judge by its name, haystacks by their public ids.
 
     `final` are the figures of final texts by each average. `of_all_insights` unless only those are scored that
-    stand in the documents shown.
+    stand in the documents shown. `levels` are systems on the same subtopics.
     """
 
     study: str
@@ -80,6 +81,7 @@ class StudyReport:
     haystacks: tuple[str, ...]
     final: tuple[Final, ...]
     of_all_insights: bool
+    levels: tuple[Level, ...]
     rule: CurveRule
     curves: tuple[Curve, ...]
     sessions: tuple[SessionRow, ...]
@@ -152,6 +154,7 @@ def study_report(
         haystacks=tuple(sorted({str(one.session.assignment.subtopic.haystack.uid) for one in results})),
         final=finals(counted),
         of_all_insights=not present_only,
+        levels=() if present_only else levels(counted, judge),
         rule=rule,
         curves=tuple(progress(lines, measure=name, at_marks=at_marks, rule=rule) for name in MEASURES),
         sessions=_session_rows(results),
@@ -208,7 +211,7 @@ def facts(look: ProgressLook) -> object:
 
 
 PROGRESS = register(
-    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=2)
+    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=3)
 )
 
 
@@ -310,6 +313,11 @@ def as_json(report: StudyReport) -> dict[str, Any]:
             one.average: {"n_sessions": one.n_sessions, "n_insights": one.n_insights, **stat_json(one.stats)}
             for one in report.final
         },
+        "systems": [
+            {"system": one.system, "retriever": one.retriever, **one.values}
+            | {"reached_at": {curve.measure: one.reached_at(curve) for curve in report.curves}}
+            for one in report.levels
+        ],
         "measures": {
             curve.measure: {
                 "means": [

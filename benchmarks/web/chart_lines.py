@@ -105,7 +105,8 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines)
             spots = spots.mark_circle(size=40 if is_seen else 90, opacity=DOT_OPACITY if is_seen else HOVER)
             layers.append(spots.encode(description="text:N", tooltip=tips, **leads))
     named = of("end").mark_text(align="left", dx=8, fontWeight=600, aria=False)
-    return [*layers, named.encode(text="label:N")]
+    inside = of("across-name").mark_text(align="left", dx=4, dy=-7, fontSize=11, aria=False)
+    return [*layers, *(names.encode(text="label:N") for names in (named, inside))]
 
 
 def _end_labels(words: Words, points: Sequence[Point], layout: Lines) -> list[dict[str, Any]]:
@@ -121,7 +122,9 @@ def _end_labels(words: Words, points: Sequence[Point], layout: Lines) -> list[di
     rows = []
     for panel in dict.fromkeys(panel for panel, _series in last):
         of_panel = [one for (where, _name), one in last.items() if where == panel]
-        rows += _spread(words, of_panel, layout)
+        inside = [one for one in of_panel if layout.ends == "figure" and one.kind is Kind.ACROSS]
+        rows += _spread(words, [one for one in of_panel if one not in inside], layout)
+        rows += [{**row, "kind": "across-name", "x": layout.x_domain[0]} for row in _spread(words, inside, layout)]
     return rows
 
 

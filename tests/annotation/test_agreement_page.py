@@ -21,6 +21,7 @@ from annotation.models import Annotator, CoverageLabel, Exposure, Study
 from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import make_writing_study
 from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
@@ -378,10 +379,9 @@ def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, ben: Any, 
     assert Client().get(ALL).status_code == 302
 
 
-def test_a_writing_study_has_no_such_page(client: Client, ada: Any) -> None:
-    writing = Study.objects.create(name="Writing", kind="writing", created_at="2026-01-01T00:00Z")
-    writing.researchers.add(ada)
-    assert client.get(address(writing)).status_code == 404
+def test_a_writing_study_has_its_scores_there(client: Client, ada: Any) -> None:
+    writing = make_writing_study(researcher=ada)
+    assert "No session has begun yet" in client.get(address(writing)).text
 
 
 def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any, ada: Any) -> None:
