@@ -8,11 +8,10 @@ from typing import Any
 
 from annotation.agreement.reports import Report, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
-from annotation.figures.collect import repeated
 from annotation.figures.files import judges_json
-from annotation.figures.judges import as_json, consistency, judge_report
-from annotation.figures.page import judged_summaries
-from annotation.figures.systems import corrected, rankings
+from annotation.figures.judges import as_json, judge_report
+from annotation.figures.repeats import consistency
+from annotation.figures.systems import corrected, judged_summaries, rankings
 from annotation.models import CoverageLabel
 from benchmarks.results.writing import aligned
 
@@ -42,7 +41,7 @@ def _make(options: Mapping[str, Any]) -> Any:
     judged = judged_summaries(table, filters_of(options)) if table.summaries else {}
     return judges_json(
         report,
-        consistency(table, repeated(labels, table)) if table.summaries else (),
+        consistency(labels, table) if table.summaries else (),
         rankings(table, reference=reference) if table.summaries else (),
         corrected(table, judged, reference=reference) if table.summaries else (),
     )

@@ -19,7 +19,8 @@ from annotation.agreement import chooser
 from annotation.figures import rows
 from annotation.figures.files import everything
 from annotation.figures.forms import LONGEST, look_of
-from annotation.figures.page import AGREEMENT, WITH_COVERAGE, Look, Source, chosen_table, readable
+from annotation.figures.look import WITH_COVERAGE, Look, readable
+from annotation.figures.page import AGREEMENT, Source, chosen_table
 from annotation.figures.results import coverage_sheet, expose, look_form
 from annotation.figures.rows import RowView
 from annotation.models import CoverageLabel, Study

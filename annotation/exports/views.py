@@ -18,7 +18,7 @@ from annotation.exports import describing
 from annotation.exports.archive import archive_name, write_archive
 from annotation.exports.haystacks import peoples_texts
 from annotation.exports.study_files import files_of, public_results
-from annotation.figures.page import readable
+from annotation.figures.look import readable
 from annotation.kinds import kind_named
 from annotation.linking.annotated import dump_of
 from annotation.models import Study

@@ -101,6 +101,21 @@ def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
     return mean_of_defined(np.stack(given, axis=1)) if given else np.full(len(table.codes), np.nan)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """Coverage of summaries by people and by one judge, which has a place among all."""
+
+    judge: str
+    colour: int
+    pairs: tuple[SummaryPair, ...]
+
+
+def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
+    """Coverage of each summary by people and by one judge."""
+    pairs, _infos = summary_pairs(table, human_worth(table, reference), table.worth_of_judge(judge))
+    return JudgedPairs(table.judges[judge].name, judge, tuple(pairs))
+
+
 def as_json(report: BiasReport) -> list[dict[str, Any]]:
     """One object per judge: rows by summarizer, three averages, correlations with length."""
     return [_row_json(row, report.reference, report.n_reference) for row in report.rows]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from django.utils.translation import gettext as _
 
-from annotation.figures.biases import human_worth, summary_pairs
+from annotation.figures.biases import JudgedPairs
 from annotation.figures.judges import JudgeReport
 from annotation.figures.people import Agreement
-from annotation.figures.table import LabelTable
-from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import HUMAN, Chart, Dots, Lines, bland_altman, colour_of
@@ -137,21 +134,6 @@ def small_agreement(found: Agreement, judges: JudgeReport | None) -> Chart | Non
 
 def _has_value(stat: Stat | None) -> bool:
     return stat is not None and stat.value is not None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedPairs:
-    """Coverage of summaries by people and by one judge, which has a place among all."""
-
-    judge: str
-    colour: int
-    pairs: tuple[SummaryPair, ...]
-
-
-def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
-    """Coverage of each summary by people and by one judge."""
-    pairs, _infos = summary_pairs(table, human_worth(table, reference), table.worth_of_judge(judge))
-    return JudgedPairs(table.judges[judge].name, judge, tuple(pairs))
 
 
 def summary_charts(found: JudgedPairs, *, url_of: Callable[[str], str] | None = None) -> tuple[Chart, Chart]:

@@ -34,7 +34,7 @@ from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.results.facts import totals
 from benchmarks.scoring.linking import mask_of
-from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.summhay import COVERAGES, HALF
 from benchmarks.scoring.text import lines_from_list, words_per_bullet, words_with_citations
 
@@ -123,32 +123,6 @@ def external_table(study: Study, *, task: str = "") -> LabelTable:
         (PlainLabel(who, item, label, cluster, tuple(links)) for who, item, label, cluster, links in values),
         categories=study.categories,
     )
-
-
-def repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ratings]:
-    """Each judge's answers to the same question asked several times: {judge key: repeats as raters}. One query."""
-    labelled = labels.order_by().values("summary").distinct()
-    again = Verdict.objects.filter(summary__in=labelled, repeat__gt=0, is_valid=True).order_by("repeat")
-    rows = again.values_list("judge__uid", "summary", "insight", "repeat", "coverage")
-    items = {
-        (table.summaries[of].pk, int(insight)): index
-        for index, (of, insight) in enumerate(zip(table.summary_of, table.insights, strict=True))
-    }
-    columns = {judge.key: table.n_people + place for place, judge in enumerate(table.judges)}
-    answers: dict[str, dict[int, dict[str, str | None]]] = {}
-    for uid, summary, insight, repeat, coverage in rows:
-        key, index = str(uid), items.get((summary, insight))
-        if key not in columns or index is None:
-            continue
-        first = table.codes[index, columns[key]]
-        own = answers.setdefault(key, {}).setdefault(index, {"0": COVERAGES[first] if first >= 0 else None})
-        own[str(repeat)] = coverage
-    return {
-        key: Ratings.from_rows(
-            own.values(), categories=COVERAGES, clusters=[int(table.clusters[index]) for index in own]
-        )
-        for key, own in answers.items()
-    }
 
 
 def data_version(labels: QuerySet[CoverageLabel]) -> str:

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from annotation.figures import biases, judges, people
-from annotation.figures.judges import Consistency, JudgeReport
+from annotation.figures.judges import JudgeReport
 from annotation.figures.page import Figures
+from annotation.figures.repeats import Consistency
 from annotation.figures.systems import Corrected, Ranking
 from benchmarks.scoring.correction import Correction
 from benchmarks.scoring.stat import stat_json

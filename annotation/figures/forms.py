@@ -9,7 +9,9 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.figures.page import Figures, Look, Options, View
+from annotation.figures.look import Look, View
+from annotation.figures.options import Options
+from annotation.figures.page import Figures
 from annotation.figures.references import MEAN
 from annotation.figures.table import CLUSTERS, PEOPLE, SUBTOPICS, SUMMARIES, Filters
 from benchmarks.scoring.summhay import Score

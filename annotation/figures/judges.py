@@ -12,12 +12,11 @@ from annotation.figures.among_people import AmongPeople, among_people, labelled_
 from annotation.figures.differences import Difference, against_people, between_judges, no_difference_to_people
 from annotation.figures.references import MAJORITY, MEAN, Reference, reference_columns
 from annotation.figures.table import LabelTable, Rater
-from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, people_of, shared_draws
 from benchmarks.scoring.intervals import SHARE, Batch, Estimate
 from benchmarks.scoring.linking import LINKING
 from benchmarks.scoring.pairs import Blocks, confusion_of, pair_figures, stats_of
-from benchmarks.scoring.ratings import MISSING, Ratings
+from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
 
@@ -60,31 +59,6 @@ class JudgeRow:
     def stat(self, name: str) -> Stat | None:
         """A figure by name, None where this row has none."""
         return self.stats.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Consistency:
-    """How often a judge says the same when asked again."""
-
-    judge: str
-    n_repeats: int
-    percent: Stat
-    randolph: Stat
-
-
-def consistency(table: LabelTable, repeated: Mapping[str, Ratings]) -> tuple[Consistency, ...]:
-    """Agreement of each judge with itself over repeats, for those that were asked more than once."""
-    names = {judge.key: judge.name for judge in table.judges}
-    with shared_draws():
-        return tuple(
-            Consistency(
-                names[key],
-                len(ratings.raters),
-                percent_agreement(ratings, resampling=DEFAULT),
-                randolph_kappa(ratings, resampling=DEFAULT),
-            )
-            for key, ratings in repeated.items()
-        )
 
 
 @dataclass(frozen=True, slots=True)

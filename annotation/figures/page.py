@@ -2,95 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db.models import (
-    Avg,
-    Case,
     Count,
-    Exists,
-    F,
-    FloatField,
     Max,
-    OuterRef,
     Q,
     QuerySet,
     Sum,
-    Value,
-    When,
 )
-from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from annotation.figures.biases import BiasReport, bias_report
-from annotation.figures.charts import JudgedPairs, pairs_of, summary_charts
+from annotation.figures.biases import BiasReport, JudgedPairs, bias_report, pairs_of
+from annotation.figures.charts import summary_charts
 from annotation.figures.collect import (
     are_random,
     coverage_table,
     data_version,
     external_table,
-    repeated,
     study_of_published_labels,
 )
-from annotation.figures.judges import Consistency, JudgeReport, consistency, judge_report
-from annotation.figures.paid import paid_time
+from annotation.figures.judges import JudgeReport, judge_report
+from annotation.figures.look import Look
+from annotation.figures.options import Options, keys_of, options_of
+from annotation.figures.paid import with_paid_time
 from annotation.figures.people import Agreement, agreement
 from annotation.figures.references import MEAN, UnknownReference
+from annotation.figures.repeats import Consistency, consistency
 from annotation.figures.rows import RowFilter, RowPosition, RowView, positions, views
-from annotation.figures.systems import Corrected, JudgedSummary, Ranking, corrected, rankings
-from annotation.figures.table import FULL_CONTEXT, SUBTOPICS, Filters, LabelTable, Rater
+from annotation.figures.systems import Corrected, Ranking, corrected, judged_summaries, rankings
+from annotation.figures.table import LabelTable
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
-from benchmarks.models import Judge, ModelPrice, Summary, Verdict
+from benchmarks.models import Judge, ModelPrice
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.draws import shared_draws
-from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.web.charts import Chart
 
 TOP = 5
-WITH_COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
-"""Kinds of study whose labels are of coverage."""
-
-
-def readable(user: Any) -> QuerySet[Study]:
-    """Studies whose figures a researcher may read: own ones, and those imported for everybody.
-
-    A study that was set up here belongs to its researchers alone, even when none of them has an account any more.
-    """
-    visible = Study.objects.for_user(user).values("pk")
-    members = Study.researchers.through.objects.filter(study=OuterRef("pk"))
-    imported = Q(created_by=None, kind__in=WITH_COVERAGE, linking_plan=None) & ~Exists(members)
-    return Study.objects.filter(Q(pk__in=visible) | imported)
 
 
 def external_tasks(study: Study) -> list[str]:
     """The tasks of the labels that were made elsewhere and imported into a study. One query."""
     rows = ExternalLabel.objects.filter(study=study).order_by("task")
     return list(rows.values_list("task", flat=True).distinct())
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Which labels, and how one looks at them: the options of the stored figures.
-
-    The labels are those of one `study`, or of a `dataset` in all of `studies`, by primary key. Labels made
-    elsewhere may be of several tasks, of which one is looked at: `task`, else the first. With `is_public` people
-    appear under their pseudonyms, with `is_numbered` those without an account too.
-    """
-
-    study: int | None = None
-    studies: tuple[int, ...] = ()
-    dataset: str = ""
-    task: str = ""
-    filters: Filters = field(default_factory=Filters)
-    reference: str = MEAN
-    clusters: str = SUBTOPICS
-    score: Score = Score.LABEL
-    is_public: bool = False
-    is_numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,34 +118,6 @@ def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[Co
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What of the figures a page shows: one judge's charts, the measure of the forest, some judges only.
-
-    `shown` are the keys of the judges to show; empty: all.
-    """
-
-    judge: str = ""
-    measure: str = "pearson"
-    shown: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the filters can be set to."""
-
-    haystacks: tuple[str, ...]
-    domains: tuple[str, ...]
-    retrievers: tuple[str, ...]
-    summarizers: tuple[str, ...]
-    guidelines: tuple[int, ...]
-    people: tuple[tuple[str, str], ...]
-    judges: tuple[tuple[str, str], ...]
-    haystack_pks: tuple[int, ...]
-    n_adjudicated: int
-    has_expected: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """All figures of one look at the labels.
 
@@ -248,27 +177,6 @@ class Figures:
         return summary_charts(self.summary_pairs[key], url_of=url_of and partial(url_of, key))
 
 
-def options_of(table: LabelTable) -> Options:
-    """Every value that occurs, before any filter."""
-    infos = table.summaries
-    return Options(
-        haystacks=_sorted(info.haystack for info in infos),
-        domains=_sorted(info.domain for info in infos),
-        retrievers=_sorted(info.retriever for info in infos),
-        summarizers=_sorted(info.summarizer for info in infos),
-        guidelines=tuple(sorted({int(version) for version in table.versions.ravel()} - {0})),
-        people=tuple((person.key, person.name) for person in table.people),
-        judges=_keys(table.judges),
-        haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
-        n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
-        has_expected=table.expected is not None and bool(np.isfinite(table.expected).any()),
-    )
-
-
-def _keys(judges: Iterable[Rater]) -> tuple[tuple[str, str], ...]:
-    return tuple((judge.key, judge.name) for judge in judges)
-
-
 def chosen_table(look: Look) -> LabelTable:
     """The labels under the filters."""
     return _chosen(Source.of(look).table(), look)
@@ -316,72 +224,33 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
     has_judges, reference = bool(table.judges) and len(table.codes) > 0, look.reference
     with shared_draws():
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
-        judged = judged_summaries(table, look.filters) if has_judges else {}
+        top = tuple(views(table, disputed[:TOP]))
         return Figures(
             look=look,
             reference=reference,
-            options=replace(options_of(full), judges=_keys(table.judges_with_verdicts)),
+            options=replace(options_of(full), judges=keys_of(table.judges_with_verdicts)),
             people=agreement(table),
-            judges=_with_paid_time(judge_report(table, reference=reference), source, table)
+            judges=with_paid_time(judge_report(table, reference=reference), source.labels, table)
             if has_judges
             else None,
             bias=bias_report(table, reference=reference) if has_judges else None,
-            consistency=consistency(table, repeated(source.labels, table)) if has_judges else (),
-            rankings=rankings(table, reference=reference) if has_judges else (),
-            corrected=corrected(table, judged, reference=reference) if has_judges else (),
-            top=tuple(views(table, disputed[:TOP])),
-            n_disputed=len(disputed),
-            categories=table.categories,
-            is_external=bool(full.items),
             summary_pairs={
                 judge.key: pairs_of(table, place, reference) for place, judge in enumerate(table.judges)
             }
             if has_judges
             else {},
+            consistency=consistency(source.labels, table) if has_judges else (),
+            rankings=rankings(table, reference=reference) if has_judges else (),
+            corrected=corrected(table, judged_summaries(table, look.filters), reference=reference)
+            if has_judges
+            else (),
+            top=top,
+            n_disputed=len(disputed),
+            categories=table.categories,
+            is_external=bool(full.items),
         )
 
 
 AGREEMENT = register(
     Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=3)
 )
-
-
-def _with_paid_time(report: JudgeReport, source: Source, table: LabelTable) -> JudgeReport:
-    """The report with what the people's labels cost in their row."""
-    if report.ceiling is None:
-        return report
-    return replace(report, ceiling=replace(report.ceiling, cost=paid_time(source.labels, table)))
-
-
-def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequence[JudgedSummary]]:
-    """{judge key: what it saw} of all systems' summaries of these haystacks. Two queries."""
-    rows = Verdict.objects.filter(
-        summary__haystack__in={info.haystack_pk for info in table.summaries},
-        judge__uid__in=[judge.key for judge in table.judges],
-        repeat=0,
-        is_valid=True,
-    ).exclude(summary__origin=Summary.Origin.SESSION)
-    if filters.haystack:
-        rows = rows.filter(summary__haystack__title=filters.haystack)
-    if filters.domain:
-        rows = rows.filter(summary__haystack__domain=filters.domain)
-    if filters.summarizer:
-        rows = rows.filter(summary__system__summarizer=filters.summarizer)
-    if filters.retriever:
-        retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
-        rows = rows.filter(summary__system__retriever=retriever)
-    levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
-    by_label = Case(*levels, output_field=FloatField())
-    is_expected = table.score is Score.EXPECTED
-    mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
-    by_judge: dict[int, list[JudgedSummary]] = {}
-    of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
-    grouped = rows.order_by().values("judge", *of_summary).annotate(score=mean_worth)
-    for judge, *values in grouped.values_list("judge", *of_summary, "score"):
-        by_judge.setdefault(judge, []).append(JudgedSummary(*values))
-    uids = Judge.objects.in_bulk(by_judge)
-    return {str(uids[judge].uid): judged for judge, judged in by_judge.items()}
-
-
-def _sorted(values: Any) -> tuple[str, ...]:
-    return tuple(sorted({value for value in values if value}))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from django.db.models import QuerySet
 
+from annotation.figures.judges import JudgeReport
 from annotation.figures.table import LabelTable
 from annotation.models import CoverageLabel, LabelTask
 from annotation.studies.earnings import pay
@@ -14,6 +16,13 @@ from benchmarks.scoring.stat import Stat
 CURRENCY = "USD"
 """What judges are priced in."""
 METHOD = "active time on the labelled summaries, at the hourly rate"
+
+
+def with_paid_time(report: JudgeReport, labels: QuerySet[CoverageLabel], table: LabelTable) -> JudgeReport:
+    """The report with what the people's labels cost in their row."""
+    if report.ceiling is None:
+        return report
+    return replace(report, ceiling=replace(report.ceiling, cost=paid_time(labels, table)))
 
 
 def paid_time(labels: QuerySet[CoverageLabel], table: LabelTable) -> Stat:

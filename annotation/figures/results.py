@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from annotation.figures.charts import small_agreement
 from annotation.figures.files import everything
 from annotation.figures.forms import LookForm, filter_words, look_of, view_of
-from annotation.figures.page import AGREEMENT, Figures, Look, external_tasks
+from annotation.figures.look import Look
+from annotation.figures.page import AGREEMENT, Figures, external_tasks
 from annotation.figures.sections import RowLinks
 from annotation.figures.sheet import Beside, sheet
 from annotation.kinds import Headline

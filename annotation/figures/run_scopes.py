@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
-from annotation.figures.page import readable
+from annotation.figures.look import readable
 from annotation.models import CoverageLabel, LabelItem, LateDecision, Snapshot, Study
 from benchmarks.models import KeyPoint, Summary
 

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.figures.differences import COMPARED, Difference
-from annotation.figures.judges import Consistency, JudgeReport, JudgeRow
+from annotation.figures.judges import JudgeReport, JudgeRow
 from annotation.figures.people import Agreement
+from annotation.figures.repeats import Consistency
 from benchmarks.results.sheet import (
     COUNTED,
     Card,

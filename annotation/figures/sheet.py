@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.figures import charts
-from annotation.figures.page import Figures, View
+from annotation.figures.look import View
+from annotation.figures.page import Figures
 from annotation.figures.references import ADJUDICATED
 from annotation.figures.sections import RowLinks, judge_parts, people_parts
 from annotation.models import Study

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Avg, Case, F, FloatField, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.figures.biases import human_worth, summary_pairs
 from annotation.figures.references import MEAN
-from annotation.figures.table import SUMMARIES, LabelTable
+from annotation.figures.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTable
+from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ranking import kendall_figure, rank_stat
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.scoring.sums import Floats
 
 
@@ -82,6 +86,36 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
     }
     figure = kendall_figure("Kendall's tau-b of mean coverage", width)
     return Ranking(name, rank_stat(figure, sums, resampling=resampling), means)
+
+
+def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequence[JudgedSummary]]:
+    """{judge key: what it saw} of all systems' summaries of these haystacks. Two queries."""
+    rows = Verdict.objects.filter(
+        summary__haystack__in={info.haystack_pk for info in table.summaries},
+        judge__uid__in=[judge.key for judge in table.judges],
+        repeat=0,
+        is_valid=True,
+    ).exclude(summary__origin=Summary.Origin.SESSION)
+    if filters.haystack:
+        rows = rows.filter(summary__haystack__title=filters.haystack)
+    if filters.domain:
+        rows = rows.filter(summary__haystack__domain=filters.domain)
+    if filters.summarizer:
+        rows = rows.filter(summary__system__summarizer=filters.summarizer)
+    if filters.retriever:
+        retriever = "" if filters.retriever == FULL_CONTEXT else filters.retriever
+        rows = rows.filter(summary__system__retriever=retriever)
+    levels = [When(coverage=level, then=Value(value)) for level, value in worth().items()]
+    by_label = Case(*levels, output_field=FloatField())
+    is_expected = table.score is Score.EXPECTED
+    mean_worth = Avg(Coalesce(HALF * F("p_partial") + F("p_full"), by_label) if is_expected else by_label)
+    by_judge: dict[int, list[JudgedSummary]] = {}
+    of_summary = ("summary", "summary__subtopic", "summary__system__summarizer")
+    grouped = rows.order_by().values("judge", *of_summary).annotate(score=mean_worth)
+    for judge, *values in grouped.values_list("judge", *of_summary, "score"):
+        by_judge.setdefault(judge, []).append(JudgedSummary(*values))
+    uids = Judge.objects.in_bulk(by_judge)
+    return {str(uids[judge].uid): judged for judge, judged in by_judge.items()}
 
 
 def corrected(

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.figures.collect import coverage_table
-from annotation.figures.page import readable
+from annotation.figures.look import readable
 from annotation.figures.rows import views
 from annotation.figures.table import Filters, LabelTable
 from annotation.labelling import blind

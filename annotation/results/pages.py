@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.figures.page import readable
+from annotation.figures.look import readable
 from annotation.kinds import kind_named
 from annotation.models import Study
 from annotation.results.study import waiting_for_study

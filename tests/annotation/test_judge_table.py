@@ -12,7 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.figures.page import AGREEMENT, Figures, Look
+from annotation.figures.look import Look
+from annotation.figures.page import AGREEMENT, Figures
 from annotation.models import Study
 from benchmarks.models import AuditEvent, Judge
 from benchmarks.results.sheet import Row
