@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.figures import charts
+from annotation.figures.judge_sections import judge_parts
 from annotation.figures.look import View
 from annotation.figures.page import Figures
 from annotation.figures.references import ADJUDICATED
-from annotation.figures.sections import RowLinks, judge_parts, people_parts
+from annotation.figures.sections import RowLinks, people_parts
 from annotation.models import Study
 from benchmarks.results.sheet import (
     COUNTED,

@@ -78,12 +78,7 @@ def frame_of(
         UnknownLabel: a value is none of the categories.
     """
     labels = model.objects.filter(study=study).for_figures().order_by("made_at", "pk")
-    rows = [
-        (who, said, version or 0, tuple(keys[: len(item)]), tuple(keys[len(item) :]))
-        for who, said, version, *keys in labels.values_list(
-            "annotator", value, "guideline__version", *item, *cluster
-        )
-    ]
+    rows = _read(labels, value, item, cluster)
     cluster_of = {key: belongs if cluster else key for _who, _said, _version, key, belongs in rows}
     places = {key: place for place, key in enumerate(cluster_of)}
     people = _people(study, {who for who, *_ in rows})
@@ -93,17 +88,13 @@ def frame_of(
     names = categories if isinstance(categories, Mapping) else {one: str(one) for one in categories}
     code_of = {one: code for code, one in enumerate(names)} | {"": MISSING, None: MISSING}
     columns = {pk: column for column, pk in enumerate(people)}
-    judge_columns = {pk: len(people) + column for column, pk in enumerate(judges)}
     codes = np.full((len(places), len(people) + len(judges)), MISSING, dtype=np.int64)
     versions = np.zeros((len(places), len(people)), dtype=np.int64)
     for who, said, version, key, _belongs in rows:
         if said not in code_of:
             raise UnknownLabel(f"{people[who].pseudonym}: “{said}” is none of {', '.join(names.values())}")
         codes[places[key], columns[who]], versions[places[key], columns[who]] = code_of[said], version
-    n_invalid = dict.fromkeys(judges, 0)
-    for judge, place, said in judged:
-        codes[place, judge_columns[judge]] = code = code_of.get(said, MISSING)
-        n_invalid[judge] += code == MISSING
+    n_invalid = _put_judges(codes, judges, judged, code_of, first=len(people))
     clusters, n_clusters = _numbered(cluster_of.values())
     none = np.full(len(places), -1, dtype=np.int64)
     return LabelTable(
@@ -121,8 +112,36 @@ def frame_of(
         insights=none,
         summaries=(),
         items=tuple(" · ".join(map(str, key)) for key in places),
-        n_invalid=tuple(n_invalid.values()),
+        n_invalid=n_invalid,
     ).in_order_of_content()
+
+
+def _read(
+    labels: QuerySet[Any, Any], value: str, item: Sequence[str], cluster: Sequence[str]
+) -> list[tuple[int, Any, int, Key, Key]]:
+    """(who, what was said, version of the guidelines, item, cluster) of each label. One query."""
+    found = labels.values_list("annotator", value, "guideline__version", *item, *cluster)
+    return [
+        (who, said, version or 0, tuple(keys[: len(item)]), tuple(keys[len(item) :]))
+        for who, said, version, *keys in found
+    ]
+
+
+def _put_judges(
+    codes: Ints,
+    judges: Iterable[int],
+    judged: Iterable[tuple[int, int, Any]],
+    code_of: Mapping[Any, int],
+    *,
+    first: int,
+) -> tuple[int, ...]:
+    """Put what judges said into their columns, from the `first` on; how many answers of each were not usable."""
+    columns = {pk: first + column for column, pk in enumerate(judges)}
+    n_invalid = dict.fromkeys(columns, 0)
+    for judge, place, said in judged:
+        codes[place, columns[judge]] = code = code_of.get(said, MISSING)
+        n_invalid[judge] += code == MISSING
+    return tuple(n_invalid.values())
 
 
 def _people(study: Study, keys: set[int]) -> dict[int, Rater]:

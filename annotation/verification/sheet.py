@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.figures.charts import small_dots
-from annotation.figures.sections import judge_table, people_parts
+from annotation.figures.judge_sections import judge_table
+from annotation.figures.sections import people_parts
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.study_results import StudyResults

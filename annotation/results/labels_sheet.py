@@ -1,0 +1,208 @@
+"""Figures of the labels of any kind of study, by question and by person, and how they are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.figures import judges as judging
+from annotation.figures import people as among
+from annotation.figures.charts import forest, of_pairs
+from annotation.figures.judge_sections import judge_parts
+from annotation.figures.judges import JudgeReport
+from annotation.figures.people import Agreement
+from annotation.figures.sections import people_parts
+from annotation.kinds import Text
+from annotation.studies.overview import Speed
+from benchmarks.results.sheet import (
+    Cell,
+    Drawing,
+    Measure,
+    Name,
+    Note,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    Value,
+)
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.web.charts import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The figures of one question; `people` is None before the first label. `given` counts labels by person."""
+
+    key: str
+    people: Agreement | None
+    judges: JudgeReport | None
+    given: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One person: how many tasks are done, and how fast items were, if any took time."""
+
+    name: str
+    n_done: int
+    speed: Speed | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigures:
+    """All figures of the labels of a study, by question, and how its people worked."""
+
+    questions: tuple[Asked, ...]
+    workers: tuple[Worker, ...]
+
+
+def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
+    """All that a page, a file or the console shows of labels."""
+    asked = [one for one in figures.questions if one.people is not None]
+    if not asked:
+        waiting = Note(_("There are no answers yet. Figures appear with the first one."), is_empty=True)
+        return Sheet((waiting, *_people(figures, titles)))
+    parts: list[Part] = []
+    for one in asked:
+        prefix = f"{one.key}-" if len(figures.questions) > 1 else ""
+        parts += _question(one, prefix, _title(one, titles) if prefix else "")
+    return Sheet((*parts, *_people(figures, titles)))
+
+
+def _title(one: Asked, titles: Mapping[str, Text]) -> str:
+    return str(titles.get(one.key) or capfirst(one.key.replace("_", " ")))
+
+
+def _question(one: Asked, prefix: str, title: str) -> Iterable[Part]:
+    people, report = one.people, one.judges
+    if people is None:
+        return
+    n = len(people.people)
+    note = ngettext(
+        "%(items)d items labelled by %(n)d person, %(shared)d of them by two or more. Intervals (95 %%) resample "
+        "%(unit)s.",
+        "%(items)d items labelled by %(n)d people, %(shared)d of them by two or more. Intervals (95 %%) resample "
+        "%(unit)s.",
+        n,
+    ) % {"items": people.n_items, "n": n, "shared": people.n_pairable, "unit": people.cluster_unit}
+    chart = of_pairs(people)
+    yield Section(
+        f"{prefix}people",
+        _headed(title, _("People among themselves")),
+        (Note(note), *people_parts(people, prefix=prefix), *_drawn(chart, prefix)),
+    )
+    if report is not None:
+        drawn = _drawn(forest(report, "pearson"), prefix)
+        parts = (*drawn, *judge_parts(report, prefix=prefix, only=_of_labels(report)))
+        yield Section(f"{prefix}beside", _headed(title, _("Judges beside people")), parts)
+
+
+def _of_labels(report: JudgeReport) -> list[str]:
+    """The figures of judges, without those of links where nothing was linked."""
+    stats = [(name, stat) for row in report.rows for name, stat in row.stats.items()]
+    return list(dict.fromkeys(name for name, stat in stats if stat.is_defined or not name.startswith("linking")))
+
+
+def _headed(title: str, heading: str) -> str:
+    return f"{title}: {heading[:1].lower()}{heading[1:]}" if title else heading
+
+
+def _drawn(chart: Chart | None, prefix: str) -> Iterable[Drawing]:
+    return () if chart is None else (Drawing(chart.renamed(f"{prefix}{chart.name}")),)
+
+
+def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Section]:
+    is_one = len(figures.questions) == 1
+    given = tuple(
+        _given(
+            one, "given" if is_one else f"{one.key}-given", _("Labels given") if is_one else _title(one, titles)
+        )
+        for one in figures.questions
+        if one.given
+    )
+    workers = (_workers(figures),) if figures.workers else ()
+    if given or workers:
+        yield Section("each", _("Each person"), (*workers, *given))
+
+
+def _workers(figures: LabelFigures) -> Table:
+    def row(one: Worker) -> Row:
+        if one.speed is None:
+            return Row((one.name,), {"done": one.n_done})
+        speed: dict[str, Value] = {
+            "median": one.speed.median_seconds,
+            "per_hour": one.speed.per_hour,
+            "fast": one.speed.fast,
+        }
+        return Row((one.name,), {"done": one.n_done, **speed})
+
+    return Table(
+        "speed",
+        _("Speed"),
+        (Name("annotator", _("Annotator")),),
+        (
+            Measure("done", _("Tasks done"), Unit.COUNT),
+            Measure("median", _("Median, s"), Unit.SECONDS, _("active time of a task; half of them took less")),
+            Measure("per_hour", _("Tasks an hour"), Unit.COUNT, _("of active time")),
+            Measure("fast", _("Under 5 s"), Unit.SHARE, _("share of tasks that took less active time")),
+        ),
+        tuple(row(one) for one in figures.workers),
+        about=_("Active time, without training and hidden questions."),
+    )
+
+
+def _given(one: Asked, key: str, title: str) -> Table:
+    labels = list(next(iter(one.given.values())))
+
+    def row(name: str, counts: Mapping[str, int]) -> Row:
+        n = sum(counts.values())
+        shares = {label: Cell(count, aside=f"{100 * count / n:.0f} %") for label, count in counts.items()}
+        return Row((name,), {"n": n, **shares})
+
+    return Table(
+        key,
+        title,
+        (Name("annotator", _("Annotator")),),
+        (Measure("n", _("Labels"), Unit.COUNT), *(Measure(label, label, Unit.COUNT) for label in labels)),
+        tuple(row(name, counts) for name, counts in one.given.items()),
+        about=_("How often each person gave each label."),
+    )
+
+
+def as_json(figures: LabelFigures) -> dict[str, Any]:
+    """Plain values by question, and how each person worked."""
+    return {
+        "questions": {
+            one.key: {
+                "people": one.people and among.as_json(one.people),
+                "judges": [] if one.judges is None else judging.as_json(one.judges),
+                "given": {name: dict(counts) for name, counts in one.given.items()},
+            }
+            for one in figures.questions
+        },
+        "annotators": [
+            {"annotator": one.name, "n_done": one.n_done, **_speed_json(one.speed)} for one in figures.workers
+        ],
+    }
+
+
+def _speed_json(speed: Speed | None) -> dict[str, Any]:
+    if speed is None:
+        return {
+            "median_seconds": None,
+            "per_hour": None,
+            **stat_json({"fast": Stat.undefined("no time is known")}),
+        }
+    return {
+        "median_seconds": speed.median_seconds,
+        "per_hour": speed.per_hour,
+        **stat_json({"fast": speed.fast}),
+    }
