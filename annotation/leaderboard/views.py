@@ -6,14 +6,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard import compared_sheet, files
-from annotation.leaderboard.answer import ROWS, Layout
+from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.compared import COMPARED, PairLook
 from annotation.leaderboard.forms import ViewForm
@@ -33,11 +32,6 @@ from benchmarks.web.permissions import requires
 @require_safe
 def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     """Systems and people by retriever: the answer, a chart, and every row with its intervals."""
-    if order := request.GET.get("sort"):  # as the table was sorted before it had a name
-        query = request.GET.copy()
-        del query["sort"]
-        query[f"{ROWS}-sort"] = order
-        return redirect(f"{request.path}?{query.urlencode()}")
     studies = _studies(request)
     form, view, shown = _shown(request, studies)
     board = shown.figures if shown else None

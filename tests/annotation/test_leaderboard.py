@@ -518,7 +518,7 @@ def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Stud
         apart = below.row.stats["joint"].value - above.row.stats["joint"].value
         assert below.joint_to_above.value == pytest.approx(apart)
     assert "Joint − row above" in client.get(f"{PAGE}?rows-columns=1").text
-    assert "Joint − row above" not in client.get(f"{PAGE}?rows-columns=1&sort=coverage", follow=True).text
+    assert "Joint − row above" not in client.get(f"{PAGE}?rows-columns=1&rows-sort=-coverage").text
     assert "/leaderboard/insights/?a=" in client.get(PAGE).text
 
 
