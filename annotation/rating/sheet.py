@@ -22,6 +22,7 @@ from benchmarks.results.sheet import (
     Measure,
     Name,
     Note,
+    Part,
     Row,
     Section,
     Sheet,
@@ -150,7 +151,7 @@ def _raters(ratings: MeasureRows) -> Table:
     return Table(f"raters-{ratings.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
 
 
-def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
+def _systems(sides: Iterable[SystemRows]) -> Iterable[Part]:
     rankings = []
     for place, side in enumerate(sides):
         yield from _rated_by(side, f"systems-{place}" if place else "systems-people")
@@ -167,7 +168,7 @@ def _systems(sides: Iterable[SystemRows]) -> Iterable[Table]:
         )
 
 
-def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
+def _rated_by(side: SystemRows, key: str) -> Iterable[Part]:
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
     rater = _("people") if side.rater == PEOPLE else side.rater
     means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
@@ -180,8 +181,13 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
             for row in side.rows
         )
 
-    yield Table(key, rater, system, (summaries, *means), rows("stats"))
-    if side.pairs:
+    is_linked = any(stat.is_defined for row in side.rows for stat in row.stats.values())
+    if is_linked:
+        yield Table(key, rater, system, (summaries, *means), rows("stats"))
+    else:
+        why = _("%(rater)s: no subtopic rated by the same people links these systems, so none is compared.")
+        yield Note(capfirst(why % {"rater": rater}), warns=True)
+    if is_linked and side.pairs:
         yield Table(
             f"{key}-differences",
             _("Differences between systems: %(rater)s") % {"rater": rater},
@@ -199,7 +205,7 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Table]:
         (summaries, *means),
         rows("own"),
         about=_("Plain means over the summaries of each system, by whoever rated them; not to be compared."),
-        is_folded=True,
+        is_folded=is_linked,
     )
 
 

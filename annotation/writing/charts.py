@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -109,11 +110,13 @@ def _systems(report: StudyReport) -> dict[str, Level]:
 
 
 def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
-    """Systems on the same subtopics, as lines across."""
+    """Systems on the same subtopics, as lines across; the subtitle says with which documents."""
+    n_of = Counter(one.system for one in systems.values())
     for name, one in systems.items():
         value = one.values[curve.measure]
         if value is not None:
-            yield Point(series=name, group=_("system"), value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
+            short = one.system if n_of[one.system] == 1 else name
+            yield Point(series=short, group=_("system"), value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
 
 
 def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:

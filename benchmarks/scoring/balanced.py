@@ -19,7 +19,7 @@ from benchmarks.scoring.students_t import t_interval
 from benchmarks.scoring.sums import BadShape, Bools, Floats, Ints, cluster_index
 
 METHOD = "least squares with raters and clusters"
-NOT_LINKED = "shares no cluster and no rater with others, not even through others"
+NOT_LINKED = "no cluster rated by the same people links it with the others"
 LEVEL, TINY = 0.95, 1e-10
 
 

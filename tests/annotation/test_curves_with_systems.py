@@ -28,7 +28,8 @@ def test_the_best_system_stands_across_the_curves_with_the_minute_that_people_re
     sheet = client.get(address).context["sheet"]
     [chart] = sheet.charts
     lines = {row["panel"]: row for row in chart.rows if row.get("group") == "system"}
-    assert {row["series"] for row in lines.values()} == {"heron · all documents"}
+    assert {row["series"] for row in lines.values()} == {"heron"}
+    assert "heron · all documents: joint score reached at 30 min" in chart.subtitle
     board = client.get("/leaderboard/").context["board"]
     heron = board.line("heron", "full-ctxt")
     first = {row["system"]: row for row in client.get(address + "figures.json").json()["systems"]}

@@ -434,3 +434,22 @@ def test_on_request_ratings_go_with_their_writer_and_with_the_text(
     assert set(SummaryRating.objects.values_list("summary", flat=True)) == {other.pk}
     assert sorted(JudgeCall.objects.values_list("reply__content", flat=True), key=str) == [other.text, None]
     assert study.label_items.count() == 1
+
+
+def test_systems_that_no_subtopic_links_are_shown_by_themselves_and_not_compared(
+    ada: Any, ben: Any, login: Any
+) -> None:
+    haystack = make_haystack()
+    summaries = [
+        make_summary(subtopic=subtopic, system=f"model-{subtopic.number}") for subtopic in haystack.subtopics.all()
+    ]
+    study = make_rating_study(annotators=[ben], summaries=summaries, researcher=ada)
+    rate_all(study, ben, [[4] * 5, [2] * 5])
+    page = login(ada).get(reverse("annotation:study-figures", args=[study.uid]))
+    assert "no subtopic rated by the same people links these systems" in flat(page.text)
+    sheet = page.context["sheet"]
+    assert sheet.table("systems-people") is None
+    assert sheet.table("systems-people-differences") is None
+    own = sheet.table("systems-people-own")
+    assert not own.is_folded
+    assert [row.number("mean") for row in own.rows] == [4, 2]
