@@ -12,7 +12,8 @@ from annotation.models import Annotator
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.models import Judge, Verdict
-from benchmarks.results.drawings import DRAWING, FILE, WRITERS, FileLook
+from benchmarks.results import drawings
+from benchmarks.results.drawings import FILE, WRITERS, FileLook
 from benchmarks.web.chart_points import Point, Words
 from benchmarks.web.charts import Chart, Lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -40,10 +41,10 @@ def chart_of(name: str) -> Chart:
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_chart_in_a_page_shows_any_name_as_text_and_has_no_style_of_its_own(name: str) -> None:
-    drawn = DRAWING.compute(chart_of(name)).svg
+    drawn = drawings._draw(chart_of(name)).svg
     assert drawn.startswith('<svg class="drawing')
     assert not [markup for markup in ("<b>", "<i>", " style=", "<style") if markup in drawn]
-    assert DRAWING.compute(chart_of(name)).svg == drawn
+    assert drawings._draw(chart_of(name)).svg == drawn
 
 
 def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, login: Any) -> None:
