@@ -70,7 +70,9 @@ class SynthesisForm(FoldedForm):
         super().__init__(*args, **kwargs)
         for name in _WORDINGS:
             self.fields[f"prompt_{name}"] = PromptField(
-                label=name.replace("_", " "), rows=5, help_text=_("Blank: the default wording.")
+                label=_("Prompt: %(name)s") % {"name": name.replace("_", " ")},
+                rows=5,
+                help_text=_("Blank: the default wording."),
             )
 
     @property
