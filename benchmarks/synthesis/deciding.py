@@ -11,7 +11,7 @@ from django.db import transaction
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 from benchmarks.synthesis import making
-from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after, stands
+from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after
 
 CAN_BE_MADE_AGAIN = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
 
@@ -216,12 +216,3 @@ def _settle_step_states(synthesis: Synthesis) -> None:
         elif not is_stale and step.state == StepState.STALE:
             state = StepState.CLOSED if step.closed_at else StepState.REVIEW
             SynthesisStep.objects.filter(pk=step.pk).update(state=state)
-
-
-def is_open_to_review(part: SynthesisPart) -> bool:
-    """Whether a person has still to look at it."""
-    return (
-        part.state == PartState.FLAGGED
-        or part.state == PartState.STALE
-        or (stands(part.kind, part.state) and part.state == PartState.CLEAR)
-    )

@@ -13,7 +13,7 @@ from benchmarks import audit
 from benchmarks.engine import judging, overview, runs
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisPart, SynthesisStep
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisStep
 from benchmarks.states import PartKind, PartState, StepState, SynthesisKind
 from benchmarks.synthesis import from_documents, making
 from benchmarks.synthesis.counting import Tally
@@ -21,7 +21,6 @@ from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.sources import Source
 from benchmarks.synthesis.standing import stands
-from benchmarks.synthesis.worlds import Reading
 
 
 @dataclass(frozen=True)
@@ -258,10 +257,3 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
     audit.record(actor=by, action="synthesis.step_closed", target=step.synthesis, now=now, step=step.name,
                  unread=unread)  # fmt: skip
     return step
-
-
-def unfinished(step: SynthesisStep) -> list[SynthesisPart]:
-    """Parts of a step that models are still asked on."""
-    parts = list(making.parts_of(step).filter(state=PartState.PROPOSED))
-    reading = Reading(parts)
-    return [part for part in parts if not reading.progress(part).is_finished]
