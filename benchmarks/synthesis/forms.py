@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django import forms
@@ -14,6 +15,7 @@ from benchmarks.states import ReviewAction, SynthesisKind
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
 from benchmarks.synthesis.sources import NoDocument, Source, pasted
+from benchmarks.synthesis.steps import FROM_DOCUMENTS, HAYSTACK, StepKind
 from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
 from benchmarks.web.folds import FoldedForm
 
@@ -25,15 +27,58 @@ def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField
     return forms.IntegerField(label=label, min_value=1, max_value=most, initial=getattr(_USUAL, name), **more)
 
 
-class SynthesisForm(FoldedForm):
+class BeginForm(FoldedForm):
+    """Beginning a synthesis: its topic, and one model for all steps with others for single `STEPS`."""
+
+    STEPS: ClassVar[tuple[StepKind, ...]] = ()
+
+    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
+    base_url = forms.ChoiceField(
+        label=_("Address"), choices=addresses,
+        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for step in self.STEPS:
+            self.fields[f"model_for_{step.name}"] = forms.CharField(
+                label=_("Model of: %(name)s") % {"name": step.name}, max_length=120, required=False
+            )
+
+    @property
+    def model_fields(self) -> list[Any]:
+        """The fields of models of single steps."""
+        return [self[name] for name in _model_names(self.STEPS)]
+
+    def config(self) -> GeneratorConfig:
+        """The model of a valid form."""
+        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"])
+
+    def configs(self) -> dict[str, GeneratorConfig]:
+        """Other models of a valid form, by the step that each does."""
+        models = {step.name: self.cleaned_data[f"model_for_{step.name}"] for step in self.STEPS}
+        return {name: replace(self.config(), model=model) for name, model in models.items() if model}
+
+    def choices(self) -> dict[str, Any]:
+        """What a valid form says beside models, by the arguments of the verb that begins."""
+        raise NotImplementedError
+
+
+def _model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
+    return tuple(f"model_for_{step.name}" for step in steps)
+
+
+class SynthesisForm(BeginForm):
     """What a haystack is about, who writes it, and how much of what."""
 
+    STEPS = HAYSTACK
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "models": _model_names(HAYSTACK),
         "numbers": ("rounds", "repairs", "audit", "seed", "insights_least"),
         "prompts": tuple(f"prompt_{name}" for name in _WORDINGS),
     }
 
-    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
     kind = forms.ChoiceField(
         label=_("Kind of texts"),
         choices=[(SynthesisKind.NEWS, _("articles")), (SynthesisKind.CONVERSATION, _("conversations"))],
@@ -45,11 +90,6 @@ class SynthesisForm(FoldedForm):
     participants = forms.CharField(
         label=_("Participants"), required=False, max_length=300, help_text=_("Of conversations: who talks.")
     )
-    base_url = forms.ChoiceField(
-        label=_("Address"), choices=addresses,
-        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
-    )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
     subtopics = _number(_("Subtopics"), "subtopics", 50)
     insights = _number(_("Insights asked for in each"), "insights", 30)
     insights_least = _number(_("Insights needed in each"), "insights_least", 30)
@@ -105,21 +145,22 @@ class SynthesisForm(FoldedForm):
             raise forms.ValidationError(str(error)) from error
         return data
 
-    def config(self) -> GeneratorConfig:
-        """The model of a valid form."""
-        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"].strip())
+    def choices(self) -> dict[str, Any]:
+        """Kind, topic, settings and seed."""
+        return {name: self.cleaned_data[name] for name in ("kind", "topic", "settings", "seed")}
 
 
-class DocumentsForm(forms.Form):
+class DocumentsForm(BeginForm):
     """Documents of one's own, pasted, and who reads them."""
+
+    STEPS = FROM_DOCUMENTS
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": _model_names(FROM_DOCUMENTS)}
 
     topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("What the documents have in common."))
     texts = forms.CharField(
         label=_("Documents"), max_length=2_000_000, strip=False, widget=forms.Textarea(attrs={"rows": 18}),
         help_text=_("Plain text or Markdown, at least two; a line of three hyphens or more stands between them."),
     )  # fmt: skip
-    base_url = forms.ChoiceField(label=_("Address"), choices=addresses)
-    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
     subtopics = _number(_("Subtopics, at most"), "subtopics", 50)
 
     def clean_texts(self) -> list[Source]:
@@ -129,14 +170,11 @@ class DocumentsForm(forms.Form):
         except NoDocument as error:
             raise forms.ValidationError(str(error)) from error
 
-    def settings(self) -> Settings:
-        """Those of a valid form."""
+    def choices(self) -> dict[str, Any]:
+        """Topic, documents and settings; nothing is drawn, so that any seed does."""
         data = self.cleaned_data
-        return Settings(subtopics=data["subtopics"], subtopics_least=1, documents=len(data["texts"]))
-
-    def config(self) -> GeneratorConfig:
-        """The model of a valid form."""
-        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"].strip())
+        settings = Settings(subtopics=data["subtopics"], subtopics_least=1, documents=len(data["texts"]))
+        return {"topic": data["topic"], "sources": data["texts"], "settings": settings, "seed": 1}
 
 
 class StepForm(ModelOptionsForm):

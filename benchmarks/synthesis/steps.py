@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from benchmarks.states import PartKind, PartState, StepState, SynthesisKind
 from benchmarks.synthesis import from_documents, making
 from benchmarks.synthesis.counting import Tally
 from benchmarks.synthesis.refusals import StepRefused
-from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.settings import Settings, WrongSettings
 from benchmarks.synthesis.sources import Source
 from benchmarks.synthesis.standing import stands
 
@@ -50,14 +50,14 @@ CLOSABLE = (StepState.REVIEW,)
 
 
 @transaction.atomic
-def save_generator(*, name: str, config: GeneratorConfig, by: Any, now: datetime) -> Judge:
+def save_generator(*, config: GeneratorConfig, by: Any, now: datetime) -> Judge:
     """A model that generates, or the next version of it when the configuration differs.
 
     Raises:
         NotYours: somebody else has one of this name.
     """
     return judging.ensure_judge(
-        name=name,
+        name=config.model[:120],
         kind=Judge.Kind.OPENAI,
         config=config.as_mapping(),
         now=now,
@@ -68,25 +68,55 @@ def save_generator(*, name: str, config: GeneratorConfig, by: Any, now: datetime
 
 @transaction.atomic
 def begin(
-    *, kind: str, topic: str, settings: Settings, seed: int, judge: Judge, by: Any, now: datetime
+    *,
+    kind: str,
+    topic: str,
+    settings: Settings,
+    seed: int,
+    judge: Judge,
+    judges: Mapping[str, Judge],
+    by: Any,
+    now: datetime,
 ) -> Synthesis:
-    """A synthesis with its steps, all planned and done by one model unless somebody chooses others."""
+    """A synthesis with its steps, all planned; `judges` do the steps that they are named by, `judge` the others.
+
+    Raises:
+        WrongSettings: there is no step of such a name.
+    """
+    names = [each.name for each in steps_of(kind)]
+    if unknown := judges.keys() - names:
+        raise WrongSettings(f"There is no step {min(unknown)}; the steps are {', '.join(names)}.")
     synthesis = Synthesis.objects.create(
         kind=kind, topic=topic, settings=settings.as_mapping(), seed=seed, created_by=by, created_at=now
     )
-    for number, each in enumerate(steps_of(kind), 1):
-        SynthesisStep.objects.create(synthesis=synthesis, number=number, name=each.name, judge=judge)
+    for number, name in enumerate(names, 1):
+        SynthesisStep.objects.create(synthesis=synthesis, number=number, name=name, judge=judges.get(name, judge))
     audit.record(actor=by, action="synthesis.begun", target=synthesis, now=now, kind=kind)
     return synthesis
 
 
 @transaction.atomic
 def begin_with_documents(
-    *, topic: str, sources: Sequence[Source], settings: Settings, seed: int, judge: Judge, by: Any, now: datetime
+    *,
+    topic: str,
+    sources: Sequence[Source],
+    settings: Settings,
+    seed: int,
+    judge: Judge,
+    judges: Mapping[str, Judge],
+    by: Any,
+    now: datetime,
 ) -> Synthesis:
-    """A synthesis of documents of one's own."""
+    """A synthesis of documents of one's own; raises as `begin`."""
     synthesis = begin(
-        kind=SynthesisKind.DOCUMENTS, topic=topic, settings=settings, seed=seed, judge=judge, by=by, now=now
+        kind=SynthesisKind.DOCUMENTS,
+        topic=topic,
+        settings=settings,
+        seed=seed,
+        judge=judge,
+        judges=judges,
+        by=by,
+        now=now,
     )
     from_documents.add_documents(synthesis=synthesis, sources=sources, now=now)
     return synthesis

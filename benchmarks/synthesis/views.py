@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -21,7 +23,7 @@ from benchmarks.owning import NotYours, may_change
 from benchmarks.results.stored import look_up
 from benchmarks.synthesis import handing_over, overview, steps
 from benchmarks.synthesis.figures import FIGURES, FiguresLook
-from benchmarks.synthesis.forms import DocumentsForm, StepForm, SynthesisForm, has_servers
+from benchmarks.synthesis.forms import BeginForm, DocumentsForm, StepForm, SynthesisForm, has_servers
 from benchmarks.synthesis.plan_picture import picture
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
@@ -48,27 +50,7 @@ def synthesis_list(request: HtmxHttpRequest) -> HttpResponse:
 def synthesis_new(request: HtmxHttpRequest) -> HttpResponse:
     """Begin one; nothing is asked before its first step is started."""
     form = SynthesisForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        data, now = form.cleaned_data, timezone.now()
-        try:
-            judge = steps.save_generator(name=data["model"], config=form.config(), by=request.user, now=now)
-        except NotYours as refused:
-            form.add_error("model", str(refused))
-        else:
-            synthesis = steps.begin(
-                kind=data["kind"],
-                topic=data["topic"].strip(),
-                settings=data["settings"],
-                seed=data["seed"],
-                judge=judge,
-                by=request.user,
-                now=now,
-            )
-            return redirect("benchmarks:synthesis", synthesis.uid)
-    status = 422 if request.method == "POST" else 200
-    return page(
-        request, "benchmarks/synthesis_new.html", {"form": form, "has_servers": has_servers()}, status=status
-    )
+    return _begun(request, form, begin=steps.begin, template="benchmarks/synthesis_new.html")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -76,26 +58,25 @@ def synthesis_new(request: HtmxHttpRequest) -> HttpResponse:
 def synthesis_documents(request: HtmxHttpRequest) -> HttpResponse:
     """Begin one with documents of one's own; nothing is asked before its first step is started."""
     form = DocumentsForm(request.POST or None)
+    return _begun(request, form, begin=steps.begin_with_documents, template="benchmarks/synthesis_documents.html")
+
+
+def _begun(
+    request: HtmxHttpRequest, form: BeginForm, *, begin: Callable[..., Synthesis], template: str
+) -> HttpResponse:
+    """The page of what a form begins, or the form; nothing is saved where a model's name is somebody else's."""
     if request.method == "POST" and form.is_valid():
-        data, now = form.cleaned_data, timezone.now()
+        who: dict[str, Any] = {"by": request.user, "now": timezone.now()}
         try:
-            judge = steps.save_generator(name=data["model"], config=form.config(), by=request.user, now=now)
-        except NotYours as refused:
-            form.add_error("model", str(refused))
-        else:
-            synthesis = steps.begin_with_documents(
-                topic=data["topic"].strip(),
-                sources=data["texts"],
-                settings=form.settings(),
-                seed=1,
-                judge=judge,
-                by=request.user,
-                now=now,
-            )
+            with transaction.atomic():
+                judge = steps.save_generator(config=form.config(), **who)
+                judges = {name: steps.save_generator(config=each, **who) for name, each in form.configs().items()}
+                synthesis = begin(**form.choices(), judge=judge, judges=judges, **who)
             return redirect("benchmarks:synthesis", synthesis.uid)
+        except NotYours as refused:
+            form.add_error(None, str(refused))
     status = 422 if request.method == "POST" else 200
-    context = {"form": form, "has_servers": has_servers()}
-    return page(request, "benchmarks/synthesis_documents.html", context, status=status)
+    return page(request, template, {"form": form, "has_servers": has_servers()}, status=status)
 
 
 @require_safe

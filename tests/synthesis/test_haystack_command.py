@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks.io.schemas import summhay
-from benchmarks.models import Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
+from benchmarks.models import Generator, Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.synthesis.scripted import Script
@@ -133,6 +133,38 @@ def test_conversations_with_own_words_and_a_model_without_temperature(server: Fa
     assert summhay.parse(out).domain == "conversation"
     with pytest.raises(CommandError, match="There is no prompt poem"):
         make(server, Script(), "--prompt", f"poem={own}")
+
+
+def test_a_step_is_done_by_the_model_that_is_named_for_it(server: FakeServer) -> None:
+    report = make(server, Script(), "--model-for", "documents=writer-2", "--model-for", "queries = asker-3")
+    assert report["models"] == {
+        "subtopics": MODEL, "insights": MODEL, "screening": MODEL, "documents": "writer-2", "queries": "asker-3",
+    }  # fmt: skip
+    openings: dict[str, set[str]] = {}
+    for body in server.bodies:
+        openings.setdefault(body["model"], set()).add(body["messages"][0]["content"][:14])
+    assert openings["asker-3"] == {"You write the "}
+    assert "You write one " in openings["writer-2"]
+    assert not openings[MODEL] & (openings["writer-2"] | openings["asker-3"])
+    replies = SynthesisReply.objects.filter(part__kind=PartKind.DOCUMENT)
+    assert set(replies.values_list("judge__name", flat=True)) == {"writer-2"}
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("sorting=other",), "There is no step sorting; the steps are subtopics, insights"),
+        (("documents",), "STEP=NAME is needed"),
+        (("documents=a", "documents=b"), "once for a step"),
+    ],
+)
+def test_a_model_for_no_step_is_refused_and_nothing_is_kept(
+    server: FakeServer, options: tuple[str, ...], reason: str
+) -> None:
+    with pytest.raises(CommandError, match=reason):
+        make(server, Script(), *(f"--model-for={option}" for option in options))
+    assert not Synthesis.objects.exists()
+    assert not Generator.objects.exists()
 
 
 def test_what_was_answered_is_never_asked_again(server: FakeServer) -> None:

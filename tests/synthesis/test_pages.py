@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Exposure
 from benchmarks.engine import judging
-from benchmarks.models import AuditEvent, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
+from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
 from benchmarks.states import PartKind, PartState, StepState
 from benchmarks.synthesis.forms import SynthesisForm
 from tests.fake_openai import MODEL, FakeServer
@@ -152,6 +152,40 @@ def test_pasted_documents_become_insights_and_a_haystack(client_of: Any, ada: An
     assert {row.text: row.gold_documents for row in found} == {
         FACTS[0]: [1, 2, 5], FACTS[1]: [2, 3], FACTS[4]: [4],
     }  # fmt: skip
+
+
+def test_another_model_for_a_step_is_shown_on_it_and_in_its_lineage(
+    client_of: Any, ada: Any, server: FakeServer
+) -> None:
+    server.behaviour = Script()
+    client = client_of(ada)
+    synthesis = begin(client, server, model_for_screening=" checker-<2> ")
+    models = [step.judge.name for step in synthesis.steps.select_related("judge")]
+    assert models == [MODEL, MODEL, "checker-<2>", MODEL, MODEL]
+    assert "checker-&lt;2&gt;" in client.get(address("synthesis", synthesis.uid)).content.decode()
+    run_step(client, synthesis, "subtopics")
+    go_on(client, synthesis, "subtopics")
+    run_step(client, synthesis, "insights")
+    run_step(client, synthesis, "screening")
+    part = synthesis.parts.filter(kind=PartKind.INSIGHT).first()
+    assert part is not None
+    page = client.get(address("synthesis-part", part.uid)).content.decode()
+    assert "category · checker-&lt;2&gt;" in page
+    assert {body["model"] for body in server.bodies} == {MODEL, "checker-<2>"}
+
+
+def test_a_model_of_somebody_else_begins_nothing(
+    client_of: Any, ada: Any, django_user_model: Any, server: FakeServer
+) -> None:
+    begin(client_of(ada), server, model="adas")
+    fay = django_user_model.objects.create_user("fay", password="x")
+    fay.groups.add(Group.objects.get(name="researcher"))
+    Generator.objects.filter(name="adas").update(config_sha256="of other settings")
+    response = client_of(fay).post(address("synthesis-new"), form(server, model="own", model_for_queries="adas"))
+    assert response.status_code == 422
+    assert "Somebody else made “adas”" in response.content.decode()
+    assert Synthesis.objects.count() == 1
+    assert not Generator.objects.filter(name="own").exists()
 
 
 def test_a_step_out_of_turn_is_refused_with_a_sentence(client_of: Any, ada: Any, server: FakeServer) -> None:

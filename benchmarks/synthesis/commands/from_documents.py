@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, nargs="?", metavar="FOLDER", help=f"documents: {', '.join(sources.SUFFIXES)}"
     )
-    model_work.add_arguments(parser)
+    model_work.add_arguments(parser, steps.FROM_DOCUMENTS)
     usual = Settings()
     parser.add_argument("--subtopics", type=int, metavar="N", help=f"at most (default: {usual.subtopics})")
     parser.add_argument("--rounds", type=int, metavar="N", help=f"in which points are asked for ({usual.rounds})")
@@ -36,15 +36,14 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
     if options["folder"] is None:
         raise SynthesisRefused("Name the folder with the documents.")
     found = sources.read_folder(options["folder"])
-    topic, judge = model_work.topic_and_model(options)
+    models = model_work.topic_and_models(options)
     chosen = {name: options[name] for name in ("subtopics", "rounds") if options[name] is not None}
     settings = Settings.from_mapping({**chosen, "subtopics_least": 1, "documents": len(found)})
     return steps.begin_with_documents(
-        topic=topic,
         sources=found,
         settings=settings,
         seed=options["seed"],
-        judge=judge,
+        **models,
         by=None,
         now=timezone.now(),
     )

@@ -25,7 +25,7 @@ SCENARIOS = {SynthesisKind.NEWS.value: SCENARIO, SynthesisKind.CONVERSATION.valu
 def add_arguments(parser: ArgumentParser) -> None:
     """What it is about, who writes it, how much of it."""
     defaults = Settings()
-    model_work.add_arguments(parser)
+    model_work.add_arguments(parser, steps.HAYSTACK)
     parser.add_argument(
         "--kind", choices=SCENARIOS, default=SynthesisKind.NEWS.value, help="of texts (default: news)"
     )
@@ -50,7 +50,7 @@ def run(options: Mapping[str, Any], output: Output) -> None:
 
 
 def _begun(options: Mapping[str, Any]) -> Synthesis:
-    topic, judge = model_work.topic_and_model(options)
+    models = model_work.topic_and_models(options)
     names = (*NUMBERS, "insights_least", "in_documents", "in_document")
     chosen = {name: options[name] for name in names if options[name] is not None}
     if "subtopics" in chosen:
@@ -64,10 +64,9 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
     }
     return steps.begin(
         kind=options["kind"],
-        topic=topic,
         settings=Settings.from_mapping(chosen),
         seed=options["seed"],
-        judge=judge,
+        **models,
         by=None,
         now=timezone.now(),
     )

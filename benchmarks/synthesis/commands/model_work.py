@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings as site
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging, runs
@@ -18,7 +20,6 @@ from benchmarks.io.schemas import summhay
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import check_address
 from benchmarks.models import (
-    Judge,
     JudgeCall,
     JudgeRun,
     JudgeRunItem,
@@ -35,14 +36,19 @@ from benchmarks.synthesis.checks.report import check
 from benchmarks.synthesis.commands.base import Failed, Output, SynthesisRefused
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import WrongSettings
+from benchmarks.synthesis.steps import StepKind
 
 _LISTED = 10
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Who writes, how it is asked, and where the haystack goes."""
+def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind]) -> None:
+    """Who writes, how it is asked, and where the haystack goes; `kinds` are the steps that there are."""
     parser.add_argument("--topic", default="", metavar="TEXT", help="what the haystack is about")
     parser.add_argument("--model", default="", metavar="NAME", help="the name that the server uses")
+    parser.add_argument(
+        "--model-for", action="append", default=[], metavar="STEP=NAME",
+        help=f"another model for a step, asked in the same way: {', '.join(kind.name for kind in kinds)}",
+    )  # fmt: skip
     parser.add_argument(
         "--base-url", default="", metavar="URL", help="one of OPENAI_BASE_URLS (default: the first)"
     )
@@ -75,7 +81,8 @@ def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[st
     """
     try:
         choices = ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"])
-        synthesis = _resumed(options["resume"]) if options["resume"] else begin(options)
+        with transaction.atomic():
+            synthesis = _resumed(options["resume"]) if options["resume"] else begin(options)
     except (WrongSettings, ValueError, NotYours) as error:
         raise SynthesisRefused(str(error)) from error
     if options["estimate"]:
@@ -93,24 +100,35 @@ def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[st
             output.result(line)
 
 
-def topic_and_model(options: Mapping[str, Any]) -> tuple[str, Judge]:
-    """The topic and the generator that the options name.
+def topic_and_models(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options name, by the arguments of `steps.begin`: topic, judge, and judges of single steps.
 
     Raises:
         SynthesisRefused: one is missing, or the settings allow no such address.
     """
     if not options["topic"].strip() or not options["model"].strip():
         raise SynthesisRefused("Name a --topic and a --model, or a synthesis to --resume.")
-    return options["topic"].strip()[:300], _generator(options)
+    config, now = _config(options), timezone.now()
+    models = {"": config.model}
+    for option in options["model_for"]:
+        step, _equals, model = (each.strip() for each in option.partition("="))
+        if not step or not model or step in models:
+            raise SynthesisRefused(f"--model-for {option}: STEP=NAME is needed, once for a step.")
+        models[step] = model
+    judges = {
+        step: steps.save_generator(config=replace(config, model=model), by=None, now=now)
+        for step, model in models.items()
+    }
+    return {"topic": options["topic"].strip()[:300], "judge": judges.pop(""), "judges": judges}
 
 
-def _generator(options: Mapping[str, Any]) -> Judge:
-    """The generator that is this model at this address, by default the first that the settings allow."""
+def _config(options: Mapping[str, Any]) -> GeneratorConfig:
+    """The model at this address, by default the first that the settings allow."""
     addresses, temperature = site.OPENAI_BASE_URLS, options["temperature"]
     if not options["base_url"] and not addresses:
         raise SynthesisRefused("OPENAI_BASE_URLS lists no server.")
     try:
-        config = GeneratorConfig.from_mapping(
+        return GeneratorConfig.from_mapping(
             {
                 "base_url": check_address(options["base_url"] or addresses[0]),
                 "model": options["model"].strip(),
@@ -121,7 +139,6 @@ def _generator(options: Mapping[str, Any]) -> Judge:
         )
     except ValueError as error:
         raise SynthesisRefused(str(error)) from error
-    return steps.save_generator(name=config.model[:120], config=config, by=None, now=timezone.now())
 
 
 def _resumed(uid: str) -> Synthesis:
@@ -196,6 +213,7 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
     replies = SynthesisReply.objects.filter(part__synthesis=synthesis)
     calls = JudgeCall.objects.filter(run__in=_runs(synthesis))
     spent = costs.cost_of(calls)
+    done = list(synthesis.steps.select_related("judge").order_by("number"))
     topic = handing_over.topic_file(synthesis)
     try:
         found = check(topic).as_json()
@@ -208,7 +226,8 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
     return {
         "synthesis": str(synthesis.uid),
         "topic": synthesis.topic,
-        "steps": {step.name: step.counts for step in synthesis.steps.order_by("number")},
+        "models": {step.name: str(step.judge) for step in done},
+        "steps": {step.name: step.counts for step in done},
         "flagged": [
             {"kind": part.kind, "number": part.number, "flags": part.data.get("flags", [])} for part in flagged
         ],
