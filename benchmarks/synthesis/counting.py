@@ -51,6 +51,8 @@ class Tally:
         if self.flagged:
             reasons = "; ".join(f"{n} × {reason}" for reason, n in self.flagged.items())
             parts.append(f"flagged: {reasons}")
+        if n_more := self.further.get("more"):
+            parts.append(f"{n_more:,} {'list' if n_more == 1 else 'lists'} asked for once more")
         text = ", ".join(parts) + "."
         return f"{text} At least {self.n_least:,} are needed." if self.is_short else text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -28,6 +29,8 @@ MADE_BY = {
     "holding": PartKind.DOCUMENT,
 }
 """What each step makes or checks."""
+LISTS = {"subtopics": PartKind.TOPIC, "insights": PartKind.SUBTOPIC}
+"""Steps that ask for lists, and of which parts."""
 
 
 def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:
@@ -57,7 +60,10 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
         raise StepRefused("No subtopic stands.")
     if step.name == "insights":
         with_insights = set(parts_of(step).values_list("parent", flat=True))
-        return [part for part in subtopics if part.pk not in with_insights]
+        reading = Reading(subtopics)
+        return [
+            part for part in subtopics if part.pk not in with_insights or not reading.progress(part).is_finished
+        ]
     for part in parts_of(step).filter(state=PartState.STALE):
         again(part, note="", now=now)
     if step.name == "documents" and not parts_of(step).exists():
@@ -159,29 +165,60 @@ def _heir(part: SynthesisPart) -> SynthesisPart:
     return part
 
 
-def take_children(step: SynthesisStep, *, now: datetime) -> list[str]:
-    """Make parts of the proposals of lists, once; why others were dropped."""
-    kind = {"subtopics": PartKind.TOPIC, "insights": PartKind.SUBTOPIC}.get(step.name)
-    if kind is None:
-        return []
+def _sources(step: SynthesisStep) -> list[SynthesisPart]:
+    """The parts of whose lists a step is made, in their order."""
+    kind = LISTS[step.name]
     rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=kind).order_by("number", "generation")
-    sources = [row for row in rows if kind == PartKind.TOPIC or stands(kind, row.state)]
+    return [row for row in rows if kind == PartKind.TOPIC or stands(kind, row.state)]
+
+
+def want_more(step: SynthesisStep) -> None:
+    """Ask once more for what each list of a step lacks; what is there, rejected or not, is not to be repeated.
+
+    Raises:
+        StepRefused: nothing is missing.
+    """
+    settings = Settings.from_mapping(step.synthesis.settings)
+    n_wanted = {"subtopics": settings.subtopics, "insights": settings.insights}[step.name]
+    sources = _sources(step)
     reading = Reading(sources)
-    known = set(parts_of(step).values_list("parent", flat=True))
+    n_asked = 0
+    for source in sources:
+        children = list(parts_of(step).filter(parent=source).exclude(state=PartState.REGENERATED))
+        n_missing = n_wanted - sum(child.state != PartState.REJECTED for child in children)
+        if n_missing > 0 and reading.progress(source).is_finished:
+            row = {"n": n_missing, "there": [[child.title, child.text] for child in children]}
+            source.data = {**source.data, "more": [*source.data.get("more", ()), row]}
+            source.save(update_fields=["data"])
+            n_asked += 1
+    if not n_asked:
+        raise StepRefused("Nothing is missing.")
+
+
+def n_more(step: SynthesisStep) -> int:
+    """How many lists of a step were asked for once more."""
+    return sum(len(part.data.get("more", ())) for part in _sources(step)) if step.name in LISTS else 0
+
+
+def take_children(step: SynthesisStep, *, now: datetime) -> list[str]:
+    """Make parts of the proposals of lists that have none yet; why others were dropped."""
+    if step.name not in LISTS:
+        return []
+    sources = _sources(step)
+    reading = Reading(sources)
+    known = Counter(parts_of(step).filter(generation=0).values_list("parent", flat=True))
     number, dropped = parts_of(step).count(), list[str]()
     for source in sources:
         progress = reading.progress(source)
         dropped += progress.dropped
-        if source.pk in known:
-            continue
-        for child in progress.children:
+        for child in progress.children[known[source.pk] :]:
             number += 1
             SynthesisPart.objects.create(
                 synthesis=step.synthesis,
                 step=step,
                 kind=MADE_BY[step.name],
                 number=number,
-                state=PartState.CLEAR if kind == PartKind.TOPIC else PartState.PROPOSED,
+                state=PartState.CLEAR if step.name == "subtopics" else PartState.PROPOSED,
                 title=child.title[:300],
                 text=child.text,
                 parent=source,

@@ -24,7 +24,7 @@ from benchmarks.synthesis import making
 from benchmarks.synthesis.replies import located
 from benchmarks.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
 from benchmarks.synthesis.standing import READ
-from benchmarks.synthesis.steps import KINDS, is_under_way
+from benchmarks.synthesis.steps import KINDS, is_under_way, tally_of
 from benchmarks.web.highlighting import Mark, Segment, segments
 
 
@@ -83,6 +83,15 @@ class StepRow:
     def was_stopped(self) -> bool:
         """Whether its run was cancelled before its end."""
         return self.step.state == StepState.RUNNING and not is_under_way(self.step)
+
+    @property
+    def n_missing(self) -> int:
+        """What its lists lack and can be asked for once more."""
+        waits = self.is_next and self.step.state == StepState.REVIEW and not self.has_failed
+        if not waits or self.step.name not in making.LISTS:
+            return 0
+        tally = tally_of(self.step, [])
+        return max(0, tally.n_asked - tally.n_got)
 
     @property
     def has_failed(self) -> bool:

@@ -187,11 +187,15 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
 
 
 @transaction.atomic
-def start(*, step: SynthesisStep, options: ModelOptions, by: Any, now: datetime) -> JudgeRun | None:
+def start(
+    *, step: SynthesisStep, options: ModelOptions, by: Any, now: datetime, more: bool = False
+) -> JudgeRun | None:
     """Queue what a step has to ask; None where everything is answered already, and then it is settled at once.
 
+    `more` asks once again for what the lists of a step that awaits review lack.
+
     Raises:
-        StepRefused: it cannot run now, or what is planned is impossible.
+        StepRefused: it cannot run now, what is planned is impossible, or nothing is missing.
         JudgeUnavailable: its model cannot be asked.
     """
     step = (
@@ -200,6 +204,10 @@ def start(*, step: SynthesisStep, options: ModelOptions, by: Any, now: datetime)
         .get(pk=step.pk)
     )
     check_startable(step)
+    if more:
+        if step.state != StepState.REVIEW or step.name not in making.LISTS:
+            raise StepRefused("Only a list that awaits review is asked for again.")
+        making.want_more(step)
     run = judging.request_run(
         judge=step.judge,
         task=JudgeRun.Task.SYNTHESIS,
@@ -250,6 +258,7 @@ def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
         "failed": n_failed,
         "repairs": sum(int(part.data.get("n_repairs", 0)) for part in parts),
         "n_flagged": sum(part.state == PartState.FLAGGED for part in parts),
+        "more": making.n_more(step),
     }
     n_subtopics = sum(part.kind == PartKind.SUBTOPIC for part in making.standing_of(step.synthesis))
     asked, least, got = {
@@ -278,7 +287,7 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
         raise StepRefused(f"This step is {step.get_state_display()}; only one that awaits review can be closed.")
     tally = tally_of(step, [])
     if tally.is_short and not allow_short:
-        raise StepRefused(f"{tally.sentence} Go on with fewer, or begin anew with other settings.")
+        raise StepRefused(f"{tally.sentence} Ask for the missing ones, go on with fewer, or begin anew.")
     if making.parts_of(step).filter(state=PartState.STALE).exists():
         raise StepRefused("Some parts are stale: make them again, or accept them as they are.")
     step.state, step.closed_at, step.closed_by = StepState.CLOSED, now, by

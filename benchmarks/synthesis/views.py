@@ -131,7 +131,13 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         messages.error(request, _("Requests at the same time are from 1 to 256; a budget is in US dollars."))
         return redirect("benchmarks:synthesis", uid)
     try:
-        run = steps.start(step=step, options=form.options(), by=request.user, now=timezone.now())
+        run = steps.start(
+            step=step,
+            options=form.options(),
+            by=request.user,
+            now=timezone.now(),
+            more=request.POST.get("more") == "1",
+        )
     except (StepRefused, JudgeUnavailable) as error:
         messages.error(request, str(error))
         return redirect("benchmarks:synthesis", uid)

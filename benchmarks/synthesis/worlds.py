@@ -13,7 +13,16 @@ from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState, SynthesisKind
 from benchmarks.synthesis.planning import Draws
 from benchmarks.synthesis.programs import asking, extracting, listing, screening, writing
-from benchmarks.synthesis.programs.base import Piece, Program, Progress, Replies, Task, World
+from benchmarks.synthesis.programs.base import (
+    Child,
+    Piece,
+    Program,
+    Progress,
+    Replies,
+    Task,
+    Wanted,
+    World,
+)
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import GONE, stands
 
@@ -88,6 +97,10 @@ class Reading:
             category=known.category(part),
             note=part.note,
             before=str(part.data.get("before", "")),
+            more=[
+                Wanted(row["n"], [Child(title, text) for title, text in row["there"]])
+                for row in part.data.get("more", ())
+            ],
         )
 
 

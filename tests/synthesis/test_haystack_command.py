@@ -16,7 +16,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.models import Generator, Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
-from tests.synthesis.scripted import Script
+from tests.synthesis.scripted import SUBTOPICS, Script
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +95,22 @@ def test_too_few_subtopics_end_the_command_with_a_sentence(server: FakeServer) -
         )
     assert "Asked for 3, got 2. At least 3 are needed." in err.getvalue()
     assert not SynthesisPart.objects.filter(kind=PartKind.INSIGHT).exists()
+
+
+def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(server: FakeServer) -> None:
+    report = make(server, Script(short=True), "--rounds", "2", "--ask-again")
+    assert report["steps"]["subtopics"]["sentence"] == "Asked for 3, got 3, 1 list asked for once more."
+    topic = SynthesisPart.objects.get(kind=PartKind.TOPIC)
+    asks = list(topic.replies.values_list("ask", flat=True))
+    assert asks == ["list-0", "list-1", "more-1-0"]
+    request = topic.replies.get(ask="more-1-0").request
+    assert "into 1 subtopics" in request
+    assert f"1. {SUBTOPICS[0]}\n2. {SUBTOPICS[1]}" in request
+    subtopics = SynthesisPart.objects.filter(kind=PartKind.SUBTOPIC)
+    assert list(subtopics.values_list("number", "title")) == list(enumerate(SUBTOPICS[:3], 1))
+    n_asked = server.n_asked
+    make(server, Script(short=True), "--resume", report["synthesis"], "--ask-again")
+    assert server.n_asked == n_asked
 
 
 def test_broken_json_429_and_500_cost_tries_and_nothing_else(server: FakeServer) -> None:

@@ -16,7 +16,7 @@ from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun
 from benchmarks.states import PartKind, PartState, StepState
 from benchmarks.synthesis.forms import SynthesisForm
 from tests.fake_openai import MODEL, FakeServer
-from tests.synthesis.scripted import FACTS, Script
+from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
 pytestmark = pytest.mark.django_db
 
@@ -172,6 +172,35 @@ def test_another_model_for_a_step_is_shown_on_it_and_in_its_lineage(
     page = client.get(address("synthesis-part", part.uid)).content.decode()
     assert "category · checker-&lt;2&gt;" in page
     assert {body["model"] for body in server.bodies} == {MODEL, "checker-<2>"}
+
+
+def test_what_people_rejected_is_asked_for_at_the_gate_and_not_repeated(
+    client_of: Any, ada: Any, server: FakeServer
+) -> None:
+    server.behaviour = Script()
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    here = address("synthesis", synthesis.uid)
+    start = address("synthesis-start", synthesis.uid, "subtopics")
+    run_step(client, synthesis, "subtopics")
+    assert "missing</button>" not in client.get(here).content.decode()
+    refused = client.post(start, {"concurrency": 8, "more": "1"}, follow=True)
+    assert "Nothing is missing." in refused.content.decode()
+    part = synthesis.parts.get(kind=PartKind.SUBTOPIC, number=2)
+    decide = address("synthesis-decide", synthesis.uid, "subtopics", part.uid)
+    client.post(decide, {"action": "reject", "reason": "other"})
+    assert "Ask for the 1 missing</button>" in " ".join(client.get(here).content.decode().split())
+    client.post(start, {"concurrency": 8, "more": "1"})
+    run_step(client, synthesis, "subtopics")
+    rows = synthesis.parts.filter(kind=PartKind.SUBTOPIC).values_list("number", "title", "state")
+    assert list(rows) == [
+        (1, SUBTOPICS[0], PartState.CLEAR),
+        (2, SUBTOPICS[1], PartState.REJECTED),
+        (3, SUBTOPICS[2], PartState.CLEAR),
+    ]
+    go_on(client, synthesis, "subtopics")
+    again = client.post(start, {"concurrency": 8, "more": "1"}, follow=True)
+    assert "Only a list that awaits review is asked for again." in again.content.decode()
 
 
 def test_a_model_of_somebody_else_begins_nothing(

@@ -63,6 +63,7 @@ def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind]) -> None:
     parser.add_argument("--resume", default="", metavar="ID", help="go on with this synthesis")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plan and of all that is drawn")
     parser.add_argument("--allow-short", action="store_true", help="go on where fewer came than are needed")
+    parser.add_argument("--ask-again", action="store_true", help="ask once more for what a short list lacks")
     parser.add_argument("--estimate", action="store_true", help="say what the next step costs, and ask nothing")
     parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="requests at a time")
     parser.add_argument("--budget", metavar="DOLLARS", help="of each step; it pauses before this is spent")
@@ -169,6 +170,11 @@ def _finish(step: SynthesisStep, choices: ModelOptions, options: Mapping[str, An
             steps.start(step=step, options=choices, by=None, now=timezone.now())
         _work(step, output)
         step.refresh_from_db()
+        if options["ask_again"] and step.counts.get("is_short") and step.name in making.LISTS:
+            output.note(f"{step.name}: {step.counts['sentence']}")
+            steps.start(step=step, options=choices, by=None, now=timezone.now(), more=True)
+            _work(step, output)
+            step.refresh_from_db()
         if step.state == StepState.RUNNING:
             why = step.run.message if step.run else ""
             raise SynthesisRefused(

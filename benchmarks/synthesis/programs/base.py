@@ -58,8 +58,27 @@ class World:
 
 
 @dataclass(frozen=True)
+class Child:
+    """A part that another one brought up."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A list that is asked for: `n` more than what is there, which it does not repeat."""
+
+    n: int
+    there: Sequence[Child] = ()
+
+
+@dataclass(frozen=True)
 class Task:
-    """A part that is being made: what it is, what it is to hold, and what somebody asked for."""
+    """A part that is being made: what it is, what it is to hold, and what somebody asked for.
+
+    `more` are lists that somebody asked for when the first came out short.
+    """
 
     piece: Piece
     holds: Sequence[Piece] = ()
@@ -67,6 +86,7 @@ class Task:
     category: str = ""
     note: str = ""
     before: str = ""
+    more: Sequence[Wanted] = ()
 
 
 @dataclass(frozen=True)
@@ -90,14 +110,6 @@ class Ask:
         if isinstance(value, Problem):
             return value
         return Problem(reason) if (reason := self.wrong(value)) else value
-
-
-@dataclass(frozen=True)
-class Child:
-    """A part that another one brought up."""
-
-    title: str
-    text: str
 
 
 @dataclass(frozen=True)

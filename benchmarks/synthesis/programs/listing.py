@@ -13,6 +13,7 @@ from benchmarks.synthesis.programs.base import (
     Replies,
     Task,
     Value,
+    Wanted,
     World,
     alike,
     others_than,
@@ -31,14 +32,14 @@ NAMED_NUMBERS = frozenset({
 })  # fmt: skip
 
 Refuse = Callable[[Child, Sequence[Child]], str]
-ToAsk = Callable[[int, int, Sequence[Child], Sequence[str]], Ask]
-"""(round, how many, what is there, why others were refused) to a question."""
+ToAsk = Callable[[str, int, Sequence[Child], Sequence[str]], Ask]
+"""(key, how many, what is there, why others were refused) to a question."""
 
 
 def subtopics(world: World, task: Task, replies: Replies) -> Progress:
     """The subtopics of a topic."""
 
-    def ask(number: int, n: int, there: Sequence[Child], refused: Sequence[str]) -> Ask:
+    def ask(key: str, n: int, there: Sequence[Child], refused: Sequence[str]) -> Ask:
         fields = {
             "topic": world.topic,
             "scenario": world.settings.scenario,
@@ -46,11 +47,11 @@ def subtopics(world: World, task: Task, replies: Replies) -> Progress:
             "others": numbered([child.title for child in there]),
             "note": _refused(refused),
         }
-        return Ask(f"list-{number}", "subtopics", fields, Subtopics, n_words=25 * n)
+        return Ask(key, "subtopics", fields, Subtopics, n_words=25 * n)
 
     return _listed(
         replies,
-        n_wanted=world.settings.subtopics,
+        [Wanted(world.settings.subtopics), *task.more],
         rounds=world.settings.rounds,
         ask=ask,
         taken=lambda value: [Child(row["name"], row["description"]) for row in value["subtopics"]],
@@ -61,7 +62,7 @@ def subtopics(world: World, task: Task, replies: Replies) -> Progress:
 def insights(world: World, task: Task, replies: Replies) -> Progress:
     """The insights of a subtopic; one that says what another subtopic's says is left to the checks."""
 
-    def ask(number: int, n: int, there: Sequence[Child], refused: Sequence[str]) -> Ask:
+    def ask(key: str, n: int, there: Sequence[Child], refused: Sequence[str]) -> Ask:
         fields = {
             "topic": world.topic,
             "scenario": world.settings.scenario,
@@ -71,11 +72,11 @@ def insights(world: World, task: Task, replies: Replies) -> Progress:
             "insights": numbered([child.text for child in there]),
             "note": _refused(refused),
         }
-        return Ask(f"list-{number}", "insights", fields, Insights, n_words=45 * n)
+        return Ask(key, "insights", fields, Insights, n_words=45 * n)
 
     return _listed(
         replies,
-        n_wanted=world.settings.insights,
+        [Wanted(world.settings.insights), *task.more],
         rounds=world.settings.rounds,
         ask=ask,
         taken=lambda value: [Child(row["name"], row["insight"]) for row in value["insights"]],
@@ -108,23 +109,46 @@ def _refused(reasons: Sequence[str]) -> str:
 
 def _listed(
     replies: Replies,
+    lists: Sequence[Wanted],
     *,
-    n_wanted: int,
     rounds: int,
     ask: ToAsk,
     taken: Callable[[Value], list[Child]],
     refuse: Refuse,
 ) -> Progress:
+    """One list after the other, each with replies of its own: the first, then what somebody found missing."""
+    children: list[Child] = []
+    dropped: list[str] = []
+    for at, wanted in enumerate(lists):
+        keys = [f"more-{at}-{number}" if at else f"list-{number}" for number in range(rounds)]
+        progress = _in_rounds(replies, wanted, keys, ask=ask, taken=taken, refuse=refuse)
+        dropped += progress.dropped
+        if not progress.is_finished:
+            return Progress(asks=progress.asks, dropped=dropped)
+        children += progress.children
+    return Progress(children=children, dropped=dropped)
+
+
+def _in_rounds(
+    replies: Replies,
+    wanted: Wanted,
+    keys: Sequence[str],
+    *,
+    ask: ToAsk,
+    taken: Callable[[Value], list[Child]],
+    refuse: Refuse,
+) -> Progress:
     """Go through the rounds that were answered; ask another while something is missing."""
-    there: list[Child] = []
+    n_before = len(wanted.there)
+    n_wanted = n_before + wanted.n
+    there = list(wanted.there)
     reasons: list[str] = []
     refused: list[str] = []
-    for number in range(rounds):
+    for key in keys:
         if len(there) >= n_wanted:
             break
-        key = f"list-{number}"
         if key not in replies:
-            return Progress(asks=(ask(number, n_wanted - len(there), there, refused[-5:]),), dropped=reasons)
+            return Progress(asks=(ask(key, n_wanted - len(there), there, refused[-5:]),), dropped=reasons)
         value = replies[key]
         if value is None:
             reasons.append(UNUSABLE)
@@ -137,4 +161,4 @@ def _listed(
                 refused.append(f"“{child.text if child.text else child.title}” ({reason})")
             else:
                 there.append(child)
-    return Progress(children=there, dropped=reasons)
+    return Progress(children=there[n_before:], dropped=reasons)
