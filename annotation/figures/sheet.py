@@ -118,7 +118,7 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
         _("Judges"),
         (
             table,
-            *([Drawing(forest, has_table=False)] if forest else ()),
+            *([Drawing(forest, table="judges")] if forest else ()),
             *others,
             *([summaries] if drawn else ()),
         ),

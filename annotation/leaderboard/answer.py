@@ -147,6 +147,8 @@ def minutes_cell(found: Minutes) -> Cell:
     """Minutes of people with their interval; what is never reached is said so."""
     if found.low is None or found.high is None:
         return Cell(found.value, aside=_("too few"), text=_minutes(found.value))
+    if math.isinf(found.low):
+        return Cell(found.value, text=_minutes(found.value))  # nor do the ends of its interval reach it
     return Cell(found.value, aside=f"{_minutes(found.low)} – {_minutes(found.high)}", text=_minutes(found.value))
 
 

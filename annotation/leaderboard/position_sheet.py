@@ -240,7 +240,9 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
     return Sheet(
         (
             Note(about),
-            *_scores("position", _("Position"), of_places, [Drawing(chart, has_table=False) for chart in charts]),
+            *_scores(
+                "position", _("Position"), of_places, [Drawing(chart, table="position-scores") for chart in charts]
+            ),
             *_scores("infilling", _("Infilling"), [one for one in experiments if one.name != POSITION], []),
         )
     )

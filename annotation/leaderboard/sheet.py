@@ -54,7 +54,7 @@ def sheet(layout: Layout) -> Sheet:
         (
             Note(answer(layout), is_answer=True),
             Cards("answer", tuple(cards(layout))),
-            *([Drawing(chart, has_table=False)] if chart else []),
+            *([Drawing(chart, table=ROWS)] if chart else []),
             Section("all-rows", _("All rows"), tuple(_rows_or_matrix(layout))),
             *_time(layout),
             Section("reading", _("How to read these figures"), tuple(reading(layout))),

@@ -18,6 +18,8 @@ from benchmarks.web.charts import Chart, Lines, colour_of
 PERCENTS = {share: round(100 * share) for share in SHARES}
 KEY = "time-to-score"
 ANCHOR = "time"
+MOST_UNFOLDED = 12
+"""Systems whose table is open from the beginning."""
 
 
 def key_of(share: float) -> str:
@@ -55,6 +57,7 @@ def _table(lines_of_systems: Sequence[Line], rows: Sequence[Row]) -> Table:
         about=_("Mean active minutes below the level, of at most %(limit)g (the area under the curve), with 95 %% "
                 "intervals over writers; and how many sessions reached it.") % {"limit": limit},
         find="system",
+        is_folded=len(rows) > MOST_UNFOLDED,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ LABELS: dict[str, str | Promise] = {
     SCREENED_OUT: _("screened out"),
 }
 BADGES = {"completed": "good", "failed_checks": "warn", SKIPPED: "warn", "working": "accent"}
-NOTHING = Progress(n=0, n_done=0, n_skipped=0, worked_ms=0)
+NOTHING = Progress(n=0, n_done=0, n_skipped=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,9 @@ class Person:
 
     @property
     def amount(self) -> Decimal:
-        """What the time of work pays."""
-        return pay(self.progress.worked_ms, self.link.study.hourly_rate)
+        """What the time of work pays, as everywhere else: each session, and all labels, rounded by itself."""
+        rate = self.link.study.hourly_rate
+        return sum((pay(ms, rate) for ms in self.progress.paid_each), Decimal(0))
 
     @property
     def may_be_freed(self) -> bool:

@@ -12,14 +12,22 @@ from annotation.studies.kind import work_of
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Tasks of one person in one study, the hidden checks among them, and the time of work (ms)."""
+    """Tasks of one person in one study, the hidden checks among them, and the times of work (ms).
+
+    `paid_each` are the times that are paid each by itself: every session's, and that of all labels.
+    """
 
     n: int
     n_done: int
     n_skipped: int
-    worked_ms: int
+    paid_each: tuple[int, ...] = ()
     n_checks: int = 0
     n_checks_right: int = 0
+
+    @property
+    def worked_ms(self) -> int:
+        """The time of all work."""
+        return sum(self.paid_each)
 
     @property
     def n_open(self) -> int:
@@ -43,17 +51,18 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
     """Count the tasks of every kind, by person. Three queries, and those of the checks."""
     people = list(annotators)
     states: dict[int, list[str]] = defaultdict(list)
-    worked: dict[int, int] = defaultdict(int)
+    of_labels: dict[int, int] = defaultdict(int)
+    of_sessions: dict[int, list[int]] = defaultdict(list)
     writing = Assignment.objects.filter(study=study, annotator__in=people).live()
     for person, state in writing.order_by().values_list("annotator", "state"):
         states[person].append(state)
     labels = LabelTask.objects.filter(study=study, annotator__in=people)
     for person, state, ms in labels.order_by().values_list("annotator", "state", "active_ms"):
         states[person].append(state)
-        worked[person] += ms
+        of_labels[person] += ms
     sessions = Session.objects.filter(assignment__study=study, annotator__in=people)
     for person, ms in sessions.order_by().values_list("annotator", "acc_ms"):
-        worked[person] += ms
+        of_sessions[person].append(ms)
     done = {Assignment.State.DONE.value, LabelTask.State.DONE.value}
     checks = work_of(study).checks(study)
     return {
@@ -61,7 +70,7 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
             n=len(states[person.pk]),
             n_done=sum(state in done for state in states[person.pk]),
             n_skipped=states[person.pk].count(LabelTask.State.SKIPPED.value),
-            worked_ms=worked[person.pk],
+            paid_each=(of_labels[person.pk], *of_sessions[person.pk]),
             n_checks=checks.get(person.pk, (0, 0))[0],
             n_checks_right=checks.get(person.pk, (0, 0))[1],
         )

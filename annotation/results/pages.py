@@ -39,6 +39,8 @@ def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, Stud
 def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> HttpResponse:
     """The figures of a study, or of a part of its results, as they are stored, laid out as its kind says."""
     study, results = _study(request, uid, part)
+    if home := _elsewhere(request, study, part):
+        return _redirect(request, home)
     now = timezone.now()
     results.settle(study, now)
     options = results.options(study, request.GET)
@@ -70,6 +72,8 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
 def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: str = "") -> HttpResponseBase:
     """All figures, or a table or a chart of them, as a file; people under their pseudonyms."""
     study, results = _study(request, uid, part)
+    if home := _elsewhere(request, study, part, name):
+        return _redirect(request, home)
     now = timezone.now()
     results.settle(study, now)
     options = results.public(results.options(study, request.GET))
@@ -90,6 +94,21 @@ def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: st
 def moved(request: HttpRequest, uid: uuid.UUID, to: str = "study-figures", name: str = "") -> HttpResponse:
     """Send who follows an old address of results to the page, or the file called `name`, where they are now."""
     get_object_or_404(readable(request.user), uid=uid)
-    place = reverse(f"annotation:{to}-file", args=[uid, name]) if name else reverse(f"annotation:{to}", args=[uid])
+    return _redirect(request, _address(f"annotation:{to}", uid, name))
+
+
+def _elsewhere(request: HttpRequest, study: Study, part: str, name: str = "") -> str:
+    """Where the results of this kind stand, or their file called `name`; empty if this is the address."""
+    home, match = kind_named(study.kind).results_page, request.resolver_match
+    here = match.view_name.removesuffix("-file") if match else home
+    return "" if part or here == home else _address(home, study.uid, name)
+
+
+def _address(page: str, uid: uuid.UUID, name: str) -> str:
+    return reverse(f"{page}-file", args=[uid, name]) if name else reverse(page, args=[uid])
+
+
+def _redirect(request: HttpRequest, place: str) -> HttpResponse:
+    """Lead to another address with the same query, for good."""
     query = request.GET.urlencode()
     return redirect(f"{place}?{query}" if query else place, permanent=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -48,8 +49,13 @@ def progress_chart(report: StudyReport) -> Chart:
         size=(205, 220),
         ends="figure",
     )
+    urls = {
+        f"{row.pseudonym} · {row.subtopic}": reverse("annotation:session-results", args=[row.uid])
+        for row in report.sessions
+    }
     points = chain.from_iterable(
-        (*_sessions(curve), *_means(curve, _panel(curve)), *_across(systems, curve)) for curve in report.curves
+        (*_sessions(curve, urls), *_means(curve, _panel(curve)), *_across(systems, curve))
+        for curve in report.curves
     )
     return Chart(words, [*points], layout)
 
@@ -90,7 +96,8 @@ def _means(curve: Curve, panel: str = "") -> Iterator[Point]:
         yield Point.of(point.mean, factor=100, series=_("mean"), x=point.mark_ms / 60_000, panel=panel)
 
 
-def _sessions(curve: Curve) -> Iterator[Point]:
+def _sessions(curve: Curve, urls: Mapping[str, str]) -> Iterator[Point]:
+    """A line for each session, which leads to its page."""
     for point in curve.sessions:
         if not point.is_carried:
             yield Point(
@@ -100,6 +107,7 @@ def _sessions(curve: Curve) -> Iterator[Point]:
                 value=None if point.value is None else 100 * point.value,
                 panel=_panel(curve),
                 kind=Kind.THIN,
+                url=urls.get(point.key, ""),
             )
 
 

@@ -106,7 +106,7 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
         none = _("No session has begun yet. Curves appear with the first snapshot.")
         return Sheet((Note(none, is_empty=True),))
     sessions = Section("sessions-part", _("Sessions"), (_sessions(report, query),), about=_about_sessions())
-    curves = Drawing(progress_chart(report), has_table=False)
+    curves = Drawing(progress_chart(report), table="sessions")
     if not report.n_counted:
         return Sheet((Note(_none_counted(report)), curves, sessions))
     return Sheet(

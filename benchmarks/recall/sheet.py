@@ -292,14 +292,14 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
             tuple(measures), tuple(rows), about=about,
         )  # fmt: skip
         drawn = part_chart(part, systems.parts[part], counted) if len(judges) == 1 else None
-        yield Section(f"systems-{part}", title, (table, *_drawing(drawn)))
+        yield Section(f"systems-{part}", title, (table, *_drawing(drawn, table.key)))
     if len(judges) == 1:
         yield Section("words", _("Length of responses"), _drawing(length_chart(systems.whole, counted)))
     yield Section("", "", (_every_figure(figures, systems),))
 
 
-def _drawing(chart: Any) -> tuple[Drawing, ...]:
-    return () if chart is None else (Drawing(chart, has_table=False),)
+def _drawing(chart: Any, table: str = "") -> tuple[Drawing, ...]:
+    return () if chart is None else (Drawing(chart, table),)
 
 
 def _every_figure(figures: RecallFigures, systems: Systems) -> Table:

@@ -210,10 +210,10 @@ class Cards:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart; without `has_table` a table of the sheet shows the same figures."""
+    """A chart; `table` is the key of that of its sheet with the same figures, else the chart has its own."""
 
     chart: Chart
-    has_table: bool = True
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)

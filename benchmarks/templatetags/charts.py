@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchmarks.results.chart_files import FORMATS
@@ -17,11 +18,14 @@ register = template.Library()
 
 
 @register.inclusion_tag("benchmarks/_chart.html", takes_context=True)
-def chart(context: Mapping[str, Any], chart: Chart, files: str = "", *, has_table: bool = True) -> dict[str, Any]:
+def chart(
+    context: Mapping[str, Any], chart: Chart, files: str = "", *, has_table: bool = True, table: str = ""
+) -> dict[str, Any]:
     """Show a chart.
 
-    `files` is the address that names of its files follow, empty where there are none. Without `has_table` the page
-    has a table of the same figures. A page of many charts may hold its `drawings`, looked up together.
+    `files` is the address that names of its files follow, empty where there are none. A `table` of the
+    page, by its id, shows the same figures; else the chart has one of its own, unless without `has_table`. A page
+    of many charts may hold its `drawings`, looked up together.
     """
     shown = (context.get("drawings") or drawings_of([chart], now=timezone.now()))[chart.name]
     query = context["request"].GET.urlencode()
@@ -34,8 +38,21 @@ def chart(context: Mapping[str, Any], chart: Chart, files: str = "", *, has_tabl
         # Parsed and written again as XML: names in it are text, never markup.
         "svg": SafeString(shown.figures.svg) if shown.figures else "",
         "links": links if files else [],
-        "rows": [[_cell(value) for value in row.values()] for row in chart.rows] if has_table else [],
+        "rows": _table(chart) if has_table and not table else [],
+        "table": table,
+        "leads": any(point.url for point in chart.figures),
     }
+
+
+def _table(chart: Chart) -> list[list[Any]]:
+    """The cells of its figures; names lead where clicks on the marks do."""
+    cells = []
+    for point, row in zip(chart.figures, chart.rows, strict=True):
+        shown = {name: _cell(value) for name, value in row.items()}
+        if point.url:
+            shown["series"] = format_html('<a href="{}">{}</a>', point.url, shown["series"])
+        cells.append([*shown.values()])
+    return cells
 
 
 def _cell(value: Any) -> Any:

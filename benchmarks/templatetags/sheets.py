@@ -110,7 +110,7 @@ def _part(context: Any, part: Any) -> str:
         name, more = "results/_table.html", _table_context(part, context["request"].GET)
     elif isinstance(part, Drawing):
         name = "benchmarks/_chart.html"
-        more = chart(context, part.chart, context.get("files_url", ""), has_table=part.has_table)
+        more = chart(context, part.chart, context.get("files_url", ""), table=part.table)
     elif isinstance(part, Fragment):
         name, more = part.template, dict(part.context)
     else:

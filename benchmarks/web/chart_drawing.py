@@ -66,7 +66,7 @@ CONFIG: dict[str, Any] = {
         "symbolSize": 90,
         "symbolStrokeWidth": 2,
         "rowPadding": 4,
-        "offset": 16,
+        "offset": 28,
     },
     "header": {
         "title": None,

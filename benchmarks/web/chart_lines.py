@@ -80,6 +80,7 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines)
         place, colour = base.encoding[along], base.encoding.color
         return rule.encode(**{along: place, "color": colour, "description": "text:N", "tooltip": tips})
 
+    leads = {"href": alt.Href("url:N")} if any(point.url for point in points) else {}
     layers = []
     if has_intervals and layout.has_bands:
         layers.append(of(Kind.MAIN).mark_area(opacity=0.14, aria=False).encode(**ends))
@@ -88,7 +89,7 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines)
         layers.append(bars.mark_rule(opacity=0.55, strokeWidth=1.5, aria=False).encode(**ends))
     if Kind.THIN in kinds:
         thin = of(Kind.THIN).mark_line(opacity=0.35, strokeWidth=1, aria=False)
-        layers.append(thin.encode(tooltip=alt.Tooltip("series:N", title="title")))
+        layers.append(thin.encode(tooltip=alt.Tooltip("series:N", title="title"), **leads))
     if Kind.DASHED in kinds:
         layers.append(of(Kind.DASHED).mark_line(strokeDash=[5, 3], strokeWidth=1.5, aria=False))
     if Kind.ACROSS in kinds:
@@ -98,7 +99,6 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines)
     if Kind.MAIN in kinds:
         interpolate = "step-after" if layout.is_stepped else "linear"
         layers.append(of(Kind.MAIN).mark_line(strokeWidth=2.25, interpolate=interpolate, aria=False))
-    leads = {"href": alt.Href("url:N")} if any(point.url for point in points) else {}
     for kinds_of, is_seen in ((ON_LINES, layout.has_dots), ((Kind.DOT,), True)):
         if kinds.intersection(kinds_of):
             spots = of(*kinds_of).transform_filter("isValid(datum.value)")

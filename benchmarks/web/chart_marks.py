@@ -32,7 +32,10 @@ SMALL_WIDTH = 250
 FIGURES, PEOPLE, MARKS = "figures", "people", "marks"
 """Names of the data of a spec."""
 LINE_HEIGHT, DODGE = 15, 14
-LEGEND_WIDTH = 180
+RING = 2
+LEGEND_WIDTH, TICK_WIDTH = 180, 40
+NARROW = 360
+"""Pixels below which marks are smaller."""
 SHAPES = (
     "circle",
     "square",
@@ -67,7 +70,9 @@ def dots(chart: Chart, layout: Dots) -> Plan:
     n_groups = len({row["group"] for row in rows})
     step = max(26 if words.is_small else 32, LINE_HEIGHT * n_lines + 8, DODGE * n_groups if is_dodged else 0)
     width = SMALL_WIDTH if words.is_small else SIZE[0]
-    axis = alt.Axis(tickCount=5 if words.is_small else 10)
+    axis = alt.Axis(
+        tickCount=5 if words.is_small else alt.ExprRef(f"min(10, max(2, floor(width / {TICK_WIDTH})))")
+    )
     across = alt.X("value:Q", title=words.value or None, axis=axis, scale=scale_of(layout.domain))
     has_legend = any(point.group for point in points)
     base = _rows(words, rows, colours_of(rows, layout.colours, has_legend=has_legend), is_dodged=is_dodged)
@@ -110,9 +115,10 @@ def _dots(words: Words, points: Sequence[Point], base: Any, across: Any, *, shap
     intervals = base.transform_filter(f"isValid(datum.low) && datum.kind != '{Kind.DOT}'")
     intervals = intervals.mark_rule(strokeWidth=2, opacity=0.55, aria=False)
     spots = base.transform_filter("isValid(datum.value)")
-    spots = spots.mark_point(size=130 if shape else 90, opacity=1, filled=True, stroke=SURFACE, strokeWidth=1)
+    size = alt.ExprRef(f"width < {NARROW} ? 50 : 130") if shape else 90
+    spots = spots.mark_point(size=size, opacity=1, filled=True, stroke=SURFACE, strokeWidth=1)
     if any(point.is_marked for point in points):
-        ring, wide = ({"test": "datum.is_marked", "value": value} for value in (TEXT, 2.5))
+        ring, wide = ({"test": "datum.is_marked", "value": value} for value in (TEXT, RING))
         spots = spots.encode(
             stroke=alt.StrokeValue(SURFACE, condition=ring), strokeWidth=alt.StrokeWidthValue(1, condition=wide)
         )

@@ -8,7 +8,7 @@ const OPTIONS = {
   tooltip: { disableDefaultStyle: true },
 };
 
-const LEAST_WIDTH = 180;
+const LEAST_WIDTH = 150;
 const AXIS = 60;
 const ALMOST = 0.25; // of a panel: what lacks less is made a little smaller
 const RESIZED = 40; // pixels
@@ -30,13 +30,22 @@ async function replace(chart) {
   const { default: vegaEmbed } = await import(chart.dataset.vega);
   const box = chart.querySelector(".chart-box");
   const spec = JSON.parse(chart.querySelector("script[type='application/json']").textContent);
-  const spare = box.querySelector("svg").width.baseVal.value - spec.width;
+  const widthOf = (part) => part.querySelector("svg").width.baseVal.value;
+  let spare = widthOf(box) - spec.width;
   let shownAt;
   const draw = async () => {
     shownAt = box.clientWidth;
     const stage = document.createElement("div");
     const isSmall = chart.matches(".is-small");
-    const { finalize } = await vegaEmbed(stage, isSmall ? spec : fitted(spec, shownAt, spare), OPTIONS);
+    const embed = async () => (await vegaEmbed(stage, isSmall ? spec : fitted(spec, shownAt, spare), OPTIONS)).finalize;
+    let finalize = await embed();
+    const excess = widthOf(stage) - shownAt;
+    if (excess > 0 && !isSmall && !spec.columns) {
+      // The letters of this browser are wider than those of the drawing.
+      spare += excess;
+      finalize();
+      finalize = await embed();
+    }
     box.replaceChildren(stage);
     chart.dataset.state = "interactive";
     return finalize;

@@ -17,6 +17,7 @@ from django.urls import reverse
 from annotation.linking import adjudicating
 from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
+from annotation.studies.overview import people_of
 from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -194,5 +195,10 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
     LabelTask.objects.filter(study=study).exclude(item__summary=summary).update(active_ms=999_999)
     Study.objects.update(hourly_rate=Decimal(20))
     assert (cost().value, cost().n_items) == (30.0, 2)
+    LabelTask.objects.filter(study=study).update(active_ms=0)
+    own.update(active_ms=1_801_000)
+    study.refresh_from_db()
+    on_overview = sum(row["cost"] for row in people_of(study))
+    assert (cost().value, on_overview) == (20.02, Decimal("20.02")), "each person's pay is rounded by itself"
     Study.objects.update(currency="EUR")
     assert "EUR" in cost().undefined_reason

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Study
+from annotation.models import RecruitmentLink, Study
+from annotation.recruitment.people import Person
+from annotation.recruitment.progress import progress_of
+from annotation.writing import earnings
 from benchmarks.web.parquet import is_available
 from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
@@ -147,3 +151,25 @@ def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stand
         part for part in client.get(PAGE).context["sheet"].walk() if people.name in str(getattr(part, "text", ""))
     )
     assert client.get(note.url).context["study"] == people
+
+
+def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime) -> None:
+    Study.objects.update(hourly_rate=Decimal(20))
+    people.refresh_from_db()
+    progress = progress_of(study=people, annotators=[ben.annotator])[ben.annotator.pk]
+    person = Person(RecruitmentLink(study=people), "", "", {}, now, "", None, progress)
+    sessions = ben.annotator.sessions.select_related("assignment__study")
+    total = earnings.by_study(earnings.earnings_of(sessions, now))[people]
+    assert len(progress.paid_each) - 1 == total.n_sessions == 2
+    assert person.amount == total.amount == Decimal("16.66"), "each session is rounded by itself"
+
+
+def test_results_of_writing_have_one_address(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    for name in ("", "figures.json", "final.csv"):
+        part = "-file" if name else ""
+        given = [people.uid, name] if name else [people.uid]
+        old, new = (reverse(f"annotation:study-{one}{part}", args=given) for one in ("figures", "results"))
+        answer = client.get(f"{old}?average=summary")
+        assert (answer.status_code, answer.headers["Location"]) == (301, f"{new}?average=summary")
+        assert client.get(new).status_code == 200

@@ -270,6 +270,21 @@ def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     )
 
 
+@pytest.mark.django_db
+def test_what_clicks_lead_to_is_reached_by_keyboard_in_a_table(rf: RequestFactory) -> None:
+    found = dots([Point(series="<b>", value=0.5, url="/rows/?a=1&b=2"), Point(series="still", value=0.25)])
+    context = {"one": found, "request": rf.get("/")}
+    own = _rendered("{% load charts %}{% chart one %}", context)
+    assert '<td><a href="/rows/?a=1&amp;b=2">&lt;b&gt;</a></td>' in own
+    assert "<td>still</td>" in own
+    assert "the links in its table do" in own
+    beside = _rendered("{% load charts %}{% chart one table='rows' %}", context)
+    assert '<a href="#rows">the table</a>' in beside
+    assert "<details" not in beside
+    plain = dots([Point(series="still", value=0.25)])
+    assert "keyboard" not in _rendered("{% load charts %}{% chart one %}", {**context, "one": plain})
+
+
 def _rendered(template: str, context: dict[str, Any]) -> str:
     return Template(template).render(Context(context))
 
