@@ -12,6 +12,7 @@ from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, Synth
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 from benchmarks.synthesis import making
 from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after
+from benchmarks.synthesis.turns import take_turn
 
 CAN_BE_MADE_AGAIN = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
 
@@ -42,6 +43,8 @@ def decide(
     part = _locked(part)
     state = after(action, part.state)
     _check(part, action, reason=reason, text=text)
+    if into is not None:
+        into.refresh_from_db()
     if action == ReviewAction.MERGE:
         note = f"merged into {into.kind} {into.number}" if into and _can_take(into, part) else ""
         if not note or into is None:
@@ -72,13 +75,17 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
     """Take back the newest decision of a person that is not undone yet; None where there is none.
 
     Raises:
-        NotAllowed: what was made again since is there, or the haystack was handed over.
+        NotAllowed: somebody else decided on the part since, what was made again is there, or the haystack was
+            handed over.
     """
+    take_turn(synthesis.pk)
     mine = SynthesisDecision.objects.filter(part__synthesis=synthesis, by=by, undone_by=None)
     decision = mine.exclude(action=ReviewAction.UNDO).order_by("-pk").first()
     if decision is None:
         return None
     part = _locked(decision.part)
+    if part.decisions.filter(pk__gt=decision.pk, undone_by=None).exclude(action=ReviewAction.UNDO).exists():
+        raise NotAllowed("Somebody else has decided on this since; decide on it again instead.")
     if decision.action == ReviewAction.REGENERATE:
         heir = part.replaced_by
         if heir.state != PartState.PROPOSED or heir.replies.exists():
@@ -87,10 +94,7 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
     part.state, part.title, part.text = (decision.before[name] for name in ("state", "title", "text"))
     part.save(update_fields=["state", "title", "text"])
     if gave := decision.before.get("into"):
-        other = SynthesisPart.objects.get(pk=gave["part"])
-        other.uses.remove(*gave["documents"])
-        other.data = {**other.data, "evidence": gave["evidence"]} if gave["evidence"] else other.data
-        other.save(update_fields=["data"])
+        _part_again(part, gave)
     for pk, state in decision.before.get("stale", {}).items():
         SynthesisPart.objects.filter(pk=pk, state=PartState.STALE).update(state=state)
     row = SynthesisDecision.objects.create(
@@ -103,7 +107,7 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
 @transaction.atomic
 def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     """Accept all parts of a step that no check flags; they count as unread. How many they were."""
-    refuse_if_handed_over(Synthesis.objects.select_for_update().get(pk=step.synthesis_id))
+    refuse_if_handed_over(take_turn(step.synthesis_id))
     parts = list(making.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
     SynthesisDecision.objects.bulk_create(
         SynthesisDecision(
@@ -139,16 +143,26 @@ def _unite(part: SynthesisPart, into: SynthesisPart) -> dict[str, Any]:
     return {"part": into.pk, "documents": documents, "evidence": evidence}
 
 
+def _part_again(part: SynthesisPart, gave: dict[str, Any]) -> None:
+    """Take from an insight what it got from this part alone: what others gave it since stays."""
+    other = SynthesisPart.objects.get(pk=gave["part"])
+    brought = part.data.get("evidence", [])
+    kept = [row for row in other.data.get("evidence", []) if row in gave["evidence"] or row not in brought]
+    documents = other.uses.filter(pk__in=gave["documents"])
+    other.uses.remove(*documents.exclude(number__in={row["document"] for row in kept}))
+    if brought:
+        other.data = {**other.data, "evidence": kept}
+        other.save(update_fields=["data"])
+
+
 def would_be_stale(part: SynthesisPart) -> int:
     """How many parts an edit would make stale."""
     return len(stale_after({part.pk}, _sources(part.synthesis)) & _alive(part.synthesis))
 
 
 def _locked(part: SynthesisPart) -> SynthesisPart:
-    rows = SynthesisPart.objects.select_for_update(of=("self",)).select_related("synthesis", "step")
-    found: SynthesisPart = rows.get(pk=part.pk)
-    refuse_if_handed_over(found.synthesis)
-    return found
+    refuse_if_handed_over(take_turn(part.synthesis_id))
+    return SynthesisPart.objects.select_for_update().get(pk=part.pk)
 
 
 def refuse_if_handed_over(synthesis: Synthesis) -> None:

@@ -19,6 +19,7 @@ from benchmarks.synthesis import handing_over
 from benchmarks.synthesis.checks.lexical import NothingToCompare
 from benchmarks.synthesis.checks.report import check
 from benchmarks.synthesis.refusals import StepRefused
+from benchmarks.synthesis.standing import GONE
 
 CHECKED = (
     "auc",
@@ -69,7 +70,7 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
     first = {row.part_id: row for row in reversed([row for row in decisions if row.is_read])}
     edits = [row for row in decisions if row.action == ReviewAction.EDIT]
     documents = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
-    left = [_n_leaks(part) for part in documents.exclude(state=PartState.REGENERATED)]
+    left = [_n_leaks(part) for part in documents.exclude(state__in=GONE)]
     return SynthesisFigures(
         decisions=dict(Counter(row.action for row in decisions if row.is_read)),
         n_unread=sum(not row.is_read for row in decisions),

@@ -184,7 +184,7 @@ class StepForm(ModelOptionsForm):
 class DecisionForm(forms.Form):
     """What somebody decides on a part."""
 
-    action = forms.ChoiceField(choices=ReviewAction.choices)
+    action = forms.ChoiceField(choices=[pair for pair in ReviewAction.choices if pair[0] != ReviewAction.UNDO])
     reason = forms.CharField(required=False, max_length=40)
     note = forms.CharField(required=False, max_length=2000)
     title = forms.CharField(required=False, max_length=300)

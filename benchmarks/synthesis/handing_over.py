@@ -18,6 +18,7 @@ from benchmarks.states import PartKind, PartState, StepState
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import stands
+from benchmarks.synthesis.turns import take_turn
 from benchmarks.web.exposure import saw_insights
 
 _DOMAINS: dict[str, str] = {Synthesis.Kind.NEWS: "news", Synthesis.Kind.CONVERSATION: "conversation"}
@@ -124,7 +125,7 @@ def hand_over(*, synthesis: Synthesis, by: Any, now: datetime) -> Haystack:
     Raises:
         StepRefused: a step is not closed, it was handed over before, or the import refuses it.
     """
-    synthesis = Synthesis.objects.select_for_update().get(pk=synthesis.pk)
+    synthesis = take_turn(synthesis.pk)
     if synthesis.haystack_id is not None:
         raise StepRefused("It was handed over before.")
     topic = topic_file(synthesis)

@@ -18,7 +18,6 @@ _BLOCKS = frozenset({
 _SILENT = frozenset({"script", "style", "template", "noscript", "head", "nav"})
 _BLANKS = re.compile(r"[ \t\r\f\v\u00a0]+")
 _BETWEEN = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
-_GAPS = re.compile(r"\s*\n\s*\n\s*")
 
 
 class NoDocument(ValueError):
@@ -84,8 +83,8 @@ def from_markdown(text: str) -> Source:
 
 def _tidy(text: str) -> str:
     """One space between words, one blank line between paragraphs."""
-    lines = _BLANKS.sub(" ", text.replace("\r\n", "\n"))
-    return _GAPS.sub("\n\n", lines).strip()
+    lines = [line.strip() for line in _BLANKS.sub(" ", text.replace("\r\n", "\n")).split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def read(path: Path) -> Source:

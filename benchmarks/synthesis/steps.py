@@ -21,6 +21,7 @@ from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings, WrongSettings
 from benchmarks.synthesis.sources import Source
 from benchmarks.synthesis.standing import stands
+from benchmarks.synthesis.turns import take_turn
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,12 @@ def check_startable(step: SynthesisStep) -> None:
         raise StepRefused(f"The step “{first.name}” comes first.")
 
 
+def _held(step: SynthesisStep) -> SynthesisStep:
+    """A step as others left it, for this transaction alone; what it leads to is read after the wait."""
+    take_turn(step.synthesis_id)
+    return SynthesisStep.objects.select_for_update().get(pk=step.pk)
+
+
 @transaction.atomic
 def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
     """What a step will ask and cost about; stored on it.
@@ -162,11 +169,7 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
         StepRefused: it cannot run now, or what is planned is impossible.
         ValueError: the model's configuration cannot be used.
     """
-    step = (
-        SynthesisStep.objects.select_for_update(of=("self",))
-        .select_related("synthesis", "judge", "run")
-        .get(pk=step.pk)
-    )
+    step = _held(step)
     check_startable(step)
     subjects = making.prepare(step, now=now)
     found = overview.estimate(
@@ -198,11 +201,7 @@ def start(
         StepRefused: it cannot run now, what is planned is impossible, or nothing is missing.
         JudgeUnavailable: its model cannot be asked.
     """
-    step = (
-        SynthesisStep.objects.select_for_update(of=("self",))
-        .select_related("synthesis", "judge", "run")
-        .get(pk=step.pk)
-    )
+    step = _held(step)
     check_startable(step)
     if more:
         if step.state != StepState.REVIEW or step.name not in making.LISTS:
@@ -282,7 +281,7 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
     Raises:
         StepRefused: it is not awaiting review, there is less than is needed, or parts are stale.
     """
-    step = SynthesisStep.objects.select_for_update(of=("self",)).select_related("synthesis").get(pk=step.pk)
+    step = _held(step)
     if step.state not in CLOSABLE:
         raise StepRefused(f"This step is {step.get_state_display()}; only one that awaits review can be closed.")
     tally = tally_of(step, [])

@@ -121,8 +121,12 @@ class SynthesisTask(Task):
         self.store_all([(question, answers, origin)])
 
     def store_all(self, answered: Sequence[tuple[Any, Mapping[str, Any], Origin]]) -> None:
-        """Replies on several parts, in a few queries; one that another worker stored first stays."""
+        """Replies on several parts, in a few queries; one that another worker stored first stays.
+
+        Parts are held until they are written, so that neither another worker's reply nor a decision is lost.
+        """
         keys = {int(question.subject_key) for question, _answers, _origin in answered}
+        parts = list(SynthesisPart.objects.filter(pk__in=keys).select_for_update().order_by("pk"))
         known = set(SynthesisReply.objects.filter(part__in=keys).values_list("part", "ask"))
         rows: list[SynthesisReply] = []
         for question, answers, origin in answered:
@@ -131,7 +135,6 @@ class SynthesisTask(Task):
                 known.add(place)
                 rows.append(_reply(question, answers[question.subject_key], origin))
         SynthesisReply.objects.bulk_create(rows)
-        parts = list(_fresh(keys).values())
         reading = Reading(parts)
         for part in parts:
             _take_over(part, reading)

@@ -118,3 +118,28 @@ def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada
     handing_over.hand_over(synthesis=made, by=ada, now=now)
     with pytest.raises(NotAllowed, match="handed over"):
         deciding.decide(part=insight, action="accept", by=ada, now=now)
+
+
+def test_undo_leaves_what_somebody_else_decided_since(made: Synthesis, ada: Any, eve: Any, now: datetime) -> None:
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    deciding.decide(part=insight, action="edit", text="The bell rang 77 times.", by=ada, now=now)
+    deciding.decide(part=insight, action="edit", text="The bell rang 78 times.", by=eve, now=now)
+    with pytest.raises(NotAllowed, match="Somebody else"):
+        deciding.undo(synthesis=made, by=ada, now=now)
+    insight.refresh_from_db()
+    assert insight.text == "The bell rang 78 times."
+    deciding.undo(synthesis=made, by=eve, now=now)
+    insight.refresh_from_db()
+    assert insight.text == "The bell rang 77 times."
+    assert deciding.undo(synthesis=made, by=ada, now=now) is not None
+
+
+def test_two_insights_are_not_merged_into_each_other(made: Synthesis, ada: Any, eve: Any, now: datetime) -> None:
+    first, second = made.parts.filter(kind="insight")[:2]
+    seen_before = SynthesisPart.objects.get(pk=first.pk)
+    deciding.decide(part=first, action="merge", into=second, by=ada, now=now)
+    with pytest.raises(NotAllowed, match="another one that stands"):
+        deciding.decide(part=second, action="merge", into=seen_before, by=eve, now=now)
+    second.refresh_from_db()
+    assert second.state == PartState.CLEAR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -129,3 +130,28 @@ def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
     deciding.undo(synthesis=one.synthesis, by=ada, now=now)
     other.refresh_from_db()
     assert (list(other.uses.values_list("number", flat=True)), other.data["evidence"]) == before
+
+
+@pytest.mark.django_db
+def test_undoing_a_merge_leaves_what_another_one_gave(
+    server: FakeServer, folder: Path, ada: Any, eve: Any, now: datetime
+) -> None:
+    make(server, Script(), folder)
+    first, second, into = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 0, 1))
+    deciding.decide(part=second, action="merge", into=into, by=eve, now=now)
+    into.refresh_from_db()
+    alone = (set(into.uses.values_list("number", flat=True)), into.data["evidence"])
+    deciding.undo(synthesis=into.synthesis, by=eve, now=now)
+    deciding.decide(part=first, action="merge", into=into, by=ada, now=now)
+    deciding.decide(part=second, action="merge", into=into, by=eve, now=now)
+    deciding.undo(synthesis=into.synthesis, by=ada, now=now)
+    into.refresh_from_db()
+    assert (set(into.uses.values_list("number", flat=True)), into.data["evidence"]) == alone
+
+
+@pytest.mark.parametrize("space", ["\u2003", "\n", " ", "\u2028"])
+def test_long_runs_of_white_space_take_no_time(space: str) -> None:
+    begun = time.perf_counter()
+    text = sources.from_markdown(f"a{space * 300_000}b\n\n \n\nc").text
+    assert time.perf_counter() - begun < 5
+    assert text.endswith("b\n\nc")

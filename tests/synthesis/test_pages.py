@@ -107,6 +107,7 @@ def test_a_reviewer_decides_one_after_the_other_and_takes_it_back(
     assert ("belongs elsewhere" in page) != ("hidden here" in page)
     decide = address("synthesis-decide", synthesis.uid, "screening", flagged.uid)
     assert client.post(decide, {"action": "reject"}).status_code == 302
+    assert client.post(decide, {"action": "undo"}).status_code == 302
     assert not SynthesisDecision.objects.exists()
     then = client.post(decide, {"action": "reject", "reason": "belongs elsewhere"})
     assert "?part=" in then["Location"]
