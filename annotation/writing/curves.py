@@ -10,7 +10,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Exclusion, Exposure, LateDecision, Session, SessionEvent, Snapshot, Study
+from annotation.models import (
+    Exclusion,
+    Exposure,
+    LateDecision,
+    Session,
+    SessionEvent,
+    SessionReport,
+    Snapshot,
+    Study,
+)
 from annotation.results.study import study_or_gone
 from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
@@ -203,6 +212,7 @@ def facts(look: ProgressLook) -> object:
             exclusions.filter(lifted_at=None),
             LateDecision.objects.filter(**of_study),
             SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS),
+            SessionReport.objects.filter(**of_study, used_no_model=False),
             verdicts.filter(judge=look.judge),
             Exposure.objects.all(),
         ),

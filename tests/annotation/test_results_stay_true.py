@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.leaderboard.positions import POSITIONS, PositionLook
-from annotation.models import Annotator, Exclusion, LabelItem, LabelTask, Session, Study
+from annotation.models import Annotator, Exclusion, LabelItem, LabelTask, Session, SessionReport, Study
 from benchmarks.models import (
     AutodsScore,
     Haystack,
@@ -104,6 +104,11 @@ def _categories_are_reordered(study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(categories=["yes", "maybe", "no"])
 
 
+def _somebody_says_that_a_model_wrote(study: Study) -> None:
+    session = Session.objects.filter(assignment__study=study)[0]
+    SessionReport.objects.create(session=session, time_was_enough=True, used_no_model=False, at=NOW)
+
+
 def make_or_get(name: str) -> Judge:
     """A judge by name."""
     return Judge.objects.filter(name=name).first() or make_judge(name)
@@ -130,6 +135,7 @@ CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {
     ),
     "rating": (_somebody_is_renamed, _a_judge_is_renamed, _a_judge_is_archived),
     "validation": (_somebody_is_renamed,),
+    "writing": (_somebody_says_that_a_model_wrote,),
     "external": (_categories_are_reordered,),
 }
 
