@@ -196,6 +196,9 @@ class WritingPlan(models.Model):
     show_counters = models.BooleanField(default=True)
     sessions_per_subtopic = models.PositiveSmallIntegerField(default=2)
     allow_second_on_haystack = models.BooleanField(default=False)
+    parallel_forms = models.BooleanField(
+        default=False, help_text="Everybody writes on a subtopic of each of two haystacks, half in each order."
+    )
 
     class Meta:
         constraints = [
@@ -216,6 +219,10 @@ class WritingPlan(models.Model):
             models.CheckConstraint(condition=Q(mark_every_ms__gte=10_000), name="plan_mark_at_least_10_s"),
             models.CheckConstraint(condition=Q(token_budget__gte=1), name="plan_budget_positive"),
             models.CheckConstraint(condition=Q(sessions_per_subtopic__gte=1), name="plan_sessions_positive"),
+            models.CheckConstraint(
+                condition=Q(parallel_forms=False) | Q(allow_second_on_haystack=False),
+                name="plan_forms_once_per_haystack",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -23,7 +23,8 @@ from annotation.studies.tasks import task_counts
 from annotation.work.earned import Earned, earned_by
 from annotation.work.jobs import LabellingJob, labelling_jobs
 from annotation.writing import assigning, contamination, earnings
-from annotation.writing.eligibility import NotEligible
+from annotation.writing.eligibility import NotEligible, other_form_first
+from annotation.writing.form_facts import held_back
 from annotation.writing.page_context import why_not
 from annotation.writing.planning import limit_ms_of
 from annotation.writing.starting import PRACTICE_LIMIT_MS
@@ -179,7 +180,7 @@ def _labelling_rows(jobs: Iterable[LabellingJob], now: datetime) -> list[Row]:
 def _writing_rows(
     annotator: Annotator, waiting: Sequence[Any], members: dict[int, Membership], now: datetime
 ) -> list[Row]:
-    reasons = _reasons(annotator, [row for row in waiting if not row.is_practice and not _has_begun(row)])
+    reasons = _reasons(annotator, waiting)
     rows = []
     for row in waiting:
         if row.is_practice:
@@ -207,8 +208,9 @@ def _writing_rows(
     return rows
 
 
-def _reasons(annotator: Annotator, waiting: Sequence[Assignment]) -> dict[int, str]:
+def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     """Why tasks that nobody has begun cannot be started, as their start pages say it; by id."""
+    waiting = [row for row in unfinished if not row.is_practice and not _has_begun(row)]
     if not waiting:
         return {}
     [first, *_others] = waiting
@@ -216,8 +218,13 @@ def _reasons(annotator: Annotator, waiting: Sequence[Assignment]) -> dict[int, s
     person = contamination.load_people([annotator], study=first.study, starting=first)[annotator.pk]
     # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member.
     person = replace(person, is_member=True)
+    later = held_back(unfinished)
     found = {
-        row.pk: assigning.obstacles_to(person, row.subtopic, row.study) for row in waiting if row.study is not None
+        row.pk: (
+            *assigning.obstacles_to(person, row.subtopic, row.study),
+            *([other_form_first()] if row.pk in later else []),
+        )
+        for row in waiting
     }
     return {pk: str(why_not(NotEligible(these))["obstacle"]) for pk, these in found.items() if these}
 

@@ -24,7 +24,9 @@ from annotation.studies.sampling import stable_seed
 from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing import contamination
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
-from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles
+from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles, other_form_first
+from annotation.writing.form_facts import forms_of, in_order, is_held_back
+from annotation.writing.parallel import Forms, deal_forms
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
@@ -70,6 +72,13 @@ class Eligibility:
     subtopics: tuple[Subtopic, ...]
     obstacles: dict[tuple[int, int], tuple[Obstacle, ...]]
     live: dict[tuple[int, int], Assignment]
+    forms: Forms | None = None
+
+    @property
+    def needed(self) -> tuple[tuple[int, ...], ...]:
+        """The ids of subtopics, in groups of each of which somebody needs one."""
+        everything = tuple(subtopic.pk for subtopic in self.subtopics)
+        return (everything,) if self.forms is None else (self.forms.a, self.forms.b)
 
 
 def eligibility(study: Study) -> Eligibility:
@@ -79,8 +88,10 @@ def eligibility(study: Study) -> Eligibility:
         membership.annotator
         for membership in study.memberships.current().select_related("annotator__user").order_by("number")
     )
-    people = contamination.load_people(annotators, study=study)
+    forms = forms_of(study)
+    people = contamination.load_people(annotators, study=study, forms=forms)
     return Eligibility(
+        forms=forms,
         annotators=annotators,
         subtopics=subtopics,
         obstacles={
@@ -105,9 +116,9 @@ def blocked_in(table: Eligibility) -> list[Blocked]:
     at_work = {person for person, _subtopic in table.live}
     people_blocked = []
     for annotator in table.annotators:
-        rows = [table.obstacles[annotator.pk, subtopic.pk] for subtopic in table.subtopics]
-        if annotator.pk not in at_work and rows and all(rows):
-            texts = dict.fromkeys(obstacle.text for row in rows for obstacle in row)
+        groups = [[table.obstacles[annotator.pk, pk] for pk in group] for group in table.needed]
+        if annotator.pk not in at_work and any(rows and all(rows) for rows in groups):
+            texts = dict.fromkeys(obstacle.text for rows in groups for row in rows for obstacle in row)
             people_blocked.append(Blocked(annotator, tuple(map(Reason, texts))))
     return people_blocked
 
@@ -117,7 +128,9 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     table = eligibility(study)
     wanted = study.writing_plan.sessions_per_subtopic
     places = {subtopic.pk: place for place, subtopic in enumerate(table.subtopics)}
-    pairs = sorted(_given(study, table, max_tasks=max_tasks), key=lambda pair: places[pair[1]])
+    pairs = list(_given(study, table, max_tasks=max_tasks))
+    if table.forms is None:
+        pairs.sort(key=lambda pair: places[pair[1]])
     have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))
     return Proposal(
         pairs=_with_documents(study, table, pairs),
@@ -137,7 +150,10 @@ def room(*, study: Study, n: int, max_tasks: int | None) -> int:
 
 @transaction.atomic
 def assign(*, study: Study, by: Any, now: datetime, max_tasks: int | None = None) -> tuple[Assignment, ...]:
-    """Fill the open places of a study evenly, as `propose` says; NoDocuments if a set is empty."""
+    """Fill the open places of a study evenly, as `propose` says; NoDocuments if a set is empty.
+
+    With parallel forms tasks are made in the order in which each person does them.
+    """
     study = Study.objects.select_for_update().get(pk=study.pk)
     proposal = propose(study, max_tasks=max_tasks)
     numbers = dict(study.memberships.values_list("annotator_id", "number"))
@@ -217,9 +233,25 @@ def choose_documents_anew(*, study: Study) -> int:
 def _given(
     study: Study, table: Eligibility, *, max_tasks: int | None, newcomers: Iterable[int] = ()
 ) -> tuple[tuple[int, int], ...]:
-    """Who would get which subtopic, as (annotator, subtopic); `newcomers` stand for people yet to come."""
+    """Who would get which subtopic, as (annotator, subtopic); `newcomers` stand for people yet to come.
+
+    With parallel forms everybody gets one of each or none, whatever `max_tasks` says.
+    """
     plan = study.writing_plan
     people = [*(annotator.pk for annotator in table.annotators), *newcomers]
+    barred = {pair for pair, obstacles in table.obstacles.items() if obstacles}
+    if table.forms is not None:
+        dealt: tuple[tuple[int, int], ...] = ()
+        for group in (people[: len(table.annotators)], people[len(table.annotators) :]):
+            dealt += deal_forms(
+                table.forms,
+                group,
+                wanted=plan.sessions_per_subtopic,
+                seed=f"assign:{study.seed}",
+                have=(*in_order(table.live), *dealt),
+                barred=barred,
+            )
+        return dealt
     return deal(
         [
             Group(
@@ -232,14 +264,14 @@ def _given(
         people,
         seed=f"assign:{study.seed}",
         fixed=table.live,
-        barred={pair for pair, obstacles in table.obstacles.items() if obstacles},
+        barred=barred,
         caps={} if max_tasks is None else dict.fromkeys(people, max_tasks),
     ).given
 
 
 def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, now: datetime) -> None:
     """Raise NotEligible with every reason why this person may not be given this subtopic in this study."""
-    person = contamination.load_people([annotator], study=study)[annotator.pk]
+    person = contamination.load_people([annotator], study=study, forms=forms_of(study))[annotator.pk]
     is_in_study = study.writing_plan.subtopics.filter(pk=subtopic.pk).exists()
     if obstacles := obstacles_to(person, subtopic, study, is_in_study=is_in_study):
         raise NotEligible(obstacles)
@@ -266,6 +298,8 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
         return tuple(obstacles)
     if study.state != Study.State.OPEN:
         obstacles.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
+    if is_held_back(assignment):
+        obstacles.append(other_form_first())
     person = contamination.load_people([assignment.annotator], study=study, starting=assignment)
     return (*obstacles, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
 

@@ -11,16 +11,21 @@ from django.db.models import Q
 from annotation.models import Annotator, Assignment, Exposure, Session, Study
 from annotation.studies.consent import free_to_work
 from annotation.writing.eligibility import Person, Target
+from annotation.writing.parallel import Forms
 from benchmarks.models import Subtopic
 
 
 def load_people(
-    annotators: Iterable[Annotator], *, study: Study, starting: Assignment | None = None
+    annotators: Iterable[Annotator],
+    *,
+    study: Study,
+    starting: Assignment | None = None,
+    forms: Forms | None = None,
 ) -> dict[int, Person]:
     """The facts about each annotator, by id.
 
     Without `starting`, tasks that wait to be done count as writing; with it, only what was begun elsewhere does,
-    and the task itself never stands in its own way.
+    and the task itself never stands in its own way. `forms` are the parallel forms of the study.
     """
     ids = [annotator.pk for annotator in annotators]
     rows = Annotator.objects.filter(pk__in=ids)
@@ -37,6 +42,9 @@ def load_people(
             exposures={haystack: tuple(labels) for haystack, labels in seen[pk].items()},
             written=frozenset(written[pk]),
             subtopics=frozenset(subtopics[pk]),
+            not_apart=frozenset().union(*(forms.not_apart.get(one, ()) for one in subtopics[pk]))
+            if forms is not None
+            else frozenset(),
         )
         for pk in ids
     }

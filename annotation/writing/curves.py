@@ -25,6 +25,7 @@ from annotation.studies.members import names_of
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
 from annotation.writing.finals import Final, finals
+from annotation.writing.form_results import FormFigures, form_figures
 from annotation.writing.levels import Level, levels
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.models import Judge, Verdict
@@ -80,7 +81,7 @@ class StudyReport:
     """Everything the results page of a study shows; the judge by its name, haystacks by their public ids.
 
     `final` are the figures of final texts by each average. `of_all_insights` unless only those are scored that
-    stand in the documents shown. `levels` are systems on the same subtopics.
+    stand in the documents shown. `levels` are systems on the same subtopics. `forms` are parallel ones.
     """
 
     study: str
@@ -101,6 +102,7 @@ class StudyReport:
     n_late: int = 0
     with_running: bool = False
     n_running: int = 0
+    forms: FormFigures | None = None
 
     @property
     def is_as_on_the_leaderboard(self) -> bool:
@@ -174,6 +176,7 @@ def study_report(
         n_late=sum(result.late is not None for result in counted),
         with_running=with_running,
         n_running=sum(result.is_running for result in results),
+        forms=form_figures(study, results),
     )
 
 
@@ -204,6 +207,7 @@ def facts(look: ProgressLook) -> object:
     verdicts = Verdict.objects.filter(summary__haystack__in=sessions.values("assignment__subtopic__haystack"))
     return (
         (study.name, study.writing_plan.limit_ms, study.writing_plan.mark_every_ms),
+        _forms_of(study),
         sorted(sessions.order_by("pk").values_list("pk", "state", "ended_at", "late_text")),
         totals(
             snapshots,
@@ -220,8 +224,16 @@ def facts(look: ProgressLook) -> object:
     )
 
 
+def _forms_of(study: Study) -> list[tuple[int, str]] | None:
+    """The haystacks that are parallel forms, with their titles; None, without a query, where none are."""
+    if not study.writing_plan.parallel_forms:
+        return None
+    haystacks = study.writing_plan.subtopics.order_by("haystack_id").values_list("haystack_id", "haystack__title")
+    return list(haystacks.distinct())
+
+
 PROGRESS = register(
-    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=3)
+    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=4)
 )
 
 
@@ -328,6 +340,7 @@ def as_json(report: StudyReport) -> dict[str, Any]:
             | {"reached_at": {curve.measure: one.reached_at(curve) for curve in report.curves}}
             for one in report.levels
         ],
+        "forms": None if report.forms is None else _forms_json(report.forms),
         "measures": {
             curve.measure: {
                 "means": [
@@ -340,4 +353,17 @@ def as_json(report: StudyReport) -> dict[str, Any]:
             }
             for curve in report.curves
         },
+    }
+
+
+def _forms_json(figures: FormFigures) -> dict[str, Any]:
+    """Both forms, and their difference paired by person."""
+    return {
+        **{
+            letter: {"haystack": form.title, "n_sessions": form.n_sessions, **stat_json(form.stats)}
+            for letter, form in zip("ab", figures.forms, strict=True)
+        },
+        "b_minus_a": stat_json(figures.difference),
+        "second_minus_first": stat_json(figures.order),
+        "n_people": {"a_first": figures.n_first[0], "b_first": figures.n_first[1]},
     }

@@ -22,6 +22,8 @@ class Code(StrEnum):
     EXPOSED = "exposed"
     SECOND_ON_HAYSTACK = "second_on_haystack"
     SAME_SUBTOPIC = "same_subtopic"
+    NOT_APART = "not_apart"
+    OTHER_FORM_FIRST = "other_form_first"
     NOT_IN_STUDY = "not_in_study"
     ARCHIVED = "archived"
     STUDY_CLOSED = "study_closed"
@@ -56,7 +58,8 @@ class Person:
     """What is known of one annotator; haystacks and subtopics by id.
 
     `exposures` holds the labels of the reasons other than writing; `written` the haystacks written on or, when
-    asked before a task is given, to be written on; `subtopics` the same for subtopics.
+    asked before a task is given, to be written on; `subtopics` the same for subtopics. `not_apart` are subtopics
+    of the other parallel form that share something with those.
     """
 
     is_active: bool = True
@@ -65,6 +68,7 @@ class Person:
     exposures: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     written: frozenset[int] = frozenset()
     subtopics: frozenset[int] = frozenset()
+    not_apart: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,11 @@ class Target:
     haystack_id: int
     is_in_study: bool = True
     is_archived: bool = False
+
+
+def other_form_first() -> Obstacle:
+    """Why the second of two parallel forms waits."""
+    return Obstacle(Code.OTHER_FORM_FIRST, _("The task on the other form comes first."))
 
 
 def find_obstacles(person: Person, target: Target, *, allow_second: bool = False) -> tuple[Obstacle, ...]:
@@ -103,4 +112,9 @@ def find_obstacles(person: Person, target: Target, *, allow_second: bool = False
         obstacles.append(
             Obstacle(Code.SECOND_ON_HAYSTACK, _("Has another task on this haystack, or has written on it."))
         )
+    against(
+        target.subtopic_id in person.not_apart,
+        Code.NOT_APART,
+        _("Shares insights with a subtopic of the other form that this person has."),
+    )
     return tuple(obstacles)

@@ -21,6 +21,7 @@ from annotation.writing import assigning, planning
 from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.exports import files_of
+from annotation.writing.form_facts import forms_of, forms_problem
 from annotation.writing.late import waiting
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import act, page
@@ -134,6 +135,8 @@ class Writing(Work):
         subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
         if not subtopics:
             problems.append(_("Choose at least one subtopic."))
+        if problem := forms_problem(forms_of(study)):
+            problems.append(problem)
         if not study.memberships.current().exists() and not is_recruiting(study):
             problems.append(_("Add at least one annotator."))
         rule = rule_of(study.writing_plan)

@@ -148,4 +148,5 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
         (_("Pasted text"), plan.get_paste_policy_display()),
         (_("Closed page"), plan.get_disconnect_policy_display()),
         (_("Sessions per subtopic"), plan.sessions_per_subtopic),
+        *([(_("Parallel forms"), _("one session on each, in balanced order"))] if plan.parallel_forms else []),
     ]

@@ -208,6 +208,8 @@ def why_not(error: NotEligible) -> dict[str, Any]:
         )
     elif codes & {Code.SECOND_ON_HAYSTACK, Code.SAME_SUBTOPIC}:
         text = _("You have written about these documents before, and a second summary would not be comparable.")
+    elif codes <= {Code.OTHER_FORM_FIRST, Code.NO_PRACTICE}:
+        text = _("You write two summaries in this study, in a fixed order. This task opens after the other one.")
     else:
         text = _("It is no longer open. You keep what you have earned so far.")
     return {

@@ -69,6 +69,8 @@ def update_study(
     changed = [name for name in new if new[name] != old[name]]
     if is_frozen(study) and (frozen := [name for name in changed if name in FROZEN_FIELDS]):
         raise Frozen(frozen)
+    if "parallel_forms" in changed and study.assignments.live().exists():
+        raise NotReady([_("Withdraw the tasks first: with parallel forms they are dealt in another way.")])
     for name in changed:
         setattr(row if name in SETTINGS else study, name, new[name])
     study.save()
@@ -115,7 +117,8 @@ def limit_ms_of(*, plan: WritingPlan, annotator: Annotator, membership: Membersh
 
 
 def _by_preset(plan: WritingPlan) -> WritingPlan:
-    """The paper protocol has no aids."""
+    """The paper protocol has no aids, and nobody writes twice on a parallel form."""
+    plan.allow_second_on_haystack = plan.allow_second_on_haystack and not plan.parallel_forms
     if plan.preset == WritingPlan.Preset.PAPER:
         for name in AIDS:
             setattr(plan, name, False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -39,7 +39,9 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    stat_row,
 )
+from benchmarks.scoring.stat import Stat
 
 FEW_WRITERS = 5
 SCORES = tuple(Measure(name, capfirst(name), Unit.POINTS, has_badge=False) for name in MEASURES)
@@ -113,6 +115,7 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
         (
             *_notes(report),
             Section("final-texts", _("Final texts"), (_final(report),), about=_about_final(report)),
+            *_parallel_forms(report),
             curves,
             Section("marks-part", _("Mean at each mark"), (_marks(report),), about=report.rule_text),
             sessions,
@@ -154,7 +157,7 @@ def _final(report: StudyReport) -> Table:
         Row(
             tuple(map(str, AVERAGES[one.average])),
             {
-                **{name: stat.scaled(100) for name, stat in one.stats.items()},
+                **_in_percent(one.stats),
                 "n_insights": one.n_insights,
                 "n": one.n_sessions,
             },
@@ -165,6 +168,43 @@ def _final(report: StudyReport) -> Table:
     )
     names = (Name("average", _("Average")), Name("where", _("The same figure")))
     return Table("final", _("Final texts"), names, measures, rows)
+
+
+def _parallel_forms(report: StudyReport) -> Iterator[Section]:
+    """Both forms by themselves and against each other, in a study that has them."""
+    figures = report.forms
+    if figures is None:
+        return
+    n_people = sum(figures.n_first)
+    by_form = (
+        stat_row(
+            _("Form %(letter)s: %(title)s") % {"letter": letter, "title": form.title},
+            _("sessions"),
+            stats=_in_percent(form.stats),
+            n=form.n_sessions,
+        )
+        for letter, form in zip("AB", figures.forms, strict=True)
+    )
+    compared = (
+        (_("Form B minus form A"), figures.difference),
+        (_("Second text minus first"), figures.order),
+    )
+    by_person = (
+        stat_row(title, _("people with both"), stats=_in_percent(stats), n=n_people) for title, stats in compared
+    )
+    names = (Name("figure", _("Form")), Name("of", _("Over")))
+    table = Table("forms", _("Parallel forms"), names, (*SCORES, COUNTED), (*by_form, *by_person))
+    about = _(
+        "Final texts, means over sessions. The differences are paired by person, both orders weighted equally, "
+        "with a 95 %% interval by Student's t. Of the people with both texts %(a)d began with form A and %(b)d "
+        "with form B."
+    )
+    n_a, n_b = figures.n_first
+    yield Section("forms-part", _("Parallel forms"), (table,), about=about % {"a": n_a, "b": n_b})
+
+
+def _in_percent(stats: Mapping[str, Stat]) -> dict[str, Stat]:
+    return {name: stat.scaled(100) for name, stat in stats.items()}
 
 
 def _on_leaderboard(report: StudyReport, average: str) -> str:

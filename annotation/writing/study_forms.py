@@ -15,6 +15,7 @@ from annotation.models import Annotator, Membership, Study, WritingPlan
 from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.documentsets import MS_PER_MINUTE
+from annotation.writing.form_facts import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
@@ -95,6 +96,7 @@ class StudyForm(NewStudyForm, PlanForm):
             "setting": _("Documents shown"),
             "include_zero_insight": _("Fill the budget with documents without an insight"),
             "allow_second_on_haystack": _("An annotator may write on several subtopics of one haystack"),
+            "parallel_forms": _("Two haystacks are parallel forms"),
             "show_hit_counts": _("Show the number of search hits per document"),
             "click_to_cite": _("Cite a document by clicking its number"),
             "live_citation_check": _("Mark citations of documents that are not shown"),
@@ -102,7 +104,13 @@ class StudyForm(NewStudyForm, PlanForm):
             "paste_policy": _("Text pasted from elsewhere"),
             "disconnect_policy": _("When the page is closed"),
         }
-        help_texts = {"include_zero_insight": _("The published systems got them where there was room.")}
+        help_texts = {
+            "include_zero_insight": _("The published systems got them where there was room."),
+            "parallel_forms": _(
+                "Everybody writes on one subtopic of each, half of the people in each order; results are paired "
+                "by person. Choose subtopics of two haystacks that were made from the same templates."
+            ),
+        }
 
     def __init__(self, *args: Any, user: Any, study: Study | None = None, **kwargs: Any) -> None:
         self.frozen = study is not None and is_frozen(study)
@@ -210,6 +218,10 @@ class StudyForm(NewStudyForm, PlanForm):
             self.add_error("mark_minutes", _("The interval is longer than the time limit."))
         if "subtopics" in data and not self.chosen_subtopics():
             self.add_error("subtopics", _("Choose at least one subtopic or a whole haystack."))
+        if data.get("parallel_forms"):
+            data["allow_second_on_haystack"] = False
+            if "subtopics" in data and two_forms(self.chosen_subtopics()) is None:
+                self.add_error("parallel_forms", _("Choose subtopics of two haystacks, no more and no fewer."))
         return data
 
     def _check_ranking(self, data: dict[str, Any]) -> None:

@@ -27,8 +27,8 @@ NOT_KEPT = {
     "rating": {"list_file", "list_text"},
 }
 """Fields that cannot be known of a study, by kind."""
-AS_USUAL = {"with_systems"}
-"""Fields that the posts below leave as they are: without people there must be systems."""
+AS_USUAL = {"with_systems", "parallel_forms"}
+"""Fields that the posts below leave as they are: without people there must be systems; forms are two haystacks."""
 
 
 def writing(ada: Any) -> dict[str, Any]:
@@ -45,6 +45,7 @@ def writing(ada: Any) -> dict[str, Any]:
         "mark_minutes": "7",
         "sessions_per_subtopic": 3,
         "allow_second_on_haystack": True,
+        "parallel_forms": False,
         "preset": "assisted",
         "show_hit_counts": False,
         "click_to_cite": False,
