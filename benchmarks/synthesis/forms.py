@@ -19,6 +19,8 @@ from benchmarks.synthesis.steps import FROM_DOCUMENTS, HAYSTACK, StepKind
 from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
 from benchmarks.web.folds import FoldedForm
 
+MOST_LETTERS = 300_000
+"""Of documents that are pasted: in any script less than the server takes with one form."""
 _USUAL = Settings()
 _WORDINGS = PROMPTS[:OF_HAYSTACKS]
 
@@ -158,7 +160,7 @@ class DocumentsForm(BeginForm):
 
     topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("What the documents have in common."))
     texts = forms.CharField(
-        label=_("Documents"), max_length=2_000_000, strip=False, widget=forms.Textarea(attrs={"rows": 18}),
+        label=_("Documents"), max_length=MOST_LETTERS, strip=False, widget=forms.Textarea(attrs={"rows": 18}),
         help_text=_("Plain text or Markdown, at least two; a line of three hyphens or more stands between them."),
     )  # fmt: skip
     subtopics = _number(_("Subtopics, at most"), "subtopics", 50)

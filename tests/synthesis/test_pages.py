@@ -14,7 +14,7 @@ from annotation.models import Exposure
 from benchmarks.engine import judging
 from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
 from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.synthesis.forms import SynthesisForm
+from benchmarks.synthesis.forms import DocumentsForm, SynthesisForm
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
@@ -273,3 +273,13 @@ def test_another_researcher_reviews_but_runs_no_steps(
     elsewhere = begin(client_of(ada), server, topic="Another")
     wrong = address("synthesis-decide", elsewhere.uid, "subtopics", part.uid)
     assert client.post(wrong, {"action": "accept"}).status_code == 404
+
+
+def test_as_much_as_the_form_takes_gets_to_it_in_any_script(client_of: Any, ada: Any, server: FakeServer) -> None:
+    client, address_of_form = client_of(ada), address("synthesis-documents")
+    assert 'enctype="multipart/form-data"' in client.get(address_of_form).content.decode()
+    most = DocumentsForm.base_fields["texts"].max_length
+    for n, said in ((most, "at least two are needed"), (most + 1, f"At most {most} characters")):
+        response = client.post(address_of_form, {"topic": "Town", "texts": "\u5b57" * n})
+        assert response.status_code == 422
+        assert said in response.content.decode()
