@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -15,6 +16,7 @@ from annotation.figures.look import View
 from annotation.figures.page import Figures
 from annotation.figures.references import ADJUDICATED
 from annotation.figures.sections import RowLinks, people_parts
+from annotation.figures.systems import Ranking
 from annotation.models import Study
 from benchmarks.results.sheet import (
     COUNTED,
@@ -233,12 +235,19 @@ def _systems(figures: Figures, beside: Beside | None) -> tuple[Section, ...]:
     if not figures.rankings:
         return ()
     return (
-        Section("systems", _("Systems"), (_ranking(figures), _orders(figures))),
+        Section("systems", _("Systems"), (_ranking(figures), _orders(figures), _on_the_leaderboard())),
         Section("corrected-part", _("Corrected scores"), _corrected(figures, beside)),
     )
 
 
+def _on_the_leaderboard() -> Note:
+    said = _("Here each summarizer is averaged over its own labelled summaries, whichever they are. The "
+             "leaderboard ranks systems by all their summaries, on the same subtopics.")  # fmt: skip
+    return Note(said, url=reverse("annotation:leaderboard"))
+
+
 def _ranking(figures: Figures) -> Table:
+    """People's mean over the most summaries that a judge saw too; a judge that saw fewer says so."""
     human: dict[str, tuple[float, int]] = {}
     for one in figures.rankings:
         for system, (people, _judge, n) in one.means.items():
@@ -252,7 +261,7 @@ def _ranking(figures: Figures) -> Table:
                 "n": n,
                 "people": people,
                 **{
-                    f"judge-{at}": one.means[system][1]
+                    f"judge-{at}": _mean_of_judge(one, system, n)
                     for at, one in enumerate(figures.rankings, 1)
                     if system in one.means
                 },
@@ -266,8 +275,13 @@ def _ranking(figures: Figures) -> Table:
         (Name("summarizer", _("Summarizer")),),
         (COUNTED, Measure("people", _("People"), Unit.SHARE), *judges),
         rows,
-        about=_("Mean coverage over the labelled summaries, best by people first."),
+        about=_("Mean coverage over the labelled summaries of each, n of them, best by people first."),
     )
+
+
+def _mean_of_judge(one: Ranking, system: str, n_of_people: int) -> Cell:
+    _people, mean, n = one.means[system]
+    return Cell(mean, aside="" if n == n_of_people else f"n = {n}")
 
 
 def _orders(figures: Figures) -> Table:

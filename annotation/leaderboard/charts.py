@@ -16,24 +16,27 @@ from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import HUMAN, MUTED, Chart, Dots, Lines, colour_of
 
+UrlOf = Callable[[Row], str]
+"""Where the row of a system stands insight by insight, empty where it does not."""
 
-def pair_chart(rows: Sequence[Row], people: Row | None) -> Chart:
+
+def pair_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
     """Positions of the bigrams of the texts, beside those of reference and people, and an even spread.
 
     People are drawn beside systems that wrote on the same subtopics.
     """
     title = _("Where in the documents do bigrams come from?")
-    return _chart(rows, people, part="pairs", title=title, value=_("share of matches (%)"))
+    return _chart(rows, people, url_of, part="pairs", title=title, value=_("share of matches (%)"))
 
 
-def sentence_chart(rows: Sequence[Row], people: Row | None) -> Chart:
+def sentence_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
     """Positions of the source sentences that the texts follow, likewise."""
     title = _("Where in the documents are the sentences that texts follow?")
-    return _chart(rows, people, part="sentences", title=title, value=_("share of sentences (%)"))
+    return _chart(rows, people, url_of, part="sentences", title=title, value=_("share of sentences (%)"))
 
 
-def _chart(rows: Sequence[Row], people: Row | None, *, part: str, title: str, value: str) -> Chart:
-    points = [point for row in rows for point in _panel(row, people, part)]
+def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, *, part: str, title: str, value: str) -> Chart:
+    points = [point for row in rows for point in _panel(row, people, part, url_of(row))]
     most = max((point.value for point in points if point.value is not None), default=1.0)
     words = Words(
         name=part,
@@ -62,8 +65,8 @@ def _chart(rows: Sequence[Row], people: Row | None, *, part: str, title: str, va
     return Chart(words, points, layout)
 
 
-def _panel(row: Row, people: Row | None, part: str) -> Iterator[Point]:
-    """The lines of a system, or of people."""
+def _panel(row: Row, people: Row | None, part: str, url: str) -> Iterator[Point]:
+    """The lines of a system, or of people; that of the texts leads to `url`."""
     if row.positions is None:
         raise ValueError(f"{row.entry} has nothing to draw")
     name = f"{_('people') if row.is_people else row.entry.system} · n = {row.positions.n_texts}"
@@ -74,7 +77,8 @@ def _panel(row: Row, people: Row | None, part: str) -> Iterator[Point]:
     yield from _line(_("reference"), reference, name, Kind.DASHED)
     if people is not None and people.positions is not None and row.positions.ks_people is not None:
         yield from _line(_("people"), getattr(people.positions, part), name, Kind.DASHED)
-    yield from _line(_("people") if row.is_people else _("texts"), own, name, Kind.MAIN)
+    for point in _line(_("people") if row.is_people else _("texts"), own, name, Kind.MAIN):
+        yield replace(point, url=url)
 
 
 def _line(series: str, curve: Curve, panel: str, kind: Kind) -> Iterator[Point]:

@@ -74,12 +74,17 @@ def sheet(
     )
 
 
-def timed(board: Board, names: Mapping[str, str], asked: tuple[str, str]) -> tuple[Section, ...]:
-    """How long people take to the score of the other row, where one of both is the people of the leaderboard."""
+def timed(
+    board: Board, names: Mapping[str, str], asked: tuple[str, str], sessions_url: str = ""
+) -> tuple[Section, ...]:
+    """How long people take to the score of the other row, where one of both is the people of the leaderboard.
+
+    Clicks on the curves lead to `sessions_url`.
+    """
     if board.people is None or board.people.key not in asked:
         return ()
     return tuple(
-        section([line], [Row(line.entry, {})], name=names[line.key])
+        section([line], [Row(line.entry, {}, url=sessions_url)], name=names[line.key])
         for line in board.lines
         if line.key in asked and line.times
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
@@ -173,6 +174,13 @@ class PositionForm(ViewForm):
         view = self.view()
         found = Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
         return replace(found, is_late_only=self.cleaned_data.get("texts") == LATE)
+
+    def kept(self) -> str | None:
+        """What the leaderboard takes of this, as an address; None of sources, which it does not have."""
+        if self.data.get("dataset"):
+            return None
+        shared = ("haystack", "domain", "judge", "average")
+        return urlencode({name: self.data[name] for name in shared if self.data.get(name)})
 
     def offer(self, settings: Mapping[str, str]) -> str:
         """Offer these settings, in words, and give the one that is chosen, else the first."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -44,13 +46,17 @@ TEXTS = Measure("n", gettext_lazy("Texts"), Unit.COUNT)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Where texts take their content from; what retrievers are called, and which of their settings is drawn."""
+    """Where texts take their content from; what retrievers are called, and which of their settings is drawn.
+
+    `kept` is what addresses of rows keep of that of the page, None where texts have no page insight by insight.
+    """
 
     rows: Sequence[Row]
     judge: str = ""
     orders: Sequence[OrderRow] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     setting: str = ""
+    kept: str | None = None
 
     @property
     def known(self) -> list[Row]:
@@ -62,11 +68,22 @@ class Content:
         """The retrievers that can be drawn, gold documents first."""
         return sorted({row.entry.retriever for row in self.known}, key=lambda name: (name != "oracle", name))
 
+    def url(self, row: Row) -> str:
+        """Where a system stands insight by insight; empty where the judge scored none of it, and of people.
+
+        Here all texts of people are one row, on the leaderboard one for each choice of documents.
+        """
+        joint = row.positions.by_position.get("joint") if row.positions else None
+        if self.kept is None or row.is_people or joint is None or not joint.n:
+            return ""
+        pair = f"{reverse('annotation:leaderboard-compared')}?a={quote(str(row.entry))}"
+        return f"{pair}&{self.kept}" if self.kept else pair
+
     def row(self, row: Row, values: Mapping[str, Value | Cell]) -> SheetRow:
         """A row of a table."""
         entry = row.entry
         names = (_("people") if row.is_people else entry.system, self.names.get(entry.retriever, entry.retriever))
-        return SheetRow(names, values, is_people=row.is_people)
+        return SheetRow(names, values, url=self.url(row), is_people=row.is_people)
 
 
 def position_sheet(found: Content) -> Sheet:
@@ -90,7 +107,7 @@ def _drawings(found: Content) -> Iterator[Drawing]:
     people = next((row for row in found.known if row.is_people), None)
     shown = [row for row in found.known if row.entry.retriever == found.setting and not row.is_people]
     if panels := [*([people] if people else []), *shown]:
-        yield from (Drawing(make(panels, people)) for make in (pair_chart, sentence_chart))
+        yield from (Drawing(make(panels, people, url_of=found.url)) for make in (pair_chart, sentence_chart))
 
 
 def _about_rows(judge: str) -> Note:

@@ -95,6 +95,7 @@ def _position_sheet(form: PositionForm, figures: PositionRows, *, wait_s: float 
         orders=_orders(view, wait_s=wait_s) if view and found.rows else (),
         names=names,
         setting=form.offer({name: names[name] for name in found.settings}),
+        kept=form.kept(),
     )
     return position_sheet(found)
 

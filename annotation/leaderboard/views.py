@@ -99,6 +99,7 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
     names = compared_sheet.names_of_rows(board, names_of(board.settings))
     figures = compared_sheet.as_on_board(shown.figures, board, pair)
     rows = compared_sheet.with_insights(figures)
+    timed = compared_sheet.timed(board, names, pair, _sessions_url(request, board, view))
     context = {
         "form": form,
         "view": view,
@@ -108,7 +109,7 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
         "second": pair[1],
         "heading": " – ".join(names[key] for key in pair if key),
         "rows": rows,
-        "sheet": compared_sheet.sheet(figures, rows, names, pair, view, compared_sheet.timed(board, names, pair)),
+        "sheet": compared_sheet.sheet(figures, rows, names, pair, view, timed),
         "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
     }
     return page(request, "annotation/leaderboard_compared.html", context)
@@ -136,6 +137,16 @@ def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     return sheet_file(
         request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
     )
+
+
+def _sessions_url(request: HttpRequest, board: Board, view: View) -> str:
+    """Where the sessions of the people stand, if all are of one study; else the rows of the same page."""
+    writers = board.people.writers if board.people else None
+    studies = list(_studies(request).filter(pk__in=writers.studies)[:2]) if writers else []
+    if len(studies) != 1:
+        return "#insights"
+    page = reverse("annotation:study-results", args=[studies[0].uid])
+    return f"{page}?judge={view.judge.uid}#sessions"
 
 
 def _pair(request: HttpRequest, board: Board | None) -> tuple[str, str] | None:

@@ -226,6 +226,11 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
         first, second = dict.fromkeys(row["panel"] for row in chart.rows)
         assert {row["panel"] for row in chart.rows if row["series"] == "people"} == {first}
         assert {row["panel"] for row in chart.rows if row["series"] == "texts"} == {second}
+        [behind] = {point.url for point in chart.points} - {""}
+        assert client.get(behind).context["heading"] == "heron · keywords"
+    assert {row.url for row in page.context["sheet"].table("all-rows").rows if row.names[1] == "keywords"} == {
+        behind
+    }
     out = io.StringIO()
     call_command("report", "position", "--judge", "lexical", "--json", stdout=out)
     [row], [shown] = json.loads(out.getvalue()), page.context["sheet"].table("sensitivity").rows

@@ -17,11 +17,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.kinds import kind_named
 from annotation.models import RecruitmentLink, Study
 from annotation.recruitment.people import Person
 from annotation.recruitment.progress import progress_of
 from annotation.writing import earnings
+from benchmarks.models import Summary, Verdict
+from benchmarks.results.sheet import Cards
 from benchmarks.web.parquet import is_available
+from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
 
@@ -173,3 +177,57 @@ def test_results_of_writing_have_one_address(people: Study, ada: Any, login: Any
         answer = client.get(f"{old}?average=summary")
         assert (answer.status_code, answer.headers["Location"]) == (301, f"{new}?average=summary")
         assert client.get(new).status_code == 200
+
+
+def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
+    """How often the same annotators agree, on the pages of agreement, in their files, on the console, at home."""
+    page = reverse("annotation:study-figures", args=[study.uid])
+    everywhere = f"{reverse('annotation:agreement')}?dataset=ferries"
+    for name, address in (("study", page), ("all labels", everywhere)):
+        sheet = client.get(address).context["sheet"]
+        [card] = [
+            one for part in sheet.walk() if isinstance(part, Cards) for one in part.cards if one.key == "percent"
+        ]
+        yield f"card, {name}", 100 * card.stat.value
+        assert f"{100 * card.stat.value:.1f}" in flat(client.get(address).text)
+    files = reverse("annotation:agreement-file", args=["figures.json"]), "?dataset=ferries"
+    for name, address in (("study", f"{page}figures.json"), ("all labels", "".join(files))):
+        yield f"JSON, {name}", 100 * json.loads(body(client, address))["people"]["percent"]
+    [row] = [
+        one
+        for one in table(client, f"{page}figures.csv")
+        if (one["part"], one["figure"]) == ("agreement", "percent")
+    ]
+    yield "CSV", 100 * float(row["value"])
+    yield "console", 100 * json.loads(printed("agreement", "--study", study.name, "--json"))["percent"]
+    yield (
+        "console, results",
+        100 * json.loads(printed("results", "--study", study.name, "--json"))["people"]["percent"],
+    )
+    yield "list of what can be compared", 100 * kind_named(study.kind).headline(study).percent.value
+    archive = zipfile.ZipFile(io.BytesIO(body(client, reverse("annotation:study-archive-file", args=[study.uid]))))
+    [name] = [one for one in archive.namelist() if one.endswith("/figures.json")]
+    yield "archive", 100 * json.loads(archive.read(name))["people"]["percent"]
+
+
+def test_the_agreement_of_the_same_people_is_one_number(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
+    seen = dict(on_agreement(study, login(ada)))
+    exact = seen["JSON, study"]
+    assert len(seen) == 9
+    assert 0 < exact < 100
+    for where, value in seen.items():
+        assert value == pytest.approx(exact, abs=1e-9), where
+
+
+def test_a_mean_over_fewer_summaries_says_so_and_leads_to_the_leaderboard(ada: Any, login: Any) -> None:
+    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
+    of_alpha = Summary.objects.filter(system__summarizer="alpha").values("pk")[:2]
+    Verdict.objects.filter(judge__name="strict", summary__in=list(of_alpha.values_list("pk", flat=True))).delete()
+    sheet = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).context["sheet"]
+    [alpha] = [row for row in sheet.table("ranking").rows if row.names == ("alpha",)]
+    judges = {one.title: one.key for one in sheet.table("ranking").measures}
+    assert alpha.number("n") == 6
+    assert alpha.values[judges["strict"]].aside == "n = 4"
+    assert alpha.values[judges["kind"]].aside == ""
+    assert [part.url for part in sheet.walk() if getattr(part, "url", "") == PAGE]

@@ -80,6 +80,11 @@ def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(
     [chart] = page.context["sheet"].charts
     assert 'id="time"' in page.text
     assert "heron" in chart.title
+    [sessions] = {point.url for point in chart.points}
+    address = sessions.removesuffix("#sessions")
+    assert address != sessions
+    assert client.get(address).context["study"] == people
+    assert 'id="sessions"' in client.get(address).text
     level = [one for one in chart.rows if one["series"] == "90 % of its score"]
     assert [(one["x"], one["value"]) for one in level] == [(0, 100), (25, 50), (120, 50), (25, 50)], (
         "Ben's end last"
