@@ -171,4 +171,5 @@ class ReviewAction(models.TextChoices):
     REJECT = "reject", "rejected"
     REGENERATE = "regenerate", "asked for again"
     MERGE = "merge", "merged"
+    VERDICT = "verdict", "judged"
     UNDO = "undo", "undone"

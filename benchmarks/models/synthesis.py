@@ -153,7 +153,8 @@ class SynthesisDecision(models.Model):
     """What somebody decided on a part, and how it was before; append-only, undoing is a decision too.
 
     `before` has state, title and text, and the states of the parts that it made stale. `is_blind`: the verdict of
-    the checks was hidden.
+    the checks was hidden. A verdict is on whether a document says an `insight`; its `reason` says present, partly
+    or absent, and `before` has what the checks `said` of this text, null where it was edited since.
     """
 
     Action = ReviewAction
@@ -163,6 +164,9 @@ class SynthesisDecision(models.Model):
     action = models.CharField(max_length=10, choices=Action)
     reason = models.CharField(max_length=40, blank=True)
     note = models.TextField(blank=True)
+    insight = models.ForeignKey(
+        SynthesisPart, null=True, blank=True, on_delete=models.CASCADE, related_name="verdicts"
+    )
     before: models.JSONField[Any, Any] = models.JSONField(default=dict)
     is_read = models.BooleanField(default=True, help_text="False where many were accepted at once.")
     is_blind = models.BooleanField(default=False)
@@ -184,6 +188,11 @@ class SynthesisDecision(models.Model):
                 condition=Q(action=ReviewAction.UNDO.value, undoes__isnull=False)
                 | (~Q(action=ReviewAction.UNDO.value) & Q(undoes=None)),
                 name="synthesisdecision_undoes_another",
+            ),
+            models.CheckConstraint(
+                condition=Q(action=ReviewAction.VERDICT.value, insight__isnull=False)
+                | (~Q(action=ReviewAction.VERDICT.value) & Q(insight=None)),
+                name="synthesisdecision_verdict_on_insight",
             ),
         ]
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 from benchmarks.synthesis import making
-from benchmarks.synthesis.standing import GONE, REASONS, NotAllowed, after, changes_text, stale_after
+from benchmarks.synthesis.standing import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
 from benchmarks.synthesis.turns import take_turn
 
 CAN_BE_MADE_AGAIN = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
@@ -71,6 +71,40 @@ def decide(
 
 
 @transaction.atomic
+def judge(
+    *, part: SynthesisPart, insight: SynthesisPart, verdict: str, by: Any, now: datetime, is_blind: bool = False
+) -> SynthesisDecision:
+    """Say whether a document says an insight; one that it is not planned to say and says is a leak.
+
+    Raises:
+        NotAllowed: it is still being made, gone, or handed over; or this is no document, insight or verdict.
+    """
+    part = _locked(part)
+    after(ReviewAction.ACCEPT, part.state)
+    is_pair = part.kind == PartKind.DOCUMENT and insight.kind == PartKind.INSIGHT
+    if not is_pair or insight.synthesis_id != part.synthesis_id or verdict not in VERDICTS.values():
+        raise NotAllowed("Say of an insight whether the document says it: present, partly or absent.")
+    return SynthesisDecision.objects.create(
+        part=part,
+        insight=insight,
+        action=ReviewAction.VERDICT,
+        reason=verdict,
+        before={"said": _said(part, insight)},
+        is_blind=is_blind,
+        by=by,
+        at=now,
+    )
+
+
+def _said(part: SynthesisPart, insight: SynthesisPart) -> str | None:
+    """What the checks say of an insight in a document: yes, partly, no; None where they do not know this text."""
+    if part.decisions.filter(action=ReviewAction.EDIT, undone_by=None).exists():
+        return None
+    said: dict[int, str | None] = {pair["insight"]: pair["present"] for pair in part.data.get("pairs", ())}
+    return said.get(insight.number, "no")
+
+
+@transaction.atomic
 def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision | None:
     """Take back the newest decision of a person that is not undone yet; None where there is none.
 
@@ -84,7 +118,23 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
     if decision is None:
         return None
     part = _locked(decision.part)
-    if part.decisions.filter(pk__gt=decision.pk, undone_by=None).exclude(action=ReviewAction.UNDO).exists():
+    if decision.action != ReviewAction.VERDICT:
+        _take_back(decision, part)
+    row = SynthesisDecision.objects.create(
+        part=part, action=ReviewAction.UNDO, undoes=decision, before={}, by=by, at=now
+    )
+    _settle_step_states(synthesis)
+    return row
+
+
+def _take_back(decision: SynthesisDecision, part: SynthesisPart) -> None:
+    """Make a part as it was before a decision, and what this made stale.
+
+    Raises:
+        NotAllowed: it was decided on or made again since.
+    """
+    later = part.decisions.filter(pk__gt=decision.pk, undone_by=None)
+    if later.exclude(action__in=[ReviewAction.UNDO, ReviewAction.VERDICT]).exists():
         raise NotAllowed("Somebody else has decided on this since; decide on it again instead.")
     if decision.action == ReviewAction.REGENERATE:
         heir = part.replaced_by
@@ -97,11 +147,6 @@ def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision |
         _part_again(part, gave)
     for pk, state in decision.before.get("stale", {}).items():
         SynthesisPart.objects.filter(pk=pk, state=PartState.STALE).update(state=state)
-    row = SynthesisDecision.objects.create(
-        part=part, action=ReviewAction.UNDO, undoes=decision, before={}, by=by, at=now
-    )
-    _settle_step_states(synthesis)
-    return row
 
 
 @transaction.atomic

@@ -19,7 +19,7 @@ from benchmarks.synthesis import handing_over
 from benchmarks.synthesis.checks.lexical import NothingToCompare
 from benchmarks.synthesis.checks.report import check
 from benchmarks.synthesis.refusals import StepRefused
-from benchmarks.synthesis.standing import GONE
+from benchmarks.synthesis.standing import GONE, PRESENT
 
 CHECKED = (
     "auc",
@@ -46,7 +46,9 @@ class SynthesisFigures:
 
     `clear_wrong` are clear parts, and `flagged_wrong` flagged ones, that people did not accept as they were.
     `agreed_hidden` and `agreed_shown` say how often people decided as the checks did while these were hidden
-    and shown. `edited` is the mean share of letters that edits changed, `leaks` the leaks left in a document.
+    and shown. `said_right` is how many of the insights that checks find in documents people find too, `said_seen`
+    how many of those that people find checks find too; the newest verdict on a pair counts. `edited` is the mean
+    share of letters that edits changed, `leaks` the leaks left in a document.
     """
 
     decisions: Mapping[str, int]
@@ -57,6 +59,8 @@ class SynthesisFigures:
     agreed_shown: Stat
     edited: float | None
     leaks: float | None
+    said_right: Stat
+    said_seen: Stat
     checks: Mapping[str, float | None]
     n_near_duplicates: int
     n_overlapping: int
@@ -67,7 +71,10 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
     synthesis = Synthesis.objects.get(pk=look.synthesis)
     rows = SynthesisDecision.objects.filter(part__synthesis=synthesis, undone_by=None)
     decisions = list(rows.exclude(action=ReviewAction.UNDO).select_related("part").order_by("pk"))
-    first = {row.part_id: row for row in reversed([row for row in decisions if row.is_read])}
+    verdicts = [row for row in decisions if row.action == ReviewAction.VERDICT]
+    pairs = {(row.part_id, row.insight_id): row for row in verdicts if row.before["said"] is not None}.values()
+    whole = [row for row in decisions if row.is_read and row.action != ReviewAction.VERDICT]
+    first = {row.part_id: row for row in reversed(whole)}
     edits = [row for row in decisions if row.action == ReviewAction.EDIT]
     documents = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
     left = [_n_leaks(part) for part in documents.exclude(state__in=GONE)]
@@ -80,6 +87,8 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
         agreed_shown=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if not row.is_blind]),
         edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
         leaks=_mean(left),
+        said_right=_share([row.reason == PRESENT for row in pairs if row.before["said"] == "yes"]),
+        said_seen=_share([row.before["said"] == "yes" for row in pairs if row.reason == PRESENT]),
         **_checks(synthesis),
     )
 
@@ -130,5 +139,7 @@ def _facts(look: FiguresLook) -> object:
 
 
 FIGURES = register(
-    Computation("synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts)
+    Computation(
+        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=2
+    )
 )

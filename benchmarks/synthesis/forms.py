@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addresses
-from benchmarks.states import ReviewAction, SynthesisKind
+from benchmarks.states import SynthesisKind
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
 from benchmarks.synthesis.sources import NoDocument, Source, pasted
+from benchmarks.synthesis.standing import DECIDES, VERDICTS
 from benchmarks.synthesis.steps import FROM_DOCUMENTS, HAYSTACK, StepKind
 from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
 from benchmarks.web.folds import FoldedForm
@@ -186,12 +187,19 @@ class StepForm(ModelOptionsForm):
 class DecisionForm(forms.Form):
     """What somebody decides on a part."""
 
-    action = forms.ChoiceField(choices=[pair for pair in ReviewAction.choices if pair[0] != ReviewAction.UNDO])
+    action = forms.ChoiceField(choices=[(action, action) for action in DECIDES])
     reason = forms.CharField(required=False, max_length=40)
     note = forms.CharField(required=False, max_length=2000)
     title = forms.CharField(required=False, max_length=300)
     text = forms.CharField(required=False, max_length=100_000, strip=False)
     into = forms.UUIDField(required=False)
+
+
+class VerdictForm(forms.Form):
+    """Whether a document says an insight."""
+
+    insight = forms.UUIDField()
+    verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS.values()])
 
 
 def has_servers() -> bool:

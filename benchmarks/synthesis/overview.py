@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,11 @@ from benchmarks.models import (
     SynthesisPart,
     SynthesisStep,
 )
-from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.states import PartKind, PartState, ReviewAction, StepState
 from benchmarks.synthesis import making
 from benchmarks.synthesis.replies import located
 from benchmarks.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
-from benchmarks.synthesis.standing import READ
+from benchmarks.synthesis.standing import GONE, READ
 from benchmarks.synthesis.steps import KINDS, is_under_way, tally_of
 from benchmarks.web.highlighting import Mark, Segment, segments
 
@@ -171,6 +171,16 @@ def place_of(part: SynthesisPart) -> Place:
 
 
 @dataclass(frozen=True)
+class PairRow:
+    """An insight that a document is to say or leaks: what its check says, and the newest verdict of a person."""
+
+    insight: SynthesisPart
+    pair: dict[str, Any] | None
+    verdict: SynthesisDecision | None
+    mark: int
+
+
+@dataclass(frozen=True)
 class Shown:
     """A part as a reviewer sees it; on a blind one nothing of what checks say."""
 
@@ -178,22 +188,35 @@ class Shown:
     is_blind: bool
     flags: Sequence[str]
     text: Sequence[Segment]
-    holds: Sequence[tuple[SynthesisPart, dict[str, Any] | None]]
-    leaks: Sequence[tuple[SynthesisPart, dict[str, Any]]]
+    holds: Sequence[PairRow]
+    leaks: Sequence[PairRow]
+    cursor: PairRow | None
+    following: PairRow | None
+    others: Sequence[SynthesisPart]
     neighbour: SynthesisPart | None
     compared: Sequence[tuple[str, bool]]
     decisions: Sequence[SynthesisDecision]
     mergeable: Sequence[SynthesisPart]
 
 
-def shown(part: SynthesisPart, seed: int) -> Shown:
-    """All that a reviewer needs of a part; a fixed number of queries."""
-    blind = is_blind(seed, place_of(part)) and part.state not in READ
+def is_hidden(part: SynthesisPart, seed: int) -> bool:
+    """Whether a reviewer does not see what the checks say of a part."""
+    return is_blind(seed, place_of(part)) and part.state not in READ
+
+
+def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> Shown:
+    """All that a reviewer needs of a part; a fixed number of queries.
+
+    `cursor` is the key of the insight that a verdict is on, by default the first without one.
+    """
+    blind = is_hidden(part, seed)
     pairs = {} if blind else {pair["insight"]: pair for pair in part.data.get("pairs", ())}
-    holds = list(part.uses.filter(kind="insight").order_by("number"))
     insights = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind="insight")
-    leaked = {number: pair for number, pair in pairs.items() if not pair["is_planned"] and pair["present"] != "no"}
-    newest = {row.number: row for row in insights.filter(number__in=leaked).order_by("generation")}
+    holds, leaks, others = _pair_rows(part, pairs)
+    rows = [*holds, *leaks] if part.kind == PartKind.DOCUMENT else []
+    at = next((n for n, row in enumerate(rows) if str(row.insight.uid) == cursor), -1)
+    if at < 0:
+        at = next((n for n, row in enumerate(rows) if row.verdict is None), -1)
     nearest = None if blind else part.data.get("nearest")
     neighbour = insights.filter(number=nearest["insight"]).order_by("-generation").first() if nearest else None
     siblings = insights.filter(parent=part.parent_id).exclude(pk=part.pk).order_by("number")
@@ -202,13 +225,40 @@ def shown(part: SynthesisPart, seed: int) -> Shown:
         is_blind=blind,
         flags=[] if blind else list(dict.fromkeys(part.data.get("flags", ()))),
         text=_marked(part, [pairs[number] for number in sorted(pairs)]),
-        holds=[(insight, pairs.get(insight.number)) for insight in holds],
-        leaks=[(newest[number], pair) for number, pair in sorted(leaked.items()) if number in newest],
+        holds=holds,
+        leaks=leaks,
+        cursor=rows[at] if at >= 0 else None,
+        following=rows[(at + 1) % len(rows)] if rows else None,
+        others=others,
         neighbour=neighbour,
         compared=list(shared_words(part.text, neighbour.text)) if neighbour else [],
-        decisions=list(part.decisions.select_related("by").order_by("pk")),
+        decisions=list(part.decisions.select_related("by", "insight").order_by("pk")),
         mergeable=list(siblings) if part.kind == "insight" else [],
     )
+
+
+def _pair_rows(
+    part: SynthesisPart, pairs: Mapping[int, dict[str, Any]]
+) -> tuple[list[PairRow], list[PairRow], list[SynthesisPart]]:
+    """(what a part is to say, what it leaks as checks or people say, further insights that it might leak)."""
+    judged = part.decisions.filter(action=ReviewAction.VERDICT, undone_by=None).select_related("insight", "by")
+    verdicts = {row.insight_id: row for row in judged.order_by("pk")}
+    planned = list(part.uses.filter(kind=PartKind.INSIGHT).order_by("number"))
+    holds = [PairRow(row, pairs.get(row.number), verdicts.get(row.pk), row.number) for row in planned]
+    if part.kind != PartKind.DOCUMENT:
+        return holds, [], []
+    leaks, others = list[PairRow](), list[SynthesisPart]()
+    numbers = {row.number for row in planned}
+    rows = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind=PartKind.INSIGHT).order_by(
+        "number", "pk"
+    )
+    for row in rows.exclude(state__in=GONE).exclude(number__in=numbers):
+        pair, verdict = pairs.get(row.number), verdicts.get(row.pk)
+        if verdict is not None or (pair is not None and pair["present"] != "no"):
+            leaks.append(PairRow(row, pair, verdict, -row.number))
+        else:
+            others.append(row)
+    return holds, leaks, others
 
 
 def _marked(part: SynthesisPart, pairs: Sequence[dict[str, Any]]) -> list[Segment]:

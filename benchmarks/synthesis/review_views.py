@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.models import SynthesisPart, SynthesisStep
 from benchmarks.synthesis import deciding, overview
-from benchmarks.synthesis.forms import DecisionForm
+from benchmarks.synthesis.forms import DecisionForm, VerdictForm
 from benchmarks.synthesis.reviewing import Queue
-from benchmarks.synthesis.standing import READ, REASONS, NotAllowed
+from benchmarks.synthesis.standing import READ, REASONS, VERDICTS, NotAllowed
 from benchmarks.synthesis.steps import KINDS, steps_of
 from benchmarks.synthesis.views import RUN
 from benchmarks.web.exposure import saw_insights
@@ -43,12 +43,18 @@ def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     found = overview.queue_of(step)
     order = [place.uid for place in found.order]
     wanted = request.GET.get("part", "") or _first_open(found)
-    context = {"step": step, "synthesis": step.synthesis, "queue": found, "reasons": REASONS.items()}
+    context = {
+        "step": step,
+        "synthesis": step.synthesis,
+        "queue": found,
+        "reasons": REASONS.items(),
+        "verdicts": VERDICTS.items(),
+    }
     if wanted:
         part = _part(step, wanted)
         at = order.index(wanted) if wanted in order else -1
         context |= {
-            "shown": overview.shown(part, step.synthesis.seed),
+            "shown": overview.shown(part, step.synthesis.seed, cursor=request.GET.get("insight", "")),
             "n_stale": deciding.would_be_stale(part),
             "before": order[at - 1] if at > 0 else "",
             "after": order[at + 1] if 0 <= at < len(order) - 1 else "",
@@ -83,7 +89,7 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
         return redirect(f"{here}?part={part.uid}")
     data = form.cleaned_data
     into = part.synthesis.parts.filter(uid=data["into"]).first() if data["into"] else None
-    is_blind = overview.shown(part, step.synthesis.seed).is_blind
+    is_blind = overview.is_hidden(part, step.synthesis.seed)
     try:
         deciding.decide(
             part=part,
@@ -110,6 +116,31 @@ def _next_open(found: Queue, current: str) -> str:
     at = next((n for n, place in enumerate(order) if place.uid == current), -1)
     waiting = [place.uid for place in (*order[at + 1 :], *order[: max(at, 0)]) if place.state not in READ]
     return waiting[0] if waiting else ""
+
+
+@require_POST
+@requires(RUN)
+def judge(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> HttpResponse:
+    """Store whether a document says an insight, and go on to the next insight of it."""
+    step, form = _reviewed(uid, name), VerdictForm(request.POST)
+    part = _part(step, str(part_uid))
+    here = f"{reverse('benchmarks:synthesis-review', args=[uid, name])}?part={part.uid}"
+    if not form.is_valid():
+        messages.error(request, _("This verdict is not known."))
+        return redirect(here)
+    insight = get_object_or_404(step.synthesis.parts, uid=form.cleaned_data["insight"])
+    try:
+        deciding.judge(
+            part=part,
+            insight=insight,
+            verdict=form.cleaned_data["verdict"],
+            by=request.user,
+            now=timezone.now(),
+            is_blind=overview.is_hidden(part, step.synthesis.seed),
+        )
+    except NotAllowed as error:
+        messages.error(request, str(error))
+    return redirect(here)
 
 
 @require_POST

@@ -30,6 +30,13 @@ _AFTER = {
 }
 
 
+DECIDES = tuple(_AFTER)
+"""What somebody decides of a part as a whole."""
+PRESENT = "present"
+VERDICTS = {1: PRESENT, 2: "partly", 3: "absent"}
+"""Whether a document says an insight, by the key that says so."""
+
+
 class NotAllowed(ValueError):
     """This cannot be decided of this part now; the message says why and can be shown."""
 

@@ -26,4 +26,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{_STEP}review/undo/", review_views.undo, name="synthesis-undo"),
     path(f"{_STEP}review/accept/", review_views.accept_clear, name="synthesis-accept"),
     path(f"{_STEP}review/<uuid:part_uid>/", review_views.decide, name="synthesis-decide"),
+    path(f"{_STEP}review/<uuid:part_uid>/insight/", review_views.judge, name="synthesis-judge"),
 ]

@@ -77,8 +77,17 @@ def _review(page: Page) -> None:
     expect(page.get_by_role("complementary", name="Decide")).to_be_visible()
     assert serious(page) == []
     first = page.locator("#part-title").inner_text()
-    page.keyboard.press("1")  # not without x
+    cursor = page.locator(".pairs .is-current")
+    judged = cursor.inner_text().split("\n")[0]
+    page.keyboard.press("1")  # a verdict, and no rejection without x
+    expect(page.locator("ol.pairs")).to_contain_text("ada: present")
     expect(page.locator("#part-title")).to_have_text(first)
+    expect(cursor).not_to_contain_text(judged)
+    page.keyboard.press("u")
+    expect(page.locator("ol.pairs")).not_to_contain_text("ada: present")
+    expect(cursor).to_contain_text(judged)
+    page.keyboard.press("n")
+    expect(cursor).not_to_contain_text(judged)
     page.keyboard.press("x")
     page.keyboard.press("5")
     expect(page.locator("#part-title")).not_to_have_text(first)

@@ -14,6 +14,7 @@ from benchmarks.engine import judging
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartState, StepState
 from benchmarks.synthesis import deciding, handing_over, steps
+from benchmarks.synthesis.figures import FIGURES, FiguresLook
 from benchmarks.synthesis.standing import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script
@@ -105,6 +106,33 @@ def test_an_insight_is_made_again_with_a_note_and_checked(
     held = made.parts.filter(kind="document", uses=new)
     assert held
     assert all(new.text in row.text for row in held)
+
+
+def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
+    made: Synthesis, ada: Any, now: datetime
+) -> None:
+    document = made.parts.filter(kind="document", state=PartState.CLEAR).first()
+    assert document is not None
+    planned = list(document.uses.filter(kind="insight").order_by("number"))
+    foreign = made.parts.filter(kind="insight").exclude(pk__in=[one.pk for one in planned]).first()
+    assert foreign is not None
+    before = states(made)
+    for insight, verdict in ((planned[0], "absent"), (planned[0], "present"), (planned[1], "absent"),
+                             (planned[2], "partly"), (foreign, "present")):  # fmt: skip
+        deciding.judge(part=document, insight=insight, verdict=verdict, by=ada, now=now)
+    assert states(made) == before
+    figures = FIGURES.compute(FiguresLook(made.pk))
+    assert figures.said_right.value == pytest.approx(1 / 3)
+    assert figures.said_seen.value == 0.5
+    assert (figures.clear_wrong.value, figures.decisions) == (None, {"verdict": 5})
+    deciding.undo(synthesis=made, by=ada, now=now)
+    assert FIGURES.compute(FiguresLook(made.pk)).said_seen.value == 1
+    deciding.decide(part=document, action="edit", text="Another text.", by=ada, now=now)
+    late = deciding.judge(part=document, insight=foreign, verdict="absent", by=ada, now=now)
+    assert late.before == {"said": None}
+    for wrong in ((document, document, "absent"), (planned[0], foreign, "absent"), (document, foreign, "maybe")):
+        with pytest.raises(NotAllowed):
+            deciding.judge(part=wrong[0], insight=wrong[1], verdict=wrong[2], by=ada, now=now)
 
 
 def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada: Any, now: datetime) -> None:

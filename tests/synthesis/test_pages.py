@@ -77,6 +77,7 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
             go_on(client, synthesis, name)
     page = client.get(address("synthesis", synthesis.uid)).content.decode()
     assert "is-leaked" in page
+    _judge_a_document(client, synthesis)
     figures = " ".join(client.get(address("synthesis-figures", synthesis.uid)).content.decode().split())
     assert "<dt>Planted against not: AUC</dt><dd>0.9" in figures
     assert "<dt>Leaks left in a document, mean</dt><dd>0.13</dd>" in figures
@@ -89,6 +90,33 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     assert AuditEvent.objects.filter(action="synthesis.handed_over").count() == 1
     client.post(address("synthesis-hand-over", synthesis.uid))
     assert Haystack.objects.count() == 1
+
+
+def _judge_a_document(client: Client, synthesis: Synthesis) -> None:
+    """Two verdicts on insights move the cursor on; a leak is named; what is no verdict is refused."""
+    document = synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.CLEAR).first()
+    assert document is not None
+    first, second = document.uses.order_by("number")[:2]
+    review = f"{address('synthesis-review', synthesis.uid, 'documents')}?part={document.uid}"
+    judge = address("synthesis-judge", synthesis.uid, "documents", document.uid)
+    under_cursor = 'name="insight" value="{}">'
+    assert under_cursor.format(first.uid) in client.get(review).content.decode()
+    assert client.post(judge, {"insight": first.uid, "verdict": "present"})["Location"] == review
+    page = client.get(review).content.decode()
+    assert under_cursor.format(second.uid) in page
+    assert under_cursor.format(first.uid) not in page
+    assert under_cursor.format(first.uid) in client.get(f"{review}&insight={first.uid}").content.decode()
+    client.post(judge, {"insight": second.uid, "verdict": "maybe"})
+    assert client.post(judge, {"insight": synthesis.uid, "verdict": "absent"}).status_code == 404
+    foreign = synthesis.parts.filter(kind=PartKind.INSIGHT).exclude(used_by=document).first()
+    assert foreign is not None
+    client.post(judge, {"insight": foreign.uid, "verdict": "present"})
+    rows = SynthesisDecision.objects.filter(action="verdict").values_list("insight", "reason")
+    assert list(rows) == [(first.pk, "present"), (foreign.pk, "present")]
+    decide = address("synthesis-decide", synthesis.uid, "documents", document.uid)
+    for action in ("verdict", "undo"):
+        refused = client.post(decide, {"action": action}, follow=True)
+        assert "This decision is not known" in refused.content.decode()
 
 
 def test_a_reviewer_decides_one_after_the_other_and_takes_it_back(

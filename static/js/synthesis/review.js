@@ -1,5 +1,5 @@
 // Keys of the review of syntheses: a control with data-key is pressed; a fold opens and its first field has the focus.
-// What is inside a fold that is closed does nothing, so that digits reject only after x.
+// What is inside a fold that is closed does nothing, so that digits reject only after x; before, they are verdicts.
 const isTyping = (node) => node.closest("textarea, select, input");
 
 document.addEventListener("keydown", (event) => {
@@ -12,10 +12,11 @@ document.addEventListener("keydown", (event) => {
     for (const fold of document.querySelectorAll(".review-acts details[open]")) fold.open = false;
     return;
   }
-  const control = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  const within = (control) => !control.matches("summary") && control.closest(".review-acts details");
+  const controls = [...document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`)];
+  const control = controls.find((each) => within(each)?.open) ?? controls.find((each) => !within(each));
   if (!control) return;
   const fold = control.closest(".review-acts details");
-  if (fold && !fold.open && !control.matches("summary")) return;
   event.preventDefault();
   control.click();
   if (control.matches("summary") && fold.open) (fold.querySelector("textarea, select, button") ?? control).focus();
