@@ -113,6 +113,7 @@ def _text(answer: tuple[int, Any, bytes]) -> str:
     return (gzip.decompress(answer[2]) if answer[1]["Content-Encoding"] == "gzip" else answer[2]).decode()
 
 
+@pytest.mark.nightly
 def test_the_data_of_the_site_is_not_touched(settings: Any) -> None:
     before = {path: path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*")}
     printed = io.StringIO()

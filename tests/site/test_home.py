@@ -114,7 +114,7 @@ def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: 
     seen = read_researcher(ada)
     assert (seen.tasks, seen.tasks_done) == (6, 2)
     client = login(ada)
-    listed = client.get("/studies/").context["studies"]
+    listed = [row.record for row in client.get("/studies/").context["table"].rows]
     assert (sum(row.n_tasks for row in listed), sum(row.n_done for row in listed)) == (6, 2)
     assert seen.haystacks == len(client.get("/corpora/").context["table"].rows) == 3
     assert "and 1 question set" in _home(client)
