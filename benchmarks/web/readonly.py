@@ -89,7 +89,7 @@ def _admin_of(model: type[models.Model]) -> type[ReadOnlyAdmin]:
         "search_fields": tuple(name for name in SEARCHED if name in names),
     }
     base: type[ReadOnlyAdmin] = ReadOnlyAdmin
-    if model is Insight or "insight" in names:
+    if model is Insight or ("insight" in names and model._meta.get_field("insight").related_model is Insight):
         base = InsightRowsAdmin
         attributes["path_to_haystack"] = (
             "subtopic__haystack" if model is Insight else InsightRowsAdmin.path_to_haystack

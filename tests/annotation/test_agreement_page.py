@@ -381,7 +381,7 @@ def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, ben: Any, 
 
 def test_a_writing_study_has_its_scores_there(client: Client, ada: Any) -> None:
     writing = make_writing_study(researcher=ada)
-    assert "No session has begun yet" in client.get(address(writing)).text
+    assert "No session has begun yet" in client.get(address(writing), follow=True).text
 
 
 def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any, ada: Any) -> None:
