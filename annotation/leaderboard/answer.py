@@ -72,10 +72,13 @@ def _leads(layout: Layout, block: Block) -> str:
     best, people = next(iter(block.systems), None), layout.board.people
     if best is None:
         return _("People lead: no system has summaries of these subtopics.")
+    joint = best.row.stats["joint"]
+    if joint.value is None:
+        return _("No system has a joint score here: %(why)s.") % {"why": joint.undefined_reason}
     n = ngettext("%(n)d subtopic", "%(n)d subtopics", block.n_subtopics) % {"n": block.n_subtopics}
     if people is None:
         return _("%(best)s leads with a joint score of %(joint)s on %(n)s.") % {
-            "best": layout.name(best), "joint": _points(best.row.stats["joint"]), "n": n,
+            "best": layout.name(best), "joint": _points(joint), "n": n,
         }  # fmt: skip
     difference = best.joint_to_people
     if difference is None or difference.value is None:
@@ -108,8 +111,9 @@ def cards(layout: Layout) -> Iterator[Card]:
             "people", _("People, joint"), people.row.stats["joint"].scaled(100), points, _who(people, layout)
         )
     if best is not None:
-        title = _("Best system, joint")
-        yield Card("best", title, best.row.stats["joint"].scaled(100), points, layout.name(best))
+        joint = best.row.stats["joint"]
+        name = "" if joint.value is None else layout.name(best)
+        yield Card("best", _("Best system, joint"), joint.scaled(100), points, name)
     if best is not None and best.minutes is not None:
         found = minutes_cell(best.minutes)
         between = f" ({found.aside})" if found.aside else ""

@@ -149,11 +149,11 @@ class Switch:
 class Table:
     """Rows of figures under a key that is unique in its sheet.
 
-    `about` stands above it. `default` is the key of the name or measure it is sorted by, with a minus to turn the
-    order round; empty leaves rows as they come. `find` is the key of a name that one can search in. A folded table
-    is opened by a click; `is_square` marks the cells whose row and column have the same name. A listing has
-    items as rows, in their texts, and is not for a console. What `switches` do is up to whoever lays it out.
-    A long one shows its first rows until one asks for all, unless `is_never_cut`.
+    `about` stands above it. `default` is the key of the name or measure it is sorted by; rows stay as they come
+    where it is empty, or the measure has left because no row has a value. `find` is the key of a name that one can
+    search in. A folded table is opened by a click; `is_square` marks the cells whose row and column have the same
+    name. A listing has items as rows, in their texts, and is not for a console. What `switches` do is up to
+    whoever lays it out. A long one shows its first rows until one asks for all, unless `is_never_cut`.
     """
 
     key: str

@@ -186,10 +186,11 @@ def sorted_table(table: Table, query: QueryDict) -> MemoryTable:
     columns = {_column_key(name.key): _name_column(name, at, table.find) for at, name in enumerate(table.names)}
     columns |= {_column_key(one.key): _figure_column(one) for one in table.measures}
     default = _column_key(table.default)
-    if default and columns[default].initial_sort_descending:
-        default = f"-{default}"
+    order = None
+    if column := columns.get(default):
+        order = f"-{default}" if column.initial_sort_descending else default
     rows = [row for row in table.rows if not row.is_pinned]
-    return MemoryTable(rows, query, name=table.key, extra_columns=columns.items(), order_by=default or None)
+    return MemoryTable(rows, query, name=table.key, extra_columns=columns.items(), order_by=order)
 
 
 def _column_key(key: str) -> str:

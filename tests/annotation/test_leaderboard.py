@@ -8,6 +8,7 @@ import json
 import math
 import re
 from datetime import datetime
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.leaderboard.scores import scores_of
-from benchmarks.models import Haystack, Judge, JudgeRun, Summary, System, Verdict
+from benchmarks.models import Haystack, Insight, Judge, JudgeRun, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
 from tests.conftest import make_user
@@ -189,6 +190,16 @@ def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published
 def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
     with pytest.raises(CommandError, match="There is no judge “nobody”; known judges: none"):
         report("leaderboard", "--judge", "nobody")
+
+
+@pytest.mark.django_db
+def test_without_gold_documents_nobody_leads(tmp_path: Path, ada: Any, login: Any) -> None:
+    load(write_topic(tmp_path, topic_json()))
+    Insight.objects.update(gold_documents=[])
+    page = login(ada).get("/leaderboard/")
+    assert page.status_code == 200
+    assert "No system has a joint score here: no judged insight has gold documents." in unescape(page.text)
+    assert "leads with" not in page.text
 
 
 @pytest.mark.django_db

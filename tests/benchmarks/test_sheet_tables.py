@@ -71,6 +71,11 @@ def test_rows_of_a_group_stand_together_under_its_title_in_every_order() -> None
         ]  # fmt: skip
 
 
+def test_rows_stay_as_they_come_where_the_measure_of_their_order_has_left() -> None:
+    left = replace(TABLE, measures=(RANK, TIME), default="score")
+    assert re.findall("heron|jay|wren", drawn(Sheet((left,))).partition("<tbody>")[2]) == ["heron", "jay", "wren"]
+
+
 def test_a_leading_figure_stands_before_the_names_with_its_interval() -> None:
     row = next(row for row in rows_of(drawn(Sheet((TABLE,)))) if "heron" in row)
     assert row.index("1 – 3") < row.index("heron") < row.index("60.0")
