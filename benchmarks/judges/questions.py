@@ -36,6 +36,9 @@ class ModelConfig:
     `prompt` is that of coverage. Of documents, passages of `document_tokens` are shown at most, by words.
     """
 
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
+    """Fields that a kind of model has no use for: neither read nor written."""
+
     base_url: str
     model: str
     prompt: str
@@ -56,12 +59,7 @@ class ModelConfig:
         Raises:
             BadConfiguration: a field is missing, unknown or out of range.
         """
-        unknown = set(values) - {field.name for field in fields(cls)}
-        if unknown:
-            raise BadConfiguration(f"unknown: {', '.join(sorted(unknown))}")
-        missing = {"base_url", "model"} - {name for name, value in values.items() if value}
-        if missing:
-            raise BadConfiguration(f"missing: {', '.join(sorted(missing))}")
+        cls.check_names(values)
         protocol = values.get("protocol", "one")
         if protocol not in PROTOCOLS:
             raise BadConfiguration(f"protocol {protocol!r} is none of {', '.join(PROTOCOLS)}")
@@ -70,9 +68,22 @@ class ModelConfig:
         }
         return cls(**{**values, "prompt": values.get("prompt") or default_prompt(protocol), **prompts})
 
+    @classmethod
+    def check_names(cls, values: Mapping[str, Any]) -> None:
+        """Whether values are those of known fields, with what every model needs.
+
+        Raises:
+            BadConfiguration: a field is missing or unknown.
+        """
+        known = {field.name for field in fields(cls)} - cls.LEFT_OUT
+        if unknown := set(values) - known:
+            raise BadConfiguration(f"unknown: {', '.join(sorted(unknown))}")
+        if missing := [name for name in ("base_url", "model") if not values.get(name)]:
+            raise BadConfiguration(f"missing: {', '.join(missing)}")
+
     def as_mapping(self) -> dict[str, Any]:
         """Plain values, for storing."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name not in self.LEFT_OUT}
 
     def prompt_of(self, task: str) -> str:
         """The wording for coverage or one of `TASKS`."""

@@ -16,7 +16,6 @@ EXTRACTIVE = "extractive"
 """The name of the offline baseline, and its method."""
 FOCUS = "Read the whole input with the same care: what matters may stand in its middle, not only at its two ends."
 BLOCK_WORDS = 1500
-_OF_JUDGES = ("protocol", "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens")
 _PROMPTS = {AT_ONCE: "summary", HIERARCHICAL: "summary", INCREMENTAL: "summary_update"}
 
 Bullets = Literal["insights", "free"]
@@ -74,6 +73,8 @@ class SummarizerConfig(ModelConfig):
     `response_prompt` asks for responses to questions; method, blocks, bullets and words are those of summaries.
     """
 
+    LEFT_OUT = frozenset({"protocol", "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens"})
+
     max_tokens: int = 2000
     timeout_s: float = 300.0
     top_p: float | None = None
@@ -96,11 +97,7 @@ class SummarizerConfig(ModelConfig):
         Raises:
             BadConfiguration: a field is missing, unknown or out of range.
         """
-        known = {field.name for field in fields(cls)} - set(_OF_JUDGES)
-        if unknown := set(values) - known:
-            raise BadConfiguration(f"unknown: {', '.join(sorted(unknown))}")
-        if missing := [name for name in ("base_url", "model") if not values.get(name)]:
-            raise BadConfiguration(f"missing: {', '.join(missing)}")
+        cls.check_names(values)
         method = values.get("method", AT_ONCE)
         if method not in METHODS:
             raise BadConfiguration(f"method {method!r} is none of {', '.join(METHODS)}")
@@ -114,10 +111,6 @@ class SummarizerConfig(ModelConfig):
         if method == HIERARCHICAL:
             prompts["block_prompt"] = values.get("block_prompt") or default_block_prompt()
         return cls(**{**values, **prompts})
-
-    def as_mapping(self) -> dict[str, Any]:
-        """Plain values, for storing."""
-        return {name: value for name, value in asdict(self).items() if name not in _OF_JUDGES}
 
     def worded(self, prompt: str, *, n_bullets: int | None) -> str:
         """A prompt with its numbers and the sentence on focus."""

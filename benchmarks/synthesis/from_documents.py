@@ -15,6 +15,7 @@ from benchmarks.synthesis.programs.extracting import MOST_POINTS, SAYS_LITTLE
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.sources import Source
+from benchmarks.synthesis.topics import topic_part
 from benchmarks.synthesis.worlds import GROUPING, SORTING, Reading
 
 
@@ -50,19 +51,7 @@ def subjects(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
         if not 1 <= n_points <= MOST_POINTS:
             raise StepRefused(f"There are {n_points} points; from 1 to {MOST_POINTS} can be compared.")
     number = GROUPING if step.name == "grouping" else SORTING
-    topic, _is_new = SynthesisPart.objects.get_or_create(
-        synthesis=step.synthesis,
-        kind=PartKind.TOPIC,
-        number=number,
-        generation=0,
-        defaults={
-            "step": step,
-            "state": PartState.ACCEPTED,
-            "title": step.synthesis.topic,
-            "created_at": now,
-        },
-    )
-    return [topic]
+    return [topic_part(step, number=number, now=now)]
 
 
 def take(step: SynthesisStep, *, now: datetime) -> list[str]:

@@ -142,6 +142,12 @@ def hand_over(*, synthesis: Synthesis, by: Any, now: datetime) -> Haystack:
     decisions = SynthesisDecision.objects.filter(part__synthesis=synthesis).exclude(by=None)
     readers = {row.by_id: row.by for row in decisions.select_related("by")}
     for reader in [*readers.values(), *filter(None, [synthesis.created_by])]:
-        saw_insights(reader, haystack, reason="synthesis")
+        note_reader(reader, synthesis)
     audit.record(actor=by, action="synthesis.handed_over", target=synthesis, now=now, haystack=haystack.title)
     return haystack
+
+
+def note_reader(reader: Any, synthesis: Synthesis) -> None:
+    """Note that somebody has seen the insights of a synthesis, once it is a haystack that others write on."""
+    if synthesis.haystack is not None:
+        saw_insights(reader, synthesis.haystack, reason="synthesis")

@@ -15,6 +15,7 @@ from benchmarks.synthesis.planning import ImpossiblePlan, plan
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.synthesis.standing import GONE, stands
+from benchmarks.synthesis.topics import topic_part
 from benchmarks.synthesis.worlds import OF_MODELS, Reading
 
 MADE_BY = {
@@ -52,7 +53,7 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
         StepRefused: nothing stands to go on with, or the plan is impossible.
     """
     if step.name == "subtopics":
-        return [_topic(step, now)]
+        return [topic_part(step, number=1, now=now)]
     if step.synthesis.kind == SynthesisKind.DOCUMENTS:
         return from_documents.subjects(step, now=now)
     subtopics = [part for part in standing_of(step.synthesis) if part.kind == PartKind.SUBTOPIC]
@@ -71,22 +72,6 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
     elif step.name == "queries":
         _queries(step, subtopics, now)
     return list(parts_of(step).filter(state__in=OF_MODELS).select_related("synthesis"))
-
-
-def _topic(step: SynthesisStep, now: datetime) -> SynthesisPart:
-    topic, _is_new = SynthesisPart.objects.get_or_create(
-        synthesis=step.synthesis,
-        kind=PartKind.TOPIC,
-        number=1,
-        generation=0,
-        defaults={
-            "step": step,
-            "state": PartState.ACCEPTED,
-            "title": step.synthesis.topic,
-            "created_at": now,
-        },
-    )
-    return topic
 
 
 def _plan(step: SynthesisStep, now: datetime) -> None:

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmarks.models import SynthesisPart, SynthesisStep
 from benchmarks.synthesis import deciding, overview
 from benchmarks.synthesis.forms import DecisionForm, VerdictForm
+from benchmarks.synthesis.handing_over import note_reader
 from benchmarks.synthesis.reviewing import Queue
 from benchmarks.synthesis.standing import READ, REASONS, VERDICTS, NotAllowed
 from benchmarks.synthesis.steps import KINDS, steps_of
 from benchmarks.synthesis.views import RUN
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -38,8 +38,7 @@ def _reviewed(uid: UUID, name: str) -> SynthesisStep:
 def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     """One part with all that is needed to decide, beside the queue; without a part the first open one."""
     step = _reviewed(uid, name)
-    if step.synthesis.haystack is not None:
-        saw_insights(request.user, step.synthesis.haystack, reason="synthesis")
+    note_reader(request.user, step.synthesis)
     found = overview.queue_of(step)
     order = [place.uid for place in found.order]
     wanted = request.GET.get("part", "") or _first_open(found)

@@ -28,7 +28,6 @@ from benchmarks.synthesis.plan_picture import picture
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
 from benchmarks.web.downloads import download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
 
@@ -84,8 +83,7 @@ def _begun(
 def synthesis_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """The steps with their states, counts and costs, and the plan as it fills; polled while a step runs."""
     synthesis = get_object_or_404(Synthesis.objects.select_related("haystack", "created_by"), uid=uid)
-    if synthesis.haystack is not None:
-        saw_insights(request.user, synthesis.haystack, reason="synthesis")
+    handing_over.note_reader(request.user, synthesis)
     rows = overview.step_rows(synthesis)
     is_working = any(row.is_working for row in rows)
     context: dict[str, Any] = {
@@ -184,8 +182,7 @@ def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
     except StepRefused as error:
         messages.error(request, str(error))
         return redirect("benchmarks:synthesis", uid)
-    if synthesis.haystack is not None:
-        saw_insights(request.user, synthesis.haystack, reason="synthesis")
+    handing_over.note_reader(request.user, synthesis)
     name = f"{topic.source_name}.json"
     return download(summhay.dump(topic), name=name, content_type="application/json", about=synthesis)
 
@@ -195,8 +192,7 @@ def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 def synthesis_figures(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """What checks and people say of it, computed by a worker."""
     synthesis = get_object_or_404(Synthesis.objects.select_related("haystack"), uid=uid)
-    if synthesis.haystack is not None:
-        saw_insights(request.user, synthesis.haystack, reason="synthesis")
+    handing_over.note_reader(request.user, synthesis)
     shown = look_up(FIGURES, FiguresLook(synthesis.pk), now=timezone.now())
     context = {"synthesis": synthesis, "shown": shown, "here": request.get_full_path()}
     return page(request, "benchmarks/synthesis_figures.html", context)
@@ -208,8 +204,7 @@ def part_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Where a part comes from: its generations, every request and reply, every decision."""
     rows = SynthesisPart.objects.select_related("synthesis__haystack", "parent", "replaces", "step")
     part = get_object_or_404(rows, uid=uid)
-    if part.synthesis.haystack is not None:
-        saw_insights(request.user, part.synthesis.haystack, reason="synthesis")
+    handing_over.note_reader(request.user, part.synthesis)
     replies = SynthesisReply.objects.filter(part=part).select_related("call", "judge").order_by("pk")
     context = {
         "part": part,
