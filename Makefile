@@ -1,14 +1,16 @@
 # make demo: try it.  make test: check it.  Everything lives in .venv and var.
 # The demo installs only what the site runs with; tests and checks install the tools on top of it.
 PYTHON ?= python3
+DATA ?= $(SUMMHAY_DATA)
 EXTRAS ?= dev
 VENV ?= .venv
 MARKED ?= not browser and not nightly
+STORIES ?= browser and not nightly
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: help runtime setup demo serve test test-browser screens messages commands check wheel-check lint types scripts imports \
-  site-checks format clean
+.PHONY: help runtime setup demo serve test test-browser screens messages commands privacy load chaos audit papers interop check wheel-check lint types scripts imports \
+  site-checks migrations-check format clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
@@ -17,6 +19,13 @@ help:
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
 	@echo "make messages      bring the translations of annotators' pages up to date, and compile them"
 	@echo "make commands      write docs/commands.md from the help of the commands"
+	@echo "make privacy       write docs/privacy.md from what the models declare to hold of people"
+	@echo "make papers        write docs/papers.md (DATA=FOLDER: where the published files of Summary of a Haystack are)"
+	@echo "make load          100 people at once for ten minutes (SECONDS=30: for so long), beside a bare view"
+	@echo "make chaos         kill, freeze and cut off a site while people work, then look for what is missing (FAULTS=1000 SEED=… DATABASE_URL=…)"
+	@echo "make migrations-check  migrations that the version before could not run beside (PostgreSQL)"
+	@echo "make audit         addresses by role and method, hostile files, replies that inject, altered archives, dependencies"
+	@echo "make interop       archives of the demo, checked by the programs of Frictionless and Croissant in an environment of theirs"
 	@echo "make check         format, lint, types, scripts, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it (WHEEL_PYTHONS="python3.13 …": with these)"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
@@ -48,7 +57,7 @@ test: setup
 	$(BIN)/python -m pytest -n auto -m "$(MARKED)"
 
 test-browser: setup
-	$(BIN)/python -m pytest -n auto -m browser --dist loadfile --no-loadscope-reorder tests/e2e
+	$(BIN)/python -m pytest -n auto -m "$(STORIES)" --dist loadfile --no-loadscope-reorder tests/e2e
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens
@@ -58,6 +67,28 @@ messages: setup
 
 commands: setup
 	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.commands
+
+privacy: setup
+	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.privacy
+
+load: setup
+	$(BIN)/python manage.py bench load --rounds 1 --seconds $(or $(SECONDS),600)
+
+chaos: setup
+	$(BIN)/python -m bench.chaos --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(DATABASE_URL),--database-url $(DATABASE_URL))
+
+audit: setup
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1 || echo "pip-audit is not to be had here"
+	AUDIT=all PIP_AUDIT=.venv-audit/bin/pip-audit $(BIN)/python -m pytest -q -n auto --timeout 7200 --show-capture=no tests/audit tests/e2e/test_hostile_texts.py
+
+papers: setup
+	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.papers $(DATA)
+
+interop: setup
+	$(PYTHON) -m venv .venv-interop
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check frictionless==5.21.0 mlcroissant==1.1.1
+	$(BIN)/python -m tests.interop .venv-interop/bin
 
 format: setup
 	$(BIN)/ruff format .
@@ -83,7 +114,11 @@ site-checks: setup
 	DEBUG=0 HTTPS=1 HSTS_SUBDOMAINS=1 HSTS_PRELOAD=1 ALLOWED_HOSTS=summhay.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(64))") \
 	  $(MANAGE) check --deploy --fail-level WARNING
 
-check: types lint scripts imports site-checks
+migrations-check: setup
+	DJANGO_SETTINGS_MODULE=summhay_site.settings DATABASE_URL=$${CI_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
+	  $(BIN)/python -m tests.lint_migrations
+
+check: types lint scripts imports site-checks migrations-check
 
 wheel-check:
 	$(PYTHON) .ci/wheel_check.py $(WHEEL_PYTHONS)

@@ -33,12 +33,13 @@ def main(interpreters: list[str]) -> None:
     """Check with each interpreter, and say what was found with the seconds it took."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="wheel-") as name:
-        folder = Path(name)
-        wheel = build(environment(sys.executable, folder / "building"), folder)
-        print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {check_contents(wheel)} files", flush=True)
+        folder, wheel = Path(name), None
         for number, interpreter in enumerate(interpreters or [sys.executable]):
             place = folder / f"{number}"
             python = environment(interpreter, place / "venv")
+            if wheel is None:
+                wheel = build(python, folder)
+                print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {check_contents(wheel)} files", flush=True)
             install(python, wheel)
             check_running(python, place)
             version = run([f"{python}", "--version"]).strip()

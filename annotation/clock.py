@@ -19,6 +19,10 @@ STEP_BACK_MS = 1_000
 """A host clock this far behind the latest instant seen is worth an event; less is skew between processes."""
 
 
+JUMP_MS = 5_000
+"""A host clock that was set by this much is undone; less is not told from slow corrections."""
+
+
 class State(StrEnum):
     """Where a session stands; the last three are final, but for `reopen`."""
 
@@ -37,6 +41,7 @@ class Reason(StrEnum):
     RESUME = "resume"
     PAUSE = "pause"
     LEASE = "lease"
+    CLOCK_SET = "clock_set"
     SUBMITTED = State.SUBMITTED.value
     EXPIRED = State.EXPIRED.value
     VOIDED = State.VOIDED.value
@@ -248,6 +253,26 @@ def settle(state: ClockState, now: int) -> Settlement:
         settled = replace(settled, ended_at_ms=deadline, end_reason=Reason.EXPIRED.value)
     arrival = Settlement(state=state, at_ms=t, active_ms=0, stepped_back_ms=back)
     return _then(arrival, settled, closed=closed)
+
+
+def host_clock_set(state: ClockState, now: int, *, by_ms: int) -> Settlement:
+    """Go on by a host clock that was set by so much since it was last looked at, forward or (negative) back.
+
+    Settles at `now` as the old setting would have it, and goes on from there by the new one: the open period ends
+    by the old and another begins by the new, so that active time has neither gained nor lost.
+    """
+    by_old = advance(state, now - by_ms)
+    settled = settle(state, by_old)
+    if settled.state.is_over:
+        return settled
+    if settled.state.state != State.RUNNING:
+        return replace(settled, state=replace(settled.state, clock_hwm_ms=now), at_ms=now)
+    stopped, closed = _close(settled.state, at=by_old, state=State.PAUSED, reason=Reason.CLOCK_SET)
+    seen = settled.state.last_seen_ms
+    moved = replace(stopped, clock_hwm_ms=now)
+    gone_on = _open(replace(settled, at_ms=now), moved, reason=Reason.CLOCK_SET)
+    seen_ms = now if seen is None else seen + now - by_old
+    return replace(gone_on, state=replace(gone_on.state, last_seen_ms=seen_ms), closed=closed)
 
 
 def start(state: ClockState, now: int) -> Settlement:

@@ -126,6 +126,7 @@ _SESSION = _Columns(
         "acc_ms",
         "run_started_at",
         "clock_hwm",
+        "host_clocks",
         "last_seen_at",
         "next_due_at",
         "last_mark_ms",
@@ -162,7 +163,7 @@ _ITEM = _Columns(LabelItem, "i")
 _PARTS: tuple[_Columns[Any], ...] = (
     _TASK,
     _ITEM,
-    _Columns(Study, "s", only=("id", "state")),
+    _Columns(Study, "s", only=("id", "state", "has_trial")),
     _Columns(LinkingPlan, "lp", only=("id", "study_id", "allow_several_lines", "asks_unlinked")),
     _Columns(ValidationPlan, "vp", only=("id", "study_id", "shows_verdict", "asks_why_not")),
     _Columns(Summary, "m", only=("id", "subtopic_id", "text")),

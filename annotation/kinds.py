@@ -170,6 +170,10 @@ class StudyKind:
         results = self.results_of(study)
         return () if results is None else results.facts(study)
 
+    def checks_in_order(self, study: Any) -> Mapping[int, Sequence[bool]]:
+        """By annotator pk, whether each hidden check was answered right, in the order of answering."""
+        return {}
+
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
         """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""
         return []

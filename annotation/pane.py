@@ -36,7 +36,7 @@ MARKER = b"<!--pane-->"
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _FILE_HEAD = struct.Struct(">III")
 _POLYNOMIAL = 0xEDB88320
-_ONE = 1 << 31
+_UNIT = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,8 @@ def _shown(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -
 
 
 def _render(haystack: Haystack, numbers: Sequence[int], *, click_to_cite: bool) -> bytes:
-    found = Document.objects.filter(haystack=haystack, number__in=list(numbers)).in_bulk(field_name="pk")
-    by_number = {document.number: document for document in found.values()}
+    loaded = Document.objects.filter(haystack=haystack, number__in=list(numbers)).in_bulk(field_name="pk")
+    by_number = {document.number: document for document in loaded.values()}
     documents = [by_number[number] for number in numbers if number in by_number]
     context = {"haystack": haystack, "documents": documents, "click_to_cite": click_to_cite}
     return render_to_string("annotation/_session_pane.html", context).encode()
@@ -176,7 +176,7 @@ def _store(path: Path, pane: Pane) -> None:
 @lru_cache(maxsize=512)
 def _shift(size: int) -> int:
     """The factor x^(8·size) modulo the CRC polynomial, by repeated squaring."""
-    factor, square = _ONE, _ONE >> 8  # x^0, x^8
+    factor, square = _UNIT, _UNIT >> 8  # x^0, x^8
     while size:
         if size & 1:
             factor = _multiply(square, factor)
@@ -187,7 +187,7 @@ def _shift(size: int) -> int:
 
 def _multiply(a: int, b: int) -> int:
     """Multiply two polynomials over GF(2) modulo the CRC polynomial; the highest bit is x^0."""
-    product, bit = 0, _ONE
+    product, bit = 0, _UNIT
     while bit:
         if a & bit:
             product ^= b

@@ -13,6 +13,8 @@ from django.db.models.functions import Coalesce
 
 from annotation import clock
 from annotation.states import AssignmentState, LabelTaskState, RecruitmentOutcome, StudyState
+from benchmarks.sight import FencedQuerySet
+from benchmarks.sight import of as sight_of
 
 SHOWN_TO_WRITERS = (
     "assignment__uid",
@@ -27,6 +29,7 @@ SHOWN_TO_WRITERS = (
     "assignment__subtopic__haystack__content_sha256",
     "assignment__subtopic__haystack__is_source",
     "annotator__may_paste",
+    "annotator__preferences",
     "annotator__uid",
     "guideline__version",
     "guideline__body",
@@ -46,6 +49,16 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
             | Q(user__groups__permissions__in=may_view)
             | Q(user__user_permissions__in=may_view)
         ).distinct()
+
+    def visible_to(self, user: Any) -> AnnotatorQuerySet:
+        """People of a researcher's groups, of no group, and whoever took part in the researcher's studies."""
+        sight = sight_of(user)
+        if sight is None:
+            return self
+        own_studies = apps.get_model("annotation", "Study").objects.for_user(user).values("pk")
+        members = apps.get_model("annotation", "Membership").objects.order_by().filter(study__in=own_studies)
+        of_groups = Q(user__research_groups=None) | Q(user__research_groups__in=sight.groups)
+        return self.filter(of_groups | Q(pk__in=members.values("annotator"))).distinct()
 
     def free_for(self, study: Any) -> AnnotatorQuerySet:
         """Active people who are not, or no longer, members of the study."""
@@ -80,11 +93,13 @@ class MembershipQuerySet(models.QuerySet[Any]):
 
     def with_progress(self) -> MembershipQuerySet:
         """Add n_assigned, n_started and n_done."""
-        own = Q(annotator__assignments__study=F("study"))
+        assigned = Q(annotator__assignments__study=F("study"))
         rows: MembershipQuerySet = self.annotate(
             **{
                 f"n_{state}": Count(
-                    "annotator__assignments", filter=own & Q(annotator__assignments__state=state), distinct=True
+                    "annotator__assignments",
+                    filter=assigned & Q(annotator__assignments__state=state),
+                    distinct=True,
                 )
                 for state in (AssignmentState.ASSIGNED, AssignmentState.STARTED, AssignmentState.DONE)
             }
@@ -113,13 +128,27 @@ class Progress:
     n_done: int
 
 
-class StudyQuerySet(models.QuerySet[Any]):
+class StudyQuerySet(FencedQuerySet[Any]):
     def for_user(self, user: Any) -> StudyQuerySet:
         """Studies a researcher is a member of; admins see all."""
         if user.has_perm("annotation.delete_study"):
             return self
         member = self.model.researchers.through.objects.filter(study=OuterRef("pk"), user=user)
         return self.filter(Q(created_by=user) | Exists(member))
+
+    def of_coverage(self) -> StudyQuerySet:
+        """Those whose labels are of coverage: of linking, and made elsewhere."""
+        return self.filter(kind__in=(self.model.Kind.LINKING, self.model.Kind.EXTERNAL))
+
+    def readable_by(self, user: Any) -> StudyQuerySet:
+        """Studies whose results a researcher may read: own ones, and those imported for everybody.
+
+        A study that was set up here belongs to its researchers, even when none of them has an account any more.
+        """
+        studies = self.model.objects
+        members = self.model.researchers.through.objects.filter(study=OuterRef("pk"))
+        imported = studies.of_coverage().filter(~Exists(members), created_by=None, linking_plan=None)
+        return self.filter(Q(pk__in=studies.for_user(user).values("pk")) | Q(pk__in=imported.values("pk")))
 
     def with_progress(self) -> StudyQuerySet:
         """Add n_annotators and, of the tasks that were not withdrawn, n_tasks and n_done.
@@ -185,11 +214,11 @@ class AssignmentQuerySet(models.QuerySet[Any]):
 class SessionQuerySet(models.QuerySet[Any]):
     def for_pages(self) -> SessionQuerySet:
         """With all that the pages of a writer show, and few columns more: the work page has to be quick."""
-        own = [field.name for field in self.model._meta.concrete_fields]
+        fields = [field.name for field in self.model._meta.concrete_fields]
         related = self.select_related(
             "assignment__study", "assignment__subtopic__haystack", "annotator", "guideline"
         )
-        return related.only(*own, *SHOWN_TO_WRITERS)
+        return related.only(*fields, *SHOWN_TO_WRITERS)
 
     def with_open_questions(self) -> SessionQuerySet:
         """Sessions that are over, whose questions were neither answered nor declined; practice asks none."""
@@ -200,9 +229,7 @@ class SessionQuerySet(models.QuerySet[Any]):
         """Sessions of the studies that a researcher may see; admins see all."""
         if user.has_perm("annotation.delete_study"):
             return self.filter(assignment__is_practice=False)
-        return self.filter(
-            Q(assignment__study__researchers=user) | Q(assignment__study__created_by=user)
-        ).distinct()
+        return self.filter(assignment__study__in=apps.get_model("annotation", "Study").objects.for_user(user))
 
 
 class CreditRequestQuerySet(models.QuerySet[Any]):
@@ -233,6 +260,13 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         """Tasks that an annotator may see: of open studies, and whatever was begun."""
         return self.filter(Q(study__state=StudyState.OPEN) | ~Q(state=LabelTaskState.TODO))
 
+    def next_study(self, *, after: Any) -> Any:
+        """Another open study with something left to label that nothing blocks, the nearest date first."""
+        rows = self.unfinished().filter(study__state=StudyState.OPEN).exclude(study=after).with_blocked()
+        first = rows.filter(is_blocked=False).order_by(F("study__due_at").asc(nulls_last=True), "study_id")
+        task = first.select_related("study").first()
+        return task.study if task else None
+
     def unfinished(self) -> LabelTaskQuerySet:
         """Tasks to do or begun; what was skipped is out of the way."""
         return self.filter(state__in=[LabelTaskState.TODO, LabelTaskState.BEGUN])
@@ -243,11 +277,25 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         What somebody is barred from writing blocks nothing.
         """
         writing = apps.get_model("annotation", "Assignment").objects.order_by().unfinished().with_barred()
-        same = {"annotator": OuterRef("annotator"), "subtopic__haystack": OuterRef("item__summary__haystack")}
+        haystack = Coalesce(OuterRef("item__summary__haystack"), OuterRef("item__question__haystack"))
+        same = {"annotator": OuterRef("annotator"), "subtopic__haystack": haystack}
         rows: LabelTaskQuerySet = self.annotate(
             is_blocked=Exists(writing.filter(**same, is_practice=False, is_barred=False))
         )
         return rows
+
+    def remarked(self) -> LabelTaskQuerySet:
+        """Tasks that were flagged or commented on."""
+        return self.filter(Q(is_flagged=True) | ~Q(comment=""))
+
+    def unanswered(self) -> LabelTaskQuerySet:
+        """Of the remarked ones those whose present remark no researcher has answered."""
+        replies = apps.get_model("annotation", "RemarkReply").objects.order_by()
+        return self.remarked().exclude(Exists(replies.filter(task=OuterRef("pk"), comment=OuterRef("comment"))))
+
+    def with_news(self) -> LabelTaskQuerySet:
+        """Tasks with an answer of a researcher that the annotator has not marked as read."""
+        return self.filter(replies__read_at=None, replies__isnull=False).distinct()
 
     def with_contact(self) -> LabelTaskQuerySet:
         """Add contact_at: when this person last did anything on any label task, so that time counts once."""

@@ -9,7 +9,7 @@ from annotation import pane
 from annotation.leaderboard import positions
 from annotation.models import Study
 from annotation.reminders import sending
-from annotation.writing import scoring, settling
+from annotation.writing import packing, scoring, settling
 from benchmarks.engine.runs import worker_task
 from benchmarks.tasks import SLICE
 
@@ -44,6 +44,15 @@ def place_texts() -> None:
     positions.place_missing(clock=timezone.now, until=until)
     if timezone.now() >= until:
         place_texts.apply_async()
+
+
+@shared_task
+def pack_drafts() -> None:
+    """Compress drafts of sessions that are over, slice by slice until none is left; beat calls it once a day."""
+    until = timezone.now() + SLICE
+    packing.pack_ended(now=timezone.now(), until=lambda: timezone.now() >= until)
+    if timezone.now() >= until:
+        pack_drafts.apply_async()
 
 
 @shared_task

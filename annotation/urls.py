@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.page_urls")),
     path("", include("annotation.results.urls")),
     path("", include("annotation.agreement.urls")),
+    path("", include("annotation.licences.urls")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.urls")),
     path("", include("annotation.reminders.urls")),

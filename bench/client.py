@@ -17,7 +17,7 @@ from threading import Barrier, Event
 from typing import Any
 
 TIMEOUT_S, GIVE_UP_S, WARM_UP = 30.0, 120.0, 5
-BROKEN, OK, FOUND, BUSY = 0, 200, 302, 503
+BROKEN, OK, REDIRECT, BUSY = 0, 200, 302, 503
 LINE = "- what several reports say of the crossing, with all that bears it out [3, 7, 12]\n"
 
 
@@ -54,7 +54,8 @@ class Client:
         self.statuses.clear()
 
     def work(self, start: Barrier, is_over: Event, pace_s: float) -> None:
-        """Log in; or send so many requests, or as many as there is time for at this pace."""
+        """Log in; or send so many requests, or as many as there is time for at this pace or its own."""
+        pace_s = self.job.get("pace_s", pace_s)
         start.wait()
         if "login" in self.job:
             self.log_in()
@@ -80,7 +81,7 @@ class Client:
         while time.monotonic() < began + GIVE_UP_S:
             status, headers, _body = self.ask("/login/", self.job["login"])
             self.statuses.append(status)
-            if status == FOUND or "HX-Redirect" in headers:
+            if status == REDIRECT or "HX-Redirect" in headers:
                 self.in_after_s = time.monotonic() - began
             if status not in {BUSY, BROKEN}:
                 return
@@ -106,8 +107,16 @@ class Client:
         return path, form and f"{form}&op_id={operation}"
 
 
+def by_kind(clients: list[Client]) -> dict[str, list[float]]:
+    """The times of clients together whose jobs have the same `kind`."""
+    times: dict[str, list[float]] = {}
+    for client in clients:
+        times.setdefault(client.job.get("kind", ""), []).extend(client.times_ms)
+    return times
+
+
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Let all clients work at once; with a pace, until everybody who logs in has done so."""
+    """Let all clients work at once; with a pace, until all who log in have done so and the seconds are over."""
     port, pace_s = job["port"], job["pace_s"]
     clients = [Client(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S), each) for each in job["clients"]]
     early = [client for client in clients if "login" in client.job]
@@ -120,10 +129,12 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         start.wait()
         began = time.perf_counter()
         wait(futures[: len(early)])
+        wait(futures, timeout=job.get("seconds", 0))
         is_over.set()
     return {
         "seconds": time.perf_counter() - began,
         "times_ms": [ms for client in others for ms in client.times_ms],
+        "by_kind": by_kind(others),
         "failures": sum(status != OK for client in others for status in client.statuses),
         "in_after_s": [client.in_after_s for client in early if client.in_after_s is not None],
         "refused": sum(client.in_after_s is None for client in early),

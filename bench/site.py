@@ -29,7 +29,7 @@ import psycopg
 from bench.client import OK, Client
 
 ROOT = Path(__file__).resolve().parents[1]
-READY_S, GIVE_UP_S = 30.0, 900.0
+READY_S, GIVE_UP_S = 120.0, 900.0
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SUMMHAY_DATA", "VIRTUAL_ENV", "WEB_THREADS")
 WORLDS = {"empty": "", "haystack": "empty", "demo": "haystack"}
 """What databases are made of, see `bench.world`: tables, then a haystack, then the demo and label work."""
@@ -44,6 +44,8 @@ class Size:
     clients: int = 8
     people: int = 60
     summaries: int = 700
+    crowd: int = 100
+    seconds: int = 30
 
 
 @dataclass
@@ -96,6 +98,11 @@ class Site:
             self._worlds[name] = self.database
         return self._worlds[name]
 
+    def start_from(self, empty: Path) -> None:
+        """Work on a copy of a SQLite file that has all tables."""
+        self.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"])
+        self.database = self._new_database(f"sqlite:///{empty}")
+
     @contextmanager
     def copy_of(self, source: str) -> Iterator[str]:
         """Work on a copy of a database for a while."""
@@ -109,9 +116,11 @@ class Site:
         inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "call"]
         return json.loads(self.run(inside, job, environment=environment).strip().splitlines()[-1])
 
-    def load(self, server: Server, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0) -> Any:
+    def load(
+        self, server: Server, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0, seconds: float = 0
+    ) -> Any:
         """Let these clients work all at once, from a process of their own; see `bench.client.run`."""
-        job = json.dumps({"port": server.port, "clients": clients, "pace_s": pace_s})
+        job = json.dumps({"port": server.port, "clients": clients, "pace_s": pace_s, "seconds": seconds})
         return json.loads(self.run([sys.executable, "-m", "bench.client"], job, folder=ROOT))
 
     @contextmanager
@@ -149,25 +158,27 @@ class Site:
     def run(
         self,
         command: Sequence[str],
-        given: str = "",
+        stdin: str = "",
         *,
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
     ) -> str:
         """Run a program with this on its standard input; gives what it prints. RuntimeError if it fails."""
         done = subprocess.run(  # noqa: S603 - our own programs
-            command, cwd=folder or self.checkout, env={**self.environment, **(environment or {})}, input=given,
+            command, cwd=folder or self.checkout, env={**self.environment, **(environment or {})}, input=stdin,
             capture_output=True, text=True, timeout=GIVE_UP_S, check=False,
         )  # fmt: skip
         if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command[1:4])} {given[:200]} failed:\n{done.stderr[-4000:]}")
+            raise RuntimeError(f"{' '.join(command[1:4])} {stdin[:200]} failed:\n{done.stderr[-4000:]}")
         return done.stdout
 
-    def close(self) -> None:
-        """Remove everything."""
+    def close(self, *, keep_folder: bool = False) -> None:
+        """Remove everything, or all but the folder with its logs and, of SQLite, the databases."""
         for url in list(self._made):
-            self._drop(url)
-        shutil.rmtree(self.folder, ignore_errors=True)
+            if not keep_folder or self.database_url:
+                self._drop(url)
+        if not keep_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _new_database(self, source: str) -> str:
         """Make an empty database or a copy of this one; gives its address."""

@@ -70,9 +70,9 @@ def haystack_file(folder: str, key: str) -> str:
     return str(path)
 
 
-def made_up() -> dict[str, Any]:
-    """A haystack of invented words, the same on every run."""
-    dice = random.Random(7)  # noqa: S311  no secret
+def made_up(number: int = 7) -> dict[str, Any]:
+    """A haystack of invented words, the same on every run; each number has words of its own."""
+    dice = random.Random(number)  # noqa: S311  no secret
 
     def sentences(count: int) -> list[str]:
         return [" ".join(dice.choices(WORDS, k=20)) + "." for _ in range(count)]
@@ -120,10 +120,10 @@ def headers(client: Client, content: str) -> dict[str, str]:
     return {"Cookie": cookies, "X-CSRFToken": token, "Content-Type": content, **answers}
 
 
-def logged_in(person: Annotator) -> Client:
-    """A client of this person."""
+def logged_in(person: Any) -> Client:
+    """A client of this annotator or user."""
     client = Client(headers={"host": "127.0.0.1"})
-    client.force_login(person.user, backend=settings.AUTHENTICATION_BACKENDS[-1])  # type: ignore[arg-type]
+    client.force_login(getattr(person, "user", person), backend=settings.AUTHENTICATION_BACKENDS[-1])
     return client
 
 
@@ -142,7 +142,7 @@ def writers(count: int) -> list[dict[str, Any]]:
     """People in the middle of a session, each in one of their own on all documents of the haystack."""
     team, now, rows = people("writer", count), timezone.now(), []
     subtopic = Subtopic.objects.filter(haystack__key=KEY).order_by("number")[0]
-    study = _study(Study.Kind.WRITING, team)
+    study = open_study(Study.Kind.WRITING, team)
     WritingPlan.objects.create(study=study, setting="full").subtopics.set([subtopic])
     shown = list(subtopic.haystack.documents.order_by("number").values_list("number", flat=True))
     for person in team:
@@ -160,22 +160,41 @@ def linkers(count: int) -> list[dict[str, Any]]:
     insights = list(Insight.objects.filter(subtopic=rows[0].subtopic).values_list("uid", flat=True))
     answers: list[dict[str, Any]] = [{"coverage": "full", "line": 3}, {"coverage": "none"}]
     forms = [{"question": uid, **answer} for answer in answers for uid in insights]
-    study = _study(Study.Kind.LINKING, people("linker", count))
+    study = open_study(Study.Kind.LINKING, people("linker", count))
     LinkingPlan.objects.create(study=study, people_per_item=count)
-    return _at_work(study, subjects, forms, n_questions=len(insights))
+    return at_work(study, subjects, forms, n_questions=len(insights))
+
+
+def readers(count: int) -> list[dict[str, Any]]:
+    """Researchers who look around: home, studies, haystacks, the study that others work on."""
+    rows, group = [], Group.objects.get(name="researcher")
+    paths = [
+        "/",
+        "/studies/",
+        "/corpora/",
+        *(f"/studies/{uid}/" for uid in Study.objects.values_list("uid", flat=True)),
+    ]
+    for at in range(count):
+        user = get_user_model().objects.create(username=f"reader{at}", password=make_password(None))
+        user.groups.add(group)
+        for study in Study.objects.all():
+            study.researchers.add(user)
+        rows.append({"headers": headers(logged_in(user), FORM), "requests": [[path, None] for path in paths]})
+    return rows
 
 
 def verifiers(count: int) -> list[dict[str, Any]]:
     """People who verify the same key points of the demo, and the forms that each of them sends in turn."""
     points = KeyPoint.objects.order_by("pk")[:N_TASKS]
     subjects = [{"question_id": point.question_id, "key_point": point} for point in points]
-    study = _study(Study.Kind.VERIFICATION, people("verifier", count))
+    study = open_study(Study.Kind.VERIFICATION, people("verifier", count))
     VerificationPlan.objects.create(study=study)
     forms = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
-    return _at_work(study, subjects, forms, n_questions=1)
+    return at_work(study, subjects, forms, n_questions=1)
 
 
-def _study(kind: str, team: Sequence[Annotator]) -> Study:
+def open_study(kind: str, team: Sequence[Annotator]) -> Study:
+    """A study of this kind with a guideline and these members."""
     now = timezone.now()
     study = Study.objects.create(name=kind, kind=kind, state="open", contact="bench@example.org", created_at=now)
     Guideline.objects.create(study=study, version=1, body="Look.", created_at=now)
@@ -184,7 +203,7 @@ def _study(kind: str, team: Sequence[Annotator]) -> Study:
     return study
 
 
-def _at_work(
+def at_work(
     study: Study, subjects: Iterable[dict[str, Any]], forms: Iterable[dict[str, Any]], *, n_questions: int
 ) -> list[dict[str, Any]]:
     """Give everybody a task on each of these subjects."""

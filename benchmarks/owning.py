@@ -21,8 +21,8 @@ class NotYours(Exception):
 
 def owner_id(row: Model) -> int | None:
     """The account whose row this is; None where it came by command or the account is gone."""
-    found: int | None = getattr(row, OWNER.get(type(row).__name__, "created_by_id"))
-    return found
+    owner: int | None = getattr(row, OWNER.get(type(row).__name__, "created_by_id"))
+    return owner
 
 
 def may_change_all(user: Any) -> bool:

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat
 
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import SummaryOrigin
 from benchmarks.system_names import PEOPLE
 
@@ -21,7 +22,7 @@ def _count(model: str, path: str, only: Q | None = None) -> Coalesce:
     return Coalesce(Subquery(rows.values(path).annotate(n=Count("pk")).values("n")), Value(0))
 
 
-class HaystackQuerySet(models.QuerySet[Any]):
+class HaystackQuerySet(FencedQuerySet[Any]):
     def current(self) -> HaystackQuerySet:
         """Leave out what was archived."""
         return self.filter(archived_at=None)
@@ -53,6 +54,11 @@ class HaystackQuerySet(models.QuerySet[Any]):
         """Only documents with a reference summary."""
         return self.filter(is_source=True)
 
+    def in_corpus(self, name: str) -> HaystackQuerySet:
+        """Those of a dataset, or of a sample of sources, by its name."""
+        members = self.model.samples.through.objects.filter(sourcesample__name=name)
+        return self.filter(Q(dataset=name) | Q(pk__in=members.values("haystack")))
+
     def named(self, name: str) -> HaystackQuerySet:
         """Those whose published id, file stem or title is `name`; a file may be named with its ending."""
         stem = name.removesuffix(".json")
@@ -68,17 +74,17 @@ class HaystackQuerySet(models.QuerySet[Any]):
         return rows
 
 
-class DocumentQuerySet(models.QuerySet[Any]):
+class DocumentQuerySet(FencedQuerySet[Any]):
     def lengths(self, haystacks: Iterable[Any]) -> dict[int, list[tuple[int, int]]]:
         """(number, words) of each document in the order of numbers, by haystack."""
-        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        documents: dict[int, list[tuple[int, int]]] = defaultdict(list)
         rows = self.filter(haystack__in=haystacks).order_by("haystack", "number")
         for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
-            found[haystack].append((number, n_words))
-        return found
+            documents[haystack].append((number, n_words))
+        return documents
 
 
-class SubtopicQuerySet(models.QuerySet[Any]):
+class SubtopicQuerySet(FencedQuerySet[Any]):
     def with_counts(self) -> SubtopicQuerySet:
         """Add n_insights and n_summaries (of systems)."""
         rows: SubtopicQuerySet = self.annotate(
@@ -88,7 +94,7 @@ class SubtopicQuerySet(models.QuerySet[Any]):
         return rows
 
 
-class SummaryQuerySet(models.QuerySet[Any]):
+class SummaryQuerySet(FencedQuerySet[Any]):
     def of_systems(self) -> SummaryQuerySet:
         """Leave out the drafts and finals of writing sessions."""
         return self.exclude(origin=SummaryOrigin.SESSION)
@@ -110,7 +116,7 @@ def counted_judges(path: str = "") -> Q:
     return Q(**{f"{path}archived_at": None})
 
 
-class JudgedQuerySet(models.QuerySet[Any]):
+class JudgedQuerySet(FencedQuerySet[Any]):
     """What judges answered."""
 
     def counted(self) -> JudgedQuerySet:
@@ -132,7 +138,7 @@ class ImportJobQuerySet(models.QuerySet[Any]):
         return self.filter(created_by=user)
 
 
-class QuestionQuerySet(models.QuerySet[Any]):
+class QuestionQuerySet(FencedQuerySet[Any]):
     def search(self, text: str) -> QuestionQuerySet:
         """Those whose text or id holds `text`, whatever its case."""
         return self.filter(Q(text__icontains=text) | Q(key__icontains=text)) if text else self
@@ -156,7 +162,7 @@ class QuestionQuerySet(models.QuerySet[Any]):
         return rows
 
 
-class RankingQuerySet(models.QuerySet[Any]):
+class RankingQuerySet(FencedQuerySet[Any]):
     def imported(self) -> RankingQuerySet:
         """Only those that came with a file."""
         return self.filter(version="")
@@ -171,8 +177,8 @@ class RankingQuerySet(models.QuerySet[Any]):
 
     def by_subtopic(self) -> dict[int, dict[str, dict[int, float]]]:
         """The score of each document by its number, by subtopic and reference."""
-        found: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
+        by_subtopic: dict[int, dict[str, dict[int, float]]] = defaultdict(dict)
         rows = self.with_reference().order_by("pk").values_list("subtopic", "reference", "scores")
         for subtopic, reference, scores in rows:
-            found[subtopic][reference] = {int(number): float(score) for number, score in scores.items()}
-        return found
+            by_subtopic[subtopic][reference] = {int(number): float(score) for number, score in scores.items()}
+        return by_subtopic

@@ -127,6 +127,7 @@ class SynthesisKind(models.TextChoices):
     NEWS = "news", "articles on a topic"
     CONVERSATION = "conversation", "conversations of a scenario"
     DOCUMENTS = "documents", "documents of one's own"
+    QUESTIONS = "questions", "questions with key points"
 
 
 class StepState(models.TextChoices):
@@ -148,6 +149,11 @@ class PartKind(models.TextChoices):
     INSIGHT = "insight", "insight"
     DOCUMENT = "document", "document"
     QUERY = "query", "query"
+    SEED = "seed", "seed question"
+    CELL = "cell", "cell"
+    QUESTION = "question", "question"
+    UPLOAD = "upload", "uploaded document"
+    POINT = "point", "key point"
 
 
 class PartState(models.TextChoices):
@@ -173,3 +179,10 @@ class ReviewAction(models.TextChoices):
     MERGE = "merge", "merged"
     VERDICT = "verdict", "judged"
     UNDO = "undo", "undone"
+
+
+class SampleRule(models.TextChoices):
+    """Which sources a sample is drawn from."""
+
+    ANY = "any", "any"
+    LATE = "late", "content late"

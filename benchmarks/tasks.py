@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, leases, retrieving, runs
 from benchmarks.io import tasks as import_tasks
+from benchmarks.leaderboard import sampling
 from benchmarks.models import JudgeRun
 from benchmarks.results import stored
 
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 __all__ = [
     "compute_result",
     "compute_results",
+    "draw_samples",
     "import_tasks",
     "resume_retrievals",
     "resume_runs",
@@ -84,6 +86,12 @@ def resume_retrievals() -> None:
     """Have retrievals that nobody holds taken up; beat calls it every minute."""
     for uid in retrieving.waiting(now=timezone.now()):
         retrieve.apply_async((str(uid),), expires=SWEEP_S)
+
+
+@shared_task
+def draw_samples() -> None:
+    """Draw samples of sources that wait for it; beat calls it every minute."""
+    sampling.draw_pending(clock=timezone.now)
 
 
 @shared_task(soft_time_limit=stored.LIMIT_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.models.signals import post_migrate
 
 
@@ -15,8 +16,13 @@ class SiteConfig(AppConfig):
     verbose_name = "Site"
 
     def ready(self) -> None:
-        """Load the system checks, and keep the role groups equal to their definition."""
+        """Load the system checks, report errors if asked to, keep the role groups equal to their definition."""
         from summhay_site.operations import checks  # noqa: F401
+
+        if settings.SENTRY_DSN:
+            from summhay_site.serving import reporting
+
+            reporting.start()
 
         # Permissions exist only after migrate, so the groups that hold them are made there too.
         post_migrate.connect(_sync_roles, sender=self)

@@ -10,6 +10,8 @@ import os
 import secrets
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -48,8 +50,8 @@ def flag(name: str, *, default: bool = False) -> bool:
 
 def data_folder(name: str, *, default: Path | None) -> Path:
     """Read the folder of the site's files; without a default it is in the user's own data folder (XDG)."""
-    if given := text(name):
-        return Path(given).resolve()
+    if folder := text(name):
+        return Path(folder).resolve()
     if default is not None:
         return default
     home = Path(text("XDG_DATA_HOME"))
@@ -64,6 +66,14 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default).strip()
 
 
+def needs_extra(name: str, *, package: str, extra: str) -> str:
+    """Read a text that needs an optional package where it is not empty."""
+    value = text(name)
+    if value and find_spec(package) is None:
+        raise ImproperlyConfigured(f"{name} needs the extra {extra}: pip install 'summhay[{extra}]'.")
+    return value
+
+
 def integer(name: str, default: int, *, low: int, high: int) -> int:
     """Read a whole number from low to high, both included."""
     raw = os.environ.get(name)
@@ -76,6 +86,20 @@ def integer(name: str, default: int, *, low: int, high: int) -> int:
     if not low <= value <= high:
         raise ImproperlyConfigured(f"{name}={value} is out of range; use {low} to {high}.")
     return value
+
+
+def institution() -> tuple[str, str, str]:
+    """Read which institution people log in through: its address, our id and secret there; empty without one."""
+    issuer, client, secret = text("OIDC_ISSUER"), text("OIDC_CLIENT_ID"), text("OIDC_CLIENT_SECRET")
+    if not issuer:
+        return "", "", ""
+    if urlsplit(issuer).scheme not in {"http", "https"} or not client or not secret:
+        raise ImproperlyConfigured(
+            "OIDC_ISSUER must be an address; OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are what it gave this site."
+        )
+    if find_spec("mozilla_django_oidc") is None:
+        raise ImproperlyConfigured("OIDC_ISSUER is set, but its library is not installed; use the extra `oidc`.")
+    return issuer, client, secret
 
 
 def web_workers() -> int:
@@ -109,12 +133,20 @@ def broker(name: str) -> str:
 
 def web_addresses(name: str, default: str = "") -> list[str]:
     """Read a comma-separated list of http or https addresses."""
-    found = names(name, default)
-    for address in found:
+    addresses = names(name, default)
+    for address in addresses:
         parts = urlsplit(address)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ImproperlyConfigured(f"{name} holds {address!r}; use addresses like https://host/v1.")
-    return found
+    return addresses
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Read a comma-separated list of networks, such as 10.0.0.0/8; a single address is one, too."""
+    try:
+        return [ip_network(each) for each in names(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}; use networks like 10.0.0.0/8 or 127.0.0.1.") from None
 
 
 def names(name: str, default: str = "") -> list[str]:
@@ -123,8 +155,12 @@ def names(name: str, default: str = "") -> list[str]:
 
 
 def database(name: str, *, default_path: Path) -> dict[str, Any]:
-    """Read a database URL; SQLite runs in WAL mode with full durability and immediate transactions."""
-    raw = text(name) or f"sqlite:///{default_path}"
+    """Read a database URL; without one it is a SQLite file."""
+    return database_at(text(name) or f"sqlite:///{default_path}", name=name)
+
+
+def database_at(raw: str, *, name: str) -> dict[str, Any]:
+    """Read the database of a URL; SQLite runs in WAL mode with full durability and immediate transactions."""
     try:
         config: dict[str, Any] = dict(dj_database_url.parse(raw))
     except Exception as error:
@@ -152,13 +188,34 @@ def database(name: str, *, default_path: Path) -> dict[str, Any]:
     return config
 
 
+def uploads(name: str, *, folder: Path, shared: bool) -> dict[str, Any]:
+    """Read where uploads wait: `folder`, `database` or s3://BUCKET/PREFIX; returns an entry of STORAGES.
+
+    By default in the database where several machines can share it, else in the folder.
+    """
+    value = text(name) or ("database" if shared else "folder")
+    parts = urlsplit(value)
+    if value == "folder":
+        options = {"location": folder, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+    if value == "database":
+        return {"BACKEND": "benchmarks.io.uploads.DatabaseStorage"}
+    if parts.scheme != "s3" or not parts.netloc:
+        raise ImproperlyConfigured(f"{name}={value!r} is not folder, database or s3://BUCKET/PREFIX.")
+    needs_extra(name, package="storages", extra="s3")
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",  # keys and endpoint as usual for AWS, from AWS_… variables
+        "OPTIONS": {"bucket_name": parts.netloc, "location": parts.path.strip("/"), "default_acl": None},
+    }
+
+
 def secret_key(name: str, *, file: Path, required: bool) -> str:
     """Read the secret key; without one, a generated one is kept in a file, which is read or made on first use."""
-    given = text(name)
-    if given and required and len(given) < SECRET_LENGTH:
-        raise ImproperlyConfigured(f"{name} has {len(given)} characters; use {SECRET_LENGTH} or more random ones.")
-    if given:
-        return given
+    key = text(name)
+    if key and required and len(key) < SECRET_LENGTH:
+        raise ImproperlyConfigured(f"{name} has {len(key)} characters; use {SECRET_LENGTH} or more random ones.")
+    if key:
+        return key
     if required:
         raise ImproperlyConfigured(
             f"{name} must be set when HTTPS is on; use {SECRET_LENGTH} or more random characters."

@@ -6,9 +6,13 @@ PORT, HOST, WEB_WORKERS and WEB_THREADS change it; behind a proxy keep it on 127
 from __future__ import annotations
 
 import gc
+import os
+import shutil
+import tempfile
 from typing import Any
 
 from summhay_site import env
+from summhay_site.serving import logs
 from summhay_site.serving.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
@@ -21,6 +25,10 @@ timeout = 60
 graceful_timeout = 20
 control_socket_disable = True
 accesslog = "-" if env.flag("ACCESS_LOG") else None
+if env.text("LOG_FORMAT").upper() == "JSON":
+    logconfig_dict = logs.GUNICORN_JSON
+if env.text("METRICS_NETWORKS"):  # where the times of all processes meet
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="summhay-metrics-")
 
 
 def when_ready(server: Any) -> None:
@@ -51,3 +59,9 @@ def post_fork(server: Any, worker: Any) -> None:
     from django.db import connections
 
     connections.close_all()
+
+
+def on_exit(server: Any) -> None:
+    """Nothing of it outlives the server."""
+    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        shutil.rmtree(folder, ignore_errors=True)

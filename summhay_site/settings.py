@@ -16,6 +16,7 @@ from kombu import Queue
 
 from summhay_site import env
 from summhay_site.postgresql.limits import Limits
+from summhay_site.serving import logs
 
 # Matrices of figures are small: several threads on one cost more than they save, the more the busier a machine is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -57,11 +58,13 @@ if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
     INSTALLED_APPS.append("bench")
 
 MIDDLEWARE = [
+    "summhay_site.serving.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "summhay_site.serving.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
     "summhay_site.serving.middleware.HealthMiddleware",  # before anything that asks the database
+    "summhay_site.operations.metrics.MetricsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "summhay_site.serving.middleware.WholeBodyMiddleware",
@@ -114,6 +117,16 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "summhay_site.authentication.AccountBackend",
 ]
+# Log-in through an institution, where OIDC_ISSUER names it (extra `oidc`); names are those of mozilla-django-oidc
+OIDC_ISSUER, OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET = env.institution()
+OIDC_RP_SIGN_ALGO = env.text("OIDC_SIGN_ALGORITHM", "RS256")
+OIDC_RP_SCOPES = "openid email profile"
+OIDC_USE_PKCE = True
+OIDC_TIMEOUT = 10
+OIDC_AUTHENTICATION_CALLBACK_URL = "from-institution"
+OIDC_NAME = env.text("OIDC_NAME")
+if OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS.append("summhay_site.accounts.institution.InstitutionBackend")
 PASSWORD_HASHERS = [
     "summhay_site.accounts.hashing.TakesTurns",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
@@ -169,8 +182,11 @@ STATICFILES_FINDERS = [
 IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (_collected / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""
 STATIC_ROOT = None if IS_TRIED_OUT else _collected
+UPLOAD_DIR = DATA_DIR / "uploads"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": DATA_DIR}},
+    # where files wait until they are imported; machines that share a database share them too
+    "uploads": env.uploads("UPLOADS", folder=UPLOAD_DIR, shared="sqlite" not in DATABASES["default"]["ENGINE"]),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG or IS_TRIED_OUT
@@ -181,7 +197,6 @@ WHITENOISE_USE_FINDERS = DEBUG or IS_TRIED_OUT
 WHITENOISE_MAX_AGE = 0 if DEBUG else 3600
 
 # Uploads
-UPLOAD_DIR = DATA_DIR / "uploads"
 UPLOAD_LIMIT_BYTES = env.integer("UPLOAD_LIMIT_MB", 200, low=1, high=10_000) * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
@@ -236,9 +251,11 @@ CELERY_TASK_DEFAULT_QUEUE = SHORT
 CELERY_TASK_ROUTES = {
     "annotation.tasks.check_texts": {"queue": FIGURES},
     "annotation.tasks.place_texts": {"queue": FIGURES},
+    "annotation.tasks.pack_drafts": {"queue": FIGURES},
     "benchmarks.tasks.run_offline": {"queue": FIGURES},
     "benchmarks.tasks.compute_result": {"queue": FIGURES},
     "benchmarks.run_import": {"queue": IMPORTS},
+    "summhay_site.make_backup": {"queue": IMPORTS},
     "benchmarks.tasks.run_judge": {"queue": MODELS},
     "benchmarks.tasks.retrieve": {"queue": MODELS},
 }
@@ -255,10 +272,21 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60,
         "options": {"expires": 60},
     },
+    "draw-samples": {"task": "benchmarks.tasks.draw_samples", "schedule": 60, "options": {"expires": 60}},
     "compute-results": {"task": "benchmarks.tasks.compute_results", "schedule": 60, "options": {"expires": 60}},
     "check-texts": {"task": "annotation.tasks.check_texts", "schedule": 60, "options": {"expires": 60}},
     "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
+    "make-backup": {
+        "task": "summhay_site.make_backup",
+        "schedule": crontab(hour=str(env.integer("BACKUP_HOUR", 2, low=0, high=23)), minute="11"),
+        "options": {"expires": 3600},
+    },
+    "mail-alarms": {
+        "task": "summhay_site.mail_alarms",
+        "schedule": crontab(minute="*/10"),
+        "options": {"expires": 600},
+    },
     "purge-logins": {
         "task": "summhay_site.purge_failed_logins",
         "schedule": crontab(minute="7"),
@@ -274,6 +302,16 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour="3", minute="27"),
         "options": {"expires": 3600},
     },
+    "pack-drafts": {
+        "task": "annotation.tasks.pack_drafts",
+        "schedule": crontab(hour="2", minute="47"),
+        "options": {"expires": 3600},
+    },
+    "let-go": {
+        "task": "summhay_site.let_go",
+        "schedule": crontab(hour="4", minute="7"),
+        "options": {"expires": 3600},
+    },
     "purge-web-sessions": {
         "task": "summhay_site.purge_web_sessions",
         "schedule": crontab(hour="3", minute="17"),
@@ -286,6 +324,21 @@ OPENAI_BASE_URLS = env.web_addresses("OPENAI_BASE_URLS") or env.web_addresses(
     "OPENAI_BASE_URL", "https://api.openai.com/v1"
 )
 OPENAI_MAX_IN_FLIGHT = env.integer("OPENAI_MAX_IN_FLIGHT", 64, low=1, high=1000)  # per address, of all workers
+SEARCH_URLS = env.web_addresses("SEARCH_URLS")  # servers that find documents for questions; the key likewise
+
+# What admins see of the site: numbers for Prometheus from these networks, errors at a server of Sentry's protocol
+METRICS_NETWORKS = env.networks("METRICS_NETWORKS")
+SENTRY_DSN = env.needs_extra("SENTRY_DSN", package="sentry_sdk", extra="sentry")
+# Backups that beat asks for each night; nothing without a folder
+BACKUP_DIR = Path(backup_dir) if (backup_dir := env.text("BACKUP_DIR")) else None
+BACKUP_KEEP = env.integer("BACKUP_KEEP", 14, low=1, high=10_000)
+
+# After how many days personal data goes that figures do not need (summhay_site/privacy/retention.py); 0 keeps it
+RETAIN_AUDIT_DETAILS_DAYS = env.integer("RETAIN_AUDIT_DETAILS_DAYS", 0, low=0, high=36_500)
+RETAIN_SESSION_EVENTS_DAYS = env.integer("RETAIN_SESSION_EVENTS_DAYS", 0, low=0, high=36_500)
+RETAIN_SEARCH_WORDS_DAYS = env.integer("RETAIN_SEARCH_WORDS_DAYS", 0, low=0, high=36_500)
+RETAIN_TURNED_AWAY_DAYS = env.integer("RETAIN_TURNED_AWAY_DAYS", 0, low=0, high=36_500)
+RETAIN_INACTIVE_DAYS = env.integer("RETAIN_INACTIVE_DAYS", 0, low=0, high=36_500)
 
 # Headers
 CONTENT_SECURITY_POLICY = {
@@ -302,7 +355,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # a probe on the machine itself speaks plain http
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)/?$"]  # probes on the machine itself speak plain http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("HSTS_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")
@@ -314,10 +367,11 @@ if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_FORMAT = env.choice("LOG_FORMAT", "LINE", among=("LINE", "JSON"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {"line": logs.JSON if LOG_FORMAT == "JSON" else logs.LINE},
     "filters": {"refusals": {"()": "summhay_site.serving.logs.NoTracebackForRefusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},

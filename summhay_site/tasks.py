@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from summhay_site.accounts.links import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
-from summhay_site.operations import heartbeat
+from summhay_site.operations import doctor, heartbeat, schedule
+from summhay_site.privacy import retention
 
 __all__ = ["heartbeat"]
 
@@ -35,3 +36,21 @@ def mail_forgotten_task(email: str, base_url: str, language: str = "") -> None:
 def mail_new_link_task(user_pk: int, base_url: str) -> None:
     """Mail a new account its link."""
     mail_new_link(user_pk=user_pk, base_url=base_url, now=timezone.now())
+
+
+@shared_task(name="summhay_site.make_backup")
+def make_backup() -> None:
+    """Write the backup of this night."""
+    schedule.make_backup(now=timezone.now())
+
+
+@shared_task(name="summhay_site.mail_alarms")
+def mail_alarms() -> None:
+    """Mail admins what is bad."""
+    doctor.mail_alarms(now=timezone.now())
+
+
+@shared_task(name="summhay_site.let_go")
+def let_go() -> None:
+    """Let go of what is older than the settings say."""
+    retention.let_go(now=timezone.now())

@@ -7,17 +7,21 @@ from django.urls import include, path
 
 from summhay_site.accounts.views import admin_login, admin_password
 from summhay_site.home.views import home
-from summhay_site.serving.health import health
+from summhay_site.operations.metrics import metrics
+from summhay_site.serving.health import health, ready
 
 handler500 = "summhay_site.serving.errors.server_error"
 
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
+    path("ready/", ready, name="ready"),
+    path("metrics/", metrics, name="metrics"),
     path("", include("annotation.urls")),  # first: people at work send the most requests
     path("", include("summhay_site.accounts.urls")),
     path("", include("summhay_site.audit.urls")),
     path("", include("summhay_site.operations.urls")),
+    path("", include("summhay_site.privacy.urls")),
     path("", include("benchmarks.urls")),
     path("admin/login/", admin_login),
     path("admin/password_change/", admin_password),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -32,6 +33,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Annotator
+from benchmarks.summarizers import token_budget
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
 for profile, n_examples in (("gate", 25), ("nightly", 500)):
@@ -82,6 +84,17 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 1
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """On PostgreSQL do not even import a module of which nothing would run."""
+    path = collection_path
+    if not ON_POSTGRESQL or os.environ.get("TEST_EVERYTHING") or not path.match("test_*.py") or path.stem in NAMED:
+        return None
+    text = path.read_text()
+    return (
+        True if not any(word in text for word in ("transaction=True", "every_database", "mark.broker")) else None
+    )
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
@@ -123,6 +136,22 @@ def pytest_collection_finish() -> None:
 def _programs_are_the_site_as_it_is() -> None:
     """A program that a test starts does not run with the settings of the suite."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "summhay_site.settings"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_sets_the_host_clock() -> Iterator[None]:
+    """Tests that travel in time mean that it passes, and not that a clock was set; those of that say so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotation.writing.host_clock.reading", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tokens_are_counted_by_words() -> Iterator[None]:
+    """What tests expect does not depend on the extra `tokens`; those that need it ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_budget, "find_spec", lambda name: None)
+        yield
 
 
 @pytest.fixture
@@ -182,13 +211,17 @@ def login() -> Any:
     return _login
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None], *, kept: Path | None = None
+) -> Path:
     """A folder that `make` fills, once for all workers of the suite; copy it, do not change it.
 
-    A run of the gate makes it once for all its suites, in the folder that TEST_FOLDER names.
+    A run of the gate makes it once for all its suites, in the folder that TEST_FOLDER names. Others find it again
+    in the folder `kept`, if it has one.
     """
     base = factory.getbasetemp()
-    folder = Path(os.environ.get("TEST_FOLDER") or (base.parent if IN_WORKER else base))
+    folder = Path(os.environ.get("TEST_FOLDER") or kept or (base.parent if IN_WORKER else base))
+    folder.mkdir(parents=True, exist_ok=True)
     made = folder / name
     with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -213,18 +246,27 @@ def _migrate(database_url: str, *, folder: Path) -> None:
     subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
 
 
+def _version_of_tables() -> str:
+    """Changes with every migration, and with the packages that bring some."""
+    digest = hashlib.sha256((ROOT / "constraints.txt").read_bytes())
+    for path in sorted(ROOT.glob("*/migrations/*.py")):
+        digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with all tables and no data, made once; copy it.
+    """A SQLite file with all tables and no data, made once and kept until a migration changes; copy it.
 
     Its folder is a data folder that others may enter, as folders mostly are.
     """
+    name, kept = f"empty-{_version_of_tables()}", ROOT / "var" / "tests"
 
     def make(folder: Path) -> None:
         folder.chmod(0o755)
         _migrate(f"sqlite:///{folder}/db.sqlite3", folder=folder)
 
-    return made_once(tmp_path_factory, "empty", make) / "db.sqlite3"
+    return made_once(tmp_path_factory, name, make, kept=kept) / "db.sqlite3"
 
 
 def _template_of(controller: int) -> str:
@@ -268,7 +310,7 @@ def django_db_modify_db_settings(
             if IN_WORKER:
                 template = request.getfixturevalue("template_database")
                 patch.setitem(connection.settings_dict["TEST"], "TEMPLATE", template)
-        elif IN_WORKER:
+        else:
             empty = request.getfixturevalue("empty_database")
             connection_created.connect(partial(_fill, empty=empty), weak=False, dispatch_uid="fill")
         yield

@@ -3,12 +3,13 @@
 By default it judges by itself: an insight is in full in the bullet that holds all its words, else not at all; so
 are points of responses and key points in passages. The points of a response are its sentences; every key point is
 key. It also embeds texts, reranks documents and summarizes: a bullet for each of the first documents.
-`python -m tests.fake_openai SECONDS` prints its address and serves until it is ended.
+`python -m tests.fake_openai SECONDS [SEED]` prints its address and serves until it is ended, with a seed badly.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 import threading
@@ -54,7 +55,7 @@ Behaviour = Callable[[int, dict[str, Any]], Answer | None]
 
 def judged(body: dict[str, Any]) -> str:
     """Judge one insight by its words."""
-    asked = body["messages"][1]["content"]
+    asked = next(message["content"] for message in body["messages"] if message["role"] == "user")
     if asked.endswith("\nSummary:"):
         return summarized(asked)
     if not asked.startswith("Bullets:"):
@@ -229,7 +230,24 @@ def serving(*, delay_s: float = 0.0, behaviour: Behaviour | None = None) -> Iter
         server.stop()
 
 
+def unruly(seed: int) -> Behaviour:
+    """One answer in three is late, cut off, rubbish, an error, or that there were too many requests."""
+    dice = random.Random(seed)
+    rubbish = (
+        lambda: time.sleep(dice.uniform(0.3, 1.5)),
+        lambda: Answer("I would rather talk about the ferry."),
+        lambda: Answer('{"coverage": "sideways", "bullet_ids": [-1]}'),
+        lambda: Answer(raw=b"<html>no</html>"),
+        lambda: Answer("{}", cut=True),
+        lambda: failing(500),
+        lambda: failing(429, "too many", retry_after="1"),
+    )
+    return lambda _number, _body: dice.choice(rubbish)() if dice.random() < 1 / 3 else None
+
+
 if __name__ == "__main__":
-    with serving(delay_s=float(sys.argv[1])) as running:
+    with serving(
+        delay_s=float(sys.argv[1]), behaviour=unruly(int(sys.argv[2])) if len(sys.argv) > 2 else None
+    ) as running:
         print(running.address, flush=True)
         threading.Event().wait()

@@ -59,7 +59,7 @@ FAULTS = (
         "whoever is logged in may open every page",
         "            if permission != LOGGED_IN and not request.user.has_perm(permission):",
         "            if not request.user.is_active:",
-        ("tests/site/test_access.py",),
+        ("tests/audit/test_access.py",),
     ),
     Fault(
         "researchers see the studies of others",

@@ -20,6 +20,7 @@ LOGGING["root"]["level"] = "WARNING"
 STATIC_ROOT = None
 _folder = tempfile.TemporaryDirectory(prefix="summhay-tests-")
 DATA_DIR = Path(_folder.name)  # nothing that a test writes ends up among real data
+STORAGES["uploads"] = env.uploads("UPLOADS", folder=DATA_DIR / "uploads", shared=False)
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for, not for all of them with every client

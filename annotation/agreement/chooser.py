@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -43,23 +46,29 @@ class LabelledDataset:
 def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
     """Those of the studies that have labels to compare, the newest first."""
 
-    labelled = Q(Exists(ExternalLabel.objects.filter(study=OuterRef("pk"))))
-    for kind in kinds.kinds():
-        if isinstance(kind, LabelWork):
-            labelled |= Q(Exists(kind.answers.model.objects.filter(study=OuterRef("pk"))))
-    return studies.filter(labelled).order_by("-created_at", "-pk")
+    # One label of each study is enough: as EXISTS, of several tables in one OR, PostgreSQL would read all labels.
+    places: list[tuple[str, Any]] = [(Study.Kind.EXTERNAL, ExternalLabel), (Study.Kind.EXTERNAL, CoverageLabel)]
+    places += [(kind.value, kind.answers.model) for kind in kinds.kinds() if isinstance(kind, LabelWork)]
+    first = {
+        f"label{at}": Subquery(model.objects.order_by().filter(study=OuterRef("pk")).values("pk")[:1])
+        for at, (_kind, model) in enumerate(places)
+    }
+    labelled = reduce(
+        or_, (Q(("kind", kind), (f"label{at}__isnull", False)) for at, (kind, _model) in enumerate(places))
+    )
+    return studies.alias(**first).filter(labelled).order_by("-created_at", "-pk")
 
 
 def rows(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
     """Studies with their headlines, as last computed."""
     shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
     addresses = [reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
-    return [Comparable(*row) for row in zip(studies, addresses, (one.figures for one in shown), strict=True)]
+    return [Comparable(*row) for row in zip(studies, addresses, (result.figures for result in shown), strict=True)]
 
 
 def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
     """Datasets that several of the studies of these labels have labelled. One query."""
-    found = (
+    current = (
         labels.exclude(summary__haystack__dataset="")
         .order_by()
         .values("summary__haystack__dataset")
@@ -69,5 +78,5 @@ def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
     address = reverse("annotation:agreement")
     return [
         LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
-        for name, n in sorted(found.values_list("summary__haystack__dataset", "n"))
+        for name, n in sorted(current.values_list("summary__haystack__dataset", "n"))
     ]

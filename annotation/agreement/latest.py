@@ -36,8 +36,8 @@ def latest_of(user: Any, now: datetime) -> Latest | None:
 
     Three queries, and those for the results, as last computed.
     """
-    own = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED)
-    studies = {study.pk: study for study in own}
+    visible = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED)
+    studies = {study.pk: study for study in visible}
     ended = _ended(studies)
     newest = sorted(studies.values(), key=lambda study: ended.get(study.pk, study.created_at), reverse=True)
     for study in newest[:TRIED]:
@@ -52,9 +52,9 @@ def _ended(studies: Mapping[int, Study]) -> dict[int, datetime]:
     """When a task of each study was last finished; studies with imported labels have none. Two queries."""
     labels = LabelTask.objects.filter(study__in=studies).order_by().values_list("study")
     texts = Assignment.objects.filter(study__in=studies).order_by().values_list("study")
-    found = dict(labels.annotate(last=Max("done_at")))
-    found |= dict(texts.annotate(last=Max("session__ended_at")))
-    return {study: at for study, at in found.items() if at is not None}
+    ended = dict(labels.annotate(last=Max("done_at")))
+    ended |= dict(texts.annotate(last=Max("session__ended_at")))
+    return {study: at for study, at in ended.items() if at is not None}
 
 
 def _results_page(study: Study) -> str:

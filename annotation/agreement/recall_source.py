@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Study
+from annotation.models import PointLabel, Study
 from annotation.results.study import OfStudy
 from annotation.validation.results import VALIDATION, Results
 from annotation.verification.datasets import NoVersion, dataset_of
@@ -26,12 +26,13 @@ class StudySource:
 
     def versions(self, user: Any) -> list[Version]:
         """Every version chosen in studies with labels, and the one before any choice where there is none."""
-        studies = Study.objects.for_user(user).filter(kind=Study.Kind.VERIFICATION, pointlabels__isnull=False)
-        found = []
-        for study in studies.distinct().order_by("name", "pk").prefetch_related("dataset_versions"):
+        labelled = Exists(PointLabel.objects.order_by().filter(study=OuterRef("pk")))
+        studies = Study.objects.for_user(user).filter(labelled, kind=Study.Kind.VERIFICATION)
+        sources = []
+        for study in studies.order_by("name", "pk").prefetch_related("dataset_versions"):
             numbers = sorted((row.number for row in study.dataset_versions.all()), reverse=True) or [0]
-            found += [version_of(study, number) for number in numbers]
-        return found
+            sources += [version_of(study, number) for number in numbers]
+        return sources
 
     def verified(self, user: Any, key: str) -> Verified | None:
         """The version of this name."""
@@ -68,7 +69,7 @@ def verified_by(study: Study, *, number: int | None = None) -> Verified:
 def stored_results(studies: Sequence[Study]) -> list[Results | None]:
     """The results of validation studies as last computed, None before that. One query."""
     looks = [OfStudy(study.pk, is_public=True) for study in studies]
-    return [one.figures for one in look_up_many(VALIDATION, looks, now=timezone.now())]
+    return [result.figures for result in look_up_many(VALIDATION, looks, now=timezone.now())]
 
 
 def measured_in(
@@ -79,10 +80,10 @@ def measured_in(
 ) -> list[Measured]:
     """The accuracy of a judge in those of the studies that validate it and have answers."""
     rows = list(studies.filter(kind=Study.Kind.VALIDATION, validation_plan__judge=judge).order_by("name", "pk"))
-    found = []
+    measured = []
     for study, results in zip(rows, results_of(rows), strict=True):
         if results is not None and results.n_answered:
-            found.append(
+            measured.append(
                 Measured(
                     study=study.name,
                     address=reverse("annotation:study-figures", args=[study.uid]),
@@ -93,7 +94,7 @@ def measured_in(
                     is_shown=results.is_shown,
                 )
             )
-    return found
+    return measured
 
 
 def _uid(text: str) -> UUID | None:

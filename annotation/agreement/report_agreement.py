@@ -12,10 +12,10 @@ from django.conf import settings
 from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import add_scope, find_study, table_of
 from annotation.external.kind import judges_points
-from annotation.figures.people import Agreement, agreement, as_json
-from annotation.figures.sections import people_parts
-from annotation.figures.table import LabelTable, PlainLabel, plain_table
 from annotation.models import Study
+from annotation.results.people import Agreement, agreement, as_json
+from annotation.results.sections import people_parts
+from annotation.results.table import LabelTable, PlainLabel, plain_table
 from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
 from annotation.verification.labels import (
     PAPER_THRESHOLD,
@@ -94,10 +94,10 @@ def _has_points(study: Study, task: str) -> bool:
 
 
 def _threshold(options: Mapping[str, Any], study: Study) -> float:
-    asked = options["threshold"]
-    if asked is not None and not 0 <= asked <= 1:
+    threshold = options["threshold"]
+    if threshold is not None and not 0 <= threshold <= 1:
         raise ReportRefused("--threshold is a number from 0 to 1.")
-    return threshold_of(study) if asked is None else asked
+    return threshold_of(study) if threshold is None else threshold
 
 
 def _of_points(
@@ -111,9 +111,9 @@ def _of_points(
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
     if chosen := {*options["annotator"], *options["annotators"]}:
-        known = {name: one.key for one in table.people for name in (one.name, one.pseudonym)}
+        known = {name: rater.key for rater in table.people for name in (rater.name, rater.pseudonym)}
         if missing := sorted(chosen - set(known)):
-            names = ", ".join(one.pseudonym for one in table.people)
+            names = ", ".join(rater.pseudonym for rater in table.people)
             raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {names}.")
         table = table.with_people(known[name] for name in chosen)
     if options["control"]:
@@ -121,46 +121,46 @@ def _of_points(
     if not (table.codes(task) >= 0).any():
         raise ReportRefused("There are no labels here; import some, or choose others.")
     scope = "control group" if options["control"] else "all items"
-    asked = machines(study, table, threshold=threshold) if study else ()
-    return PointsReport(task_agreement(table.anonymous(), task, beside=asked), scope, threshold)
+    beside = machines(study, table, threshold=threshold) if study else ()
+    return PointsReport(task_agreement(table.anonymous(), task, beside=beside), scope, threshold)
 
 
 def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
     problems = Problems()
     try:
         with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
-            found = plain_labels.read(rows, categories=options["categories"], problems=problems)
+            labels = plain_labels.read(rows, categories=options["categories"], problems=problems)
     except ImportFailed as failure:
         sentences = "\n".join(str(problem) for problem in failure.problems.errors)
         raise ReportRefused(sentences) from failure
-    if found.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
+    if labels.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
         answers = (
-            ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in found.labels
+            ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in labels.labels
         )
         return _of_points(external_point_table(answers), options, threshold=PAPER_THRESHOLD)
-    return agreement(_plain(found, options))
+    return agreement(_plain(labels, options))
 
 
-def _plain(found: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
-    kept = [row for row in found.labels if row.task == options["task"]]
+def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
+    kept = [row for row in labels.labels if row.task == options["task"]]
     if not kept:
         raise ReportRefused(f"No label of task “{options['task']}” is in the file.")
     return plain_table(
         (PlainLabel(row.annotator, row.item, row.label, row.cluster, row.links) for row in kept),
-        categories=found.categories,
+        categories=labels.categories,
     )
 
 
-def _as_json(found: Agreement | PointsReport) -> Any:
-    if isinstance(found, Agreement):
-        return as_json(found)
-    return task_json(found.task) | {"scope": found.scope, "autods_threshold": found.threshold}
+def _as_json(report: Agreement | PointsReport) -> Any:
+    if isinstance(report, Agreement):
+        return as_json(report)
+    return task_json(report.task) | {"scope": report.scope, "autods_threshold": report.threshold}
 
 
-def _sheet(found: Agreement | PointsReport) -> Sheet:
-    people = found if isinstance(found, Agreement) else found.task.people
+def _sheet(report: Agreement | PointsReport) -> Sheet:
+    people = report if isinstance(report, Agreement) else report.task.people
     counts = f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more"
-    parts = people_parts(found) if isinstance(found, Agreement) else (task_section(found.task),)
+    parts = people_parts(report) if isinstance(report, Agreement) else (task_section(report.task),)
     return Sheet((Note(counts), *parts))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.agreement.reports import Report, ReportRefused
-from benchmarks.engine.judging import OFFLINE
+from benchmarks.engine.judge_versions import OFFLINE
 from benchmarks.engine.naming import judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.models import Judge
@@ -44,14 +44,14 @@ def _make(options: Mapping[str, Any]) -> Recalled:
         raise ReportRefused(str(error)) from error
 
 
-def _as_json(found: Recalled) -> dict[str, Any]:
+def _as_json(recalled: Recalled) -> dict[str, Any]:
     return {
-        "n_points": len(found.points),
-        "n_questions": found.n_questions,
-        "people": {"n_points": found.n_labelled, **stat_json(found.people)},
-        "lexical": {"n_points": len(found.points), **stat_json(found.lexical)},
-        "agreement": stat_json({"accuracy": found.agreement}),
-        "points": [_row(one) for one in found.points],
+        "n_points": len(recalled.points),
+        "n_questions": recalled.n_questions,
+        "people": {"n_points": recalled.n_labelled, **stat_json(recalled.people)},
+        "lexical": {"n_points": len(recalled.points), **stat_json(recalled.lexical)},
+        "agreement": stat_json({"accuracy": recalled.agreement}),
+        "points": [_row(point) for point in recalled.points],
     }
 
 
@@ -60,14 +60,14 @@ def _judge(name: str) -> Judge | None:
     return named[0] if named else None
 
 
-def _row(one: Compared) -> dict[str, Any]:
+def _row(point: Compared) -> dict[str, Any]:
     return {
-        "question": one.named.question,
-        "system": one.named.system,
-        "point": one.named.text,
-        "found_by_people": one.named.found,
-        "found_by_lexical": one.is_alike,
-        "closest": one.closest,
+        "question": point.named.question,
+        "system": point.named.system,
+        "point": point.named.text,
+        "found_by_people": point.named.found,
+        "found_by_lexical": point.is_alike,
+        "closest": point.closest,
     }
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.agreement.reports import Report, number, with_interval
+from annotation.agreement.reports import Report, bounds_of, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
-from annotation.figures.files import judges_json
-from annotation.figures.judges import as_json, judge_report
-from annotation.figures.repeats import consistency
-from annotation.figures.systems import corrected, judged_summaries, rankings
+from annotation.coverage.files import judges_json
+from annotation.coverage.repeats import consistency
+from annotation.coverage.systems import corrected, judged_summaries, rankings
 from annotation.models import CoverageLabel
+from annotation.results.judges import as_json, judge_report
 from benchmarks.results.writing import aligned
 
 
@@ -53,15 +53,16 @@ def _lines(values: Any) -> list[str]:
     table = [head]
     for row in rows:
         linking = [
-            f"{row[rule]['hits']}/{row[rule]['n']}" for rule in ("linking", "linking_authors", "linking_strict")
+            f"{row[rule]['hits']}/{row[rule]['n']}{bounds_of(row['intervals'].get(rule))}"
+            for rule in ("linking", "linking_authors", "linking_strict")
         ]
         table.append(
             [
                 row["judge"],
                 with_interval(row, "pearson"),
-                number(row["exact_agreement"]),
-                number(row["quadratic_kappa"]),
-                number(row["covered"].get("kappa")),
+                with_interval(row, "exact_agreement"),
+                with_interval(row, "quadratic_kappa"),
+                number(row["covered"].get("kappa")) + bounds_of(row["intervals"].get("covered.kappa")),
                 *linking,
                 str(row["n_insights"]),
             ]

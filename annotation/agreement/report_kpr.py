@@ -79,7 +79,7 @@ def _make(options: Mapping[str, Any]) -> KprReport:
             questions=verified.questions if verified else None,
         )
     )
-    found = figures_of(
+    recall_figures = figures_of(
         table,
         only_common=not options["all_questions"],
         has_systems=options["by"] == "system",
@@ -90,19 +90,19 @@ def _make(options: Mapping[str, Any]) -> KprReport:
         for judge in Judge.objects.all()
         if str(judge) in table.judges
     }
-    return KprReport(found, {name: value for name, value in chosen.items() if value}, verified, measured)
+    return KprReport(recall_figures, {name: value for name, value in chosen.items() if value}, verified, measured)
 
 
 def _now(studies: Sequence[Study]) -> list[Results]:
     return [results_of(study, public=True) for study in studies]
 
 
-def _as_json(found: KprReport) -> dict[str, Any]:
-    version = found.verified
+def _as_json(report: KprReport) -> dict[str, Any]:
+    version = report.verified
     return {
-        **as_json(found.figures),
-        "validation": [_measured(judge, one) for judge, rows in found.measured.items() for one in rows],
-        "filters": found.filters,
+        **as_json(report.figures),
+        "validation": [_measured(judge, measured) for judge, rows in report.measured.items() for measured in rows],
+        "filters": report.filters,
         "verified": version
         and {
             "study": version.version.study,
@@ -112,14 +112,14 @@ def _as_json(found: KprReport) -> dict[str, Any]:
     }
 
 
-def _measured(judge: str, one: Measured) -> dict[str, Any]:
+def _measured(judge: str, measured: Measured) -> dict[str, Any]:
     """What a validation study found of a judge."""
     return {
         "judge": judge,
-        "study": one.study,
-        "protocol": "verdict shown" if one.is_shown else "blind",
-        "n_answered": one.n_answered,
-        **stat_json({"accuracy": one.accuracy, "weighted": one.weighted, "people": one.people}),
+        "study": measured.study,
+        "protocol": "verdict shown" if measured.is_shown else "blind",
+        "n_answered": measured.n_answered,
+        **stat_json({"accuracy": measured.accuracy, "weighted": measured.weighted, "people": measured.people}),
     }
 
 
@@ -146,11 +146,11 @@ def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:
             raise ReportRefused(f"No system “{name}” has responses.")
 
 
-def _sheet(found: KprReport) -> Sheet:
-    judges = found.figures.judges
-    beside = Beside(measured=found.measured, verified=found.verified)
-    laid_out = sheet(found.figures, beside, judge=judges[0] if len(judges) == 1 else "")
-    if found.figures.conditions == ():
+def _sheet(report: KprReport) -> Sheet:
+    judges = report.figures.judges
+    beside = Beside(measured=report.measured, verified=report.verified)
+    laid_out = sheet(report.figures, beside, judge=judges[0] if len(judges) == 1 else "")
+    if report.figures.conditions == ():
         text = "No two conditions: all responses were written from the same of the documents."
         return Sheet((*laid_out.parts, Note(text)))
     return laid_out

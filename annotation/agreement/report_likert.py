@@ -13,7 +13,7 @@ from annotation.rating.sheet import sheet
 from benchmarks.results.sheet import Note, Sheet
 
 
-class Found(NamedTuple):
+class StudyRatings(NamedTuple):
     """The ratings of a study, and what it is called."""
 
     study: str
@@ -26,11 +26,11 @@ def _arguments(parser: Any) -> None:
     )
 
 
-def _make(options: Mapping[str, Any]) -> Found:
+def _make(options: Mapping[str, Any]) -> StudyRatings:
     study = find_study(options["study"]) if options["study"] else _only_study()
     if study.kind != Study.Kind.RATING:
         raise ReportRefused(f"“{study.name}” is no rating study.")
-    return Found(study.name, results_of(study, public=True))
+    return StudyRatings(study.name, results_of(study, public=True))
 
 
 def _only_study() -> Study:
@@ -43,12 +43,12 @@ def _only_study() -> Study:
     raise ReportRefused(f"Ratings of several studies are never mixed; name one with --study: {names}.")
 
 
-def _as_json(found: Found) -> dict[str, Any]:
-    return {"study": found.study, **as_json(found.results)}
+def _as_json(ratings: StudyRatings) -> dict[str, Any]:
+    return {"study": ratings.study, **as_json(ratings.results)}
 
 
-def _sheet(found: Found) -> Sheet:
-    return Sheet((Note(found.study), *sheet(found.results).parts))
+def _sheet(ratings: StudyRatings) -> Sheet:
+    return Sheet((Note(ratings.study), *sheet(ratings.results).parts))
 
 
 REPORT = Report("ratings from 1 to 5 by people and by judges", _arguments, _make, as_json=_as_json, sheet=_sheet)

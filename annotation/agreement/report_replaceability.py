@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import add_scope, judged_table
-from annotation.figures.table import LabelTable
+from annotation.results.table import LabelTable
 from benchmarks.results.writing import aligned
 from benchmarks.scoring.replaceability import EPSILON, Distance, LeftOut, TooLittle, replaceability
 
@@ -52,7 +52,7 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, distance: Distan
         "distance": distance.value,
     }
     try:
-        found = replaceability(
+        result = replaceability(
             table.codes[:, : table.n_people],
             table.column_of_judge(index).codes,
             worth=None if distance is Distance.EXACT else table.worth,
@@ -72,32 +72,32 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, distance: Distan
             "reason": str(problem),
         }
     return row | {
-        "passes": found.passes,
-        "winning_rate": found.winning_rate,
-        "advantage": found.advantage,
-        "advantage_interval": None if found.low is None else [found.low, found.high],
-        "power": found.power,
+        "passes": result.passes,
+        "winning_rate": result.winning_rate,
+        "advantage": result.advantage,
+        "advantage_interval": None if result.low is None else [result.low, result.high],
+        "power": result.power,
         "against": [
             {
-                "annotator": table.people[one.annotator].name,
-                "n_items": one.n_items,
-                "clusters": one.n_clusters,
-                "judge": one.judge,
-                "human": one.human,
-                "p": one.p,
-                "is_won": one.is_won,
+                "annotator": table.people[comparison.annotator].name,
+                "n_items": comparison.n_items,
+                "clusters": comparison.n_clusters,
+                "judge": comparison.judge,
+                "human": comparison.human,
+                "p": comparison.p,
+                "is_won": comparison.is_won,
             }
-            for one in found.against
+            for comparison in result.against
         ],
-        "left_out": _left_out(table, found.left_out),
+        "left_out": _left_out(table, result.left_out),
         "reason": "",
     }
 
 
 def _left_out(table: LabelTable, left_out: Sequence[LeftOut]) -> list[dict[str, Any]]:
     return [
-        {"annotator": table.people[one.annotator].name, "n_items": one.n_items, "reason": one.reason}
-        for one in left_out
+        {"annotator": table.people[person.annotator].name, "n_items": person.n_items, "reason": person.reason}
+        for person in left_out
     ]
 
 
@@ -121,7 +121,7 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 
 def _note(row: Mapping[str, Any]) -> str:
     """Why there is no answer, and who was not tested."""
-    named = [f"{one['annotator']} ({one['n_items']}: {one['reason']})" for one in row["left_out"]]
+    named = [f"{person['annotator']} ({person['n_items']}: {person['reason']})" for person in row["left_out"]]
     notes = [row["reason"], f"left out: {', '.join(named)}" if named else ""]
     return "; ".join(note for note in notes if note)
 

@@ -15,7 +15,7 @@ from annotation.results.study_results import StudyResults
 from benchmarks.results.sheet import Note, Sheet
 
 
-class Found(NamedTuple):
+class StudyFigures(NamedTuple):
     """The figures of a study, and how its kind shows them."""
 
     study: Study
@@ -27,22 +27,23 @@ def _arguments(parser: Any) -> None:
     parser.add_argument("--study", required=True, metavar="NAME", help="a study, by name or id")
 
 
-def _make(options: Mapping[str, Any]) -> Found:
+def _make(options: Mapping[str, Any]) -> StudyFigures:
     study = find_study(options["study"])
     kind = kind_named(study.kind)
     results: StudyResults[Any, Any] | None = kind.results_of(study)
     if results is None:
         raise ReportRefused(f"“{study.name}” has other reports: its kind is {kind.label}.")
-    return Found(study, results, results.computation.compute(results.public(results.first(study))))
+    return StudyFigures(study, results, results.computation.compute(results.public(results.first(study))))
 
 
-def _as_json(found: Found) -> Any:
-    return found.results.as_json(found.figures)
+def _as_json(chosen: StudyFigures) -> Any:
+    return chosen.results.as_json(chosen.figures)
 
 
-def _sheet(found: Found) -> Sheet:
-    parts = found.results.sheet(found.study, found.figures, QueryDict()).parts
-    return Sheet((Note(found.study.name), *parts))
+def _sheet(chosen: StudyFigures) -> Sheet:
+    parts = chosen.results.sheet(chosen.study, chosen.figures, QueryDict()).parts
+    judged = chosen.results.judged(chosen.study, chosen.results.first(chosen.study), chosen.figures)
+    return Sheet((Note(chosen.study.name), *parts), judged)
 
 
 REPORT = Report(

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.results.judged import licence_notes
+from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.writing import console
 
@@ -40,8 +42,13 @@ class Report:
     def console(self, figures: Any) -> list[str]:
         """The figures as lines."""
         if self.sheet is not None:
-            return console(self.sheet(figures))
+            return as_lines(self.sheet(figures))
         return [] if self.lines is None else self.lines(figures)
+
+
+def as_lines(sheet: Sheet, *, with_intervals: bool = True) -> list[str]:
+    """A sheet as lines for a console, with what is said of the judges behind its figures."""
+    return console(with_licence_notes(sheet, licence_notes(sheet.judged)), with_intervals=with_intervals)
 
 
 def number(value: float | None) -> str:
@@ -51,6 +58,11 @@ def number(value: float | None) -> str:
 
 def with_interval(values: Mapping[str, Any], name: str) -> str:
     """A named figure with its interval for a console."""
-    interval = values.get("intervals", {}).get(name)
-    bounds = f" [{interval['low']:.3f}, {interval['high']:.3f}]" if interval else ""
-    return f"{number(values.get(name))}{bounds}"
+    return number(values.get(name)) + bounds_of(values.get("intervals", {}).get(name))
+
+
+def bounds_of(interval: Mapping[str, Any] | None) -> str:
+    """The ends of an interval for a console, nothing where there is none."""
+    if not interval or interval["low"] is None:
+        return ""
+    return f" [{interval['low']:.3f}, {interval['high']:.3f}]"

@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from annotation.agreement.reports import ReportRefused
-from annotation.figures.collect import coverage_table, external_table
-from annotation.figures.page import external_tasks, labels_of_dataset
-from annotation.figures.references import MEAN
-from annotation.figures.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
+from annotation.coverage.collect import coverage_table, external_table
+from annotation.coverage.page import external_tasks, labels_of_dataset
 from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.results.references import MEAN
+from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
 
@@ -58,15 +58,15 @@ def add_reference(parser: ArgumentParser) -> None:
 
 def find_study(name: str) -> Study:
     """A study by its name or id."""
-    found = Study.objects.filter(name=name).first()
-    if found is None:
+    named = Study.objects.filter(name=name).first()
+    if named is None:
         try:
-            found = Study.objects.filter(uid=UUID(name)).first()
+            named = Study.objects.filter(uid=UUID(name)).first()
         except ValueError:
-            found = None
-    if found is None:
+            named = None
+    if named is None:
         raise ReportRefused(f"There is no study “{name}”.")
-    study: Study = found
+    study: Study = named
     return study
 
 

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
-from annotation.figures import rows
-from annotation.figures.files import everything
-from annotation.figures.forms import LONGEST, look_of
-from annotation.figures.look import WITH_COVERAGE, Look, readable
-from annotation.figures.page import AGREEMENT, Source, chosen_table
-from annotation.figures.results import coverage_sheet, expose, look_form
-from annotation.figures.rows import RowView
+from annotation.coverage import rows
+from annotation.coverage.files import everything
+from annotation.coverage.forms import LONGEST, look_of
+from annotation.coverage.look import Look
+from annotation.coverage.page import AGREEMENT, Source, chosen_table
+from annotation.coverage.results import coverage_sheet, expose, look_form
+from annotation.coverage.rows import RowView
 from annotation.models import CoverageLabel, Study
 from annotation.studies import lifecycle
 from benchmarks.results.sheet_files import sheet_file
@@ -37,9 +37,9 @@ SETS_PER_PAGE = 20
 
 def _look(request: HttpRequest, uid: uuid.UUID | None) -> tuple[Look, Source]:
     """The labels of one study, or of one data set, that a researcher may see: those of several are never mixed."""
-    studies, look = readable(request.user), look_of(request.GET)
+    studies, look = Study.objects.readable_by(request.user), look_of(request.GET)
     if uid is not None:
-        study = get_object_or_404(studies.filter(kind__in=WITH_COVERAGE), uid=uid)
+        study = get_object_or_404(studies.of_coverage(), uid=uid)
         look = replace(look, study=study.pk)
         return look, Source(CoverageLabel.objects.filter(study=study), study, look.task)
     pks = tuple(studies.order_by("pk").values_list("pk", flat=True))
@@ -74,12 +74,12 @@ def agreement(request: HtmxHttpRequest) -> HttpResponse:
 
 
 def _choose(request: HtmxHttpRequest) -> HttpResponse:
-    studies = readable(request.user)
-    found = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
+    studies = Study.objects.readable_by(request.user)
+    studies_page = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     context = {
-        "found": found,
-        "rows": chooser.rows(found, now=timezone.now()),
+        "found": studies_page,
+        "rows": chooser.rows(studies_page, now=timezone.now()),
         "datasets": chooser.datasets(labels),
     }
     return page(request, "annotation/agreement_list.html", context)
@@ -103,7 +103,7 @@ def _deciding(source: Source, rows: Sequence[RowView]) -> dict[tuple[str, str], 
 @require_POST
 def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Declare that the labelled summaries of a study are a random draw of each system's, or that they are not."""
-    study = get_object_or_404(Study.objects.for_user(request.user).filter(kind__in=WITH_COVERAGE), uid=uid)
+    study = get_object_or_404(Study.objects.for_user(request.user).of_coverage(), uid=uid)
     is_random = request.POST.get("random") == "yes"
     lifecycle.declare_random(study=study, is_random=is_random, by=request.user, now=timezone.now())
     return redirect("annotation:study-figures", uid=study.uid)
@@ -132,7 +132,7 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
         "rows": shown_rows,
         "deciding": _deciding(source, shown_rows),
         "row_filter": chosen,
-        "judge": next((one.name for one in table.judges if chosen.against in {one.key, one.name}), ""),
+        "judge": next((judge.name for judge in table.judges if chosen.against in {judge.key, judge.name}), ""),
         "judges": table.judges_with_verdicts,
         "categories": table.categories,
         "query": query.urlencode(),

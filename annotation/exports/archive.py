@@ -1,27 +1,25 @@
-"""The archive of a study: one zip with all its files, a manifest, a licence, a data sheet and a methods paragraph.
+"""An archive: one zip with files, figures, tables and charts, and what describes them to people and to programs.
 
-Files are made one after the other and stream into the zip; none is held in memory. They are for programs: no text
-in them is altered.
+Files are made one after the other and stream into the zip. They are for programs: no text in them is altered.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
 import orjson
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from annotation.exports import describing
-from annotation.exports.study_files import files_of
-from annotation.kinds import Text
-from annotation.models import Study
+from annotation.exports import cards
+from annotation.exports.cards import Card, Packed
+from annotation.exports.columns import Columns
+from annotation.kinds import StudyFile, Text
+from benchmarks.results.computation import program
 from benchmarks.web.downloads import PROGRAMS
 
 SCHEMA_VERSION = 1
@@ -30,52 +28,51 @@ PACKED = (".gz",)
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """A file of an archive."""
+class Contents:
+    """What an archive holds; `told` writes the data sheet, given the files, and `facts` are for the manifest."""
 
-    name: str
-    title: Text
-    sha256: str
-    n_bytes: int
-
-
-def archive_name(study: Study) -> str:
-    """What the archive is called without its ending, and the folder in it, in whatever alphabet."""
-    return slugify(study.name, allow_unicode=True) or str(study.uid)
+    card: Card
+    files: Iterable[StudyFile]
+    methods: str
+    told: Callable[[Sequence[Packed]], str]
+    facts: Mapping[str, Any]
 
 
-def software_version() -> str:
-    """The version of this program, empty where it runs without being installed."""
-    try:
-        return version("summhay")
-    except PackageNotFoundError:
-        return ""
-
-
-def write_archive(out: IO[bytes], study: Study, *, licence: str, now: datetime) -> dict[str, Any]:
+def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
     """Write the zip and give its manifest, which it holds too."""
-    described = describing.described(study, now=now)
+    card = contents.card
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
-        packer = _Packer(zipped, folder=archive_name(study), now=now)
-        packed = [
-            packer.add(file.name, file.title, file.content(reader=PROGRAMS)) for file in files_of(study, now=now)
-        ]
-        if licence:
-            packed.append(packer.add("LICENCE.txt", _("Licence"), [licence.strip() + "\n"]))
-        packed.append(packer.add("methods.md", _("Methods paragraph"), [describing.methods(described)]))
-        sheet = describing.data_sheet(described, files=packed, licence=licence)
-        packed.append(packer.add("datasheet.md", _("Data sheet"), [sheet]))
+        packer = _Packer(zipped, folder=card.name, now=card.made_at)
+        packed = [packer.add(file.name, file.title, file.content(reader=PROGRAMS)) for file in contents.files]
+        if card.licence:
+            packed.append(packer.add("LICENCE.txt", _("Licence"), [card.licence.strip() + "\n"]))
+        packed.append(packer.add("methods.md", _("Methods section"), [contents.methods]))
+        read_me = [cards.front_matter(card, packed), "\n", contents.told(packed)]
+        packed.append(packer.add("README.md", _("Data-set card"), read_me))
+        described = [packer.add(name, title, [_json(of(card, packed))]) for name, title, of in DESCRIPTIONS]
         manifest = {
             "schema_version": SCHEMA_VERSION,
-            "made_at": now.isoformat(),
-            "made_with": {"name": "summhay", "version": software_version()},
-            "licence": licence or None,
-            **described.as_json(),
-            "files": [{"name": one.name, "sha256": one.sha256, "bytes": one.n_bytes} for one in packed],
+            "made_at": card.made_at.isoformat(),
+            "made_with": {"name": "summhay", "version": program()},
+            "licence": card.licence or None,
+            **contents.facts,
+            "files": [
+                {"name": entry.name, "sha256": entry.sha256, "bytes": entry.n_bytes}
+                for entry in (*packed, *described)
+            ],
         }
-        content = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        packer.add("manifest.json", _("Manifest"), [content])
+        packer.add("manifest.json", _("Manifest"), [_json(manifest)])
     return manifest
+
+
+DESCRIPTIONS = (
+    ("datapackage.json", "Frictionless data package", cards.datapackage),
+    ("croissant.json", "Croissant", cards.croissant),
+)
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 class _Packer:
@@ -90,11 +87,13 @@ class _Packer:
         about = zipfile.ZipInfo(f"{self.folder}/{name}", date_time=self.made_at)
         about.compress_type = zipfile.ZIP_STORED if name.endswith(PACKED) else zipfile.ZIP_DEFLATED
         about.external_attr = 0o644 << 16
-        digest, n_bytes = hashlib.sha256(), 0
+        digest, n_bytes, columns = hashlib.sha256(), 0, Columns()
+        if name.endswith(".csv"):
+            pieces = columns.passed_on(pieces)
         with self.zipped.open(about, "w", force_zip64=True) as member:
             for piece in pieces:
                 data = piece if isinstance(piece, bytes) else piece.encode()
                 digest.update(data)
                 n_bytes += len(data)
                 member.write(data)
-        return Packed(name, title, digest.hexdigest(), n_bytes)
+        return Packed(name, str(title), digest.hexdigest(), n_bytes, tuple(columns.fields), columns.n_rows)

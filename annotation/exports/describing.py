@@ -33,7 +33,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A study in words and counts; `facts` are its plan and `cards` how far it is, term by term."""
+    """A study in words and counts."""
 
     study: Study
     kind: Text
@@ -43,8 +43,6 @@ class Described:
     consent_versions: tuple[int, ...]
     corpora: tuple[Corpus, ...]
     is_planned: bool
-    cards: tuple[tuple[Text, str], ...] = ()
-    facts: tuple[tuple[Text, str], ...] = ()
     removed: Mapping[str, int] = field(default_factory=dict)
     """What was deleted because people asked for it, as `removed_from` gives it."""
 
@@ -80,15 +78,14 @@ class Described:
             "n_annotators": self.n_people,
             "guideline_versions": list(self.guideline_versions),
             "consent_versions": list(self.consent_versions),
-            "corpora": [asdict(one) for one in self.corpora],
+            "corpora": [asdict(corpus) for corpus in self.corpora],
             "removed_on_request": dict(self.removed),
         }
 
 
 def described(study: Study, *, now: datetime) -> Described:
-    """Collect what the data sheet, the manifest and the methods paragraph say of a study."""
+    """Collect what the data sheet, the manifest and the methods section say of a study."""
     kind = kind_named(study.kind)
-    overview = kind.overview(study, now) if isinstance(kind, Work) else None
     members = study.memberships.all()
     return Described(
         study=study,
@@ -99,21 +96,13 @@ def described(study: Study, *, now: datetime) -> Described:
         consent_versions=tuple(text.version for text in agreed_texts(study)),
         corpora=tuple(_corpora(study)),
         is_planned=isinstance(kind, Work) and has_plan(study),
-        cards=tuple((card.label, str(card.value)) for card in overview.cards) if overview else (),
         removed=removed_from(study),
-        facts=tuple((term, str(value)) for term, value in overview.facts) if overview else (),
     )
 
 
-def methods(about: Described) -> str:
-    """A paragraph for a paper, in Markdown."""
-    written = render_to_string("annotation/methods.md", {"about": about})
-    return " ".join(written.split()) + "\n"
-
-
-def data_sheet(about: Described, *, files: Sequence[Any], licence: str) -> str:
+def data_sheet(about: Described, *, files: Sequence[Any], licence: str, methods: str) -> str:
     """What is in the archive and how it came about, in Markdown."""
-    context = {"about": about, "files": files, "licence": licence, "methods": methods(about)}
+    context = {"about": about, "files": files, "licence": licence, "methods": methods}
     return render_to_string("annotation/datasheet.md", context)
 
 
@@ -123,8 +112,8 @@ def _corpora(study: Study) -> list[Corpus]:
     of_study = Q(pk__in=summaries.order_by().values("haystack")) | Q(subtopics__writing_plans__study=study)
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
     sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
-    found = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
+    corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
     for name in sorted(sets):
         sha256 = hashed(long2rag.dump(questions_of(Question.objects.of(dataset=name))))
-        found.append(Corpus("question set", name, name, sha256))
-    return found
+        corpora.append(Corpus("question set", name, name, sha256))
+    return corpora

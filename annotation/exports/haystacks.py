@@ -32,7 +32,7 @@ def peoples_texts(
     imported = Summary.objects.filter(haystack=haystack).counted().values_list("subtopic", "system__key")
     for subtopic, key in imported:
         taken[subtopic].add(key)
-    found: dict[int, list[tuple[TopicSystem, TopicSummary]]] = defaultdict(list)
+    texts: dict[int, list[tuple[TopicSystem, TopicSummary]]] = defaultdict(list)
     for result in session_results(sessions=sessions, judge=None):
         if not result.counts or result.final is None or not result.final.text.strip():
             continue
@@ -40,8 +40,8 @@ def peoples_texts(
         key = _free_key(_setting(result.session.config), taken[subtopic])
         taken[subtopic].add(key)
         text = TopicSummary(system_key=key, lines=tuple(text_of(result.final.text).split("\n")))
-        found[subtopic].append((parse_system(key), text))
-    return found
+        texts[subtopic].append((parse_system(key), text))
+    return texts
 
 
 def _setting(config: dict[str, str]) -> str:

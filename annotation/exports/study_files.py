@@ -4,37 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import orjson
-from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from annotation.exports.behind import work_files
 from annotation.kinds import StudyFile, kind_named
-from annotation.models import ConsentText, Study
-from annotation.results.study_results import StudyResults
+from annotation.models import ConsentText, Study, TrialAnswer
+from annotation.states import ItemRole
 from annotation.studies.kind import Work
-from annotation.studies.rows import csv_file, jsonl_file
-from benchmarks.results.computation import CannotCompute
-from benchmarks.results.sheet import LONG_COLUMNS, long_rows
-from benchmarks.results.stored import fresh
+from annotation.studies.rows import csv_file, jsonl_file, pseudonyms_of
 from benchmarks.web.parquet import is_available, parquet
 
 ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
+TRIAL_COLUMNS = ("annotator", "role", "try", "example", "question", "answer", "is_right", "is_passed", "made_at")
 
 
 def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
-    """Labels in every selection, what the kind of the study adds, figures, people, guidelines and consent texts.
+    """Labels in every selection, what the kind of the study adds, people, guidelines and consent texts.
 
-    Where Parquet can be made, it stands beside the CSV of labels, sessions and figures.
+    Where Parquet can be made, it stands beside the CSV of labels and sessions.
     """
     kind = kind_named(study.kind)
     files = [
         *(_label_files(study, kind) if isinstance(kind, Work) else ()),
         *kind.files(study, now),
-        *_figure_files(study, now),
+        *work_files(study),
         csv_file("annotators.csv", _("Participants"), ANNOTATOR_COLUMNS, partial(_annotators, study)),
+        *(
+            [
+                csv_file(
+                    "trial-answers.csv",
+                    _("Answers of the trial: training, in no figure"),
+                    TRIAL_COLUMNS,
+                    partial(_trial_answers, study),
+                )
+            ]
+            if study.has_trial or study.trials.exists()
+            else ()
+        ),
+        *(
+            StudyFile(f"trial-examples/{number}.toml", _("Trial examples of its own"), partial(_text, row.body))
+            for number, row in enumerate(study.trial_examples.exclude(body="").order_by("pk"), 1)
+        ),
         *(
             StudyFile(f"guidelines/{row.version}.md", _("Guidelines"), partial(_text, row.body))
             for row in study.guidelines.order_by("version")
@@ -44,10 +58,11 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
             for row in agreed_texts(study)
         ),
     ]
-    return [one for file in files for one in (file, *_as_parquet(file))]
+    return [kept for file in files for kept in (file, *as_parquet(file))]
 
 
-def _as_parquet(file: StudyFile) -> list[StudyFile]:
+def as_parquet(file: StudyFile) -> list[StudyFile]:
+    """A table as Parquet, where that can be made."""
     if file.rows is None or not is_available():
         return []
     name = file.name.removesuffix(".csv") + ".parquet"
@@ -56,8 +71,8 @@ def _as_parquet(file: StudyFile) -> list[StudyFile]:
 
 def agreed_texts(study: Study) -> list[ConsentText]:
     """The versions of the consent text that people of a study agreed to."""
-    found = ConsentText.objects.filter(consents__annotator__memberships__study=study)
-    return list(found.distinct().order_by("version"))
+    texts = ConsentText.objects.filter(consents__annotator__memberships__study=study)
+    return list(texts.distinct().order_by("version"))
 
 
 def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
@@ -68,47 +83,30 @@ def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
         yield jsonl_file(f"{name}.jsonl", title, kind.label_columns, rows)
 
 
-def public_results(study: Study) -> tuple[StudyResults[Any, Any], Any] | None:
-    """The results of a study and the options of those that an archive holds; None where its kind has none."""
-    results: StudyResults[Any, Any] | None = kind_named(study.kind).results_of(study)
-    return None if results is None else (results, results.archived(results.first(study)))
-
-
-def _figure_files(study: Study, now: datetime) -> Iterator[StudyFile]:
-    """All figures that the page of results shows, as the labels are now, people under their pseudonyms."""
-    found = public_results(study)
-    if found is None:
-        return
-    results, options = found
-
-    @cache
-    def figures() -> Any:
-        try:
-            return fresh(results.computation, options, clock=lambda: now)
-        except CannotCompute as reason:
-            return reason
-
-    def plain() -> Iterator[bytes]:
-        made = figures()
-        values = {"reason": str(made)} if isinstance(made, CannotCompute) else results.as_json(made)
-        yield orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        found = figures()
-        return (
-            iter(()) if isinstance(found, CannotCompute) else long_rows(results.sheet(study, found, QueryDict()))
-        )
-
-    yield StudyFile("figures.json", _("Figures"), plain)
-    yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, rows)
-
-
 def _annotators(study: Study) -> Iterator[tuple[str, str, str]]:
     for member in study.memberships.order_by("number"):
         yield (
             member.pseudonym,
             member.joined_at.isoformat(),
             member.left_at.isoformat() if member.left_at else "",
+        )
+
+
+def _trial_answers(study: Study) -> Iterator[tuple[Any, ...]]:
+    names = pseudonyms_of(study)
+    rows = TrialAnswer.objects.filter(trial__study=study).select_related("trial").order_by("trial", "pk")
+    for row in rows:
+        trial = row.trial
+        yield (
+            names.get(trial.annotator_id, "unknown"),
+            ItemRole.TRAINING.value,
+            trial.number,
+            row.item,
+            row.question,
+            orjson.dumps(row.answer).decode(),
+            row.is_right,
+            trial.is_passed,
+            row.made_at.isoformat(),
         )
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
-from annotation.exports.archive import archive_name, write_archive
+from annotation.exports.boards import BoardMade, board_methods, laid_out, write_board
+from annotation.exports.figures import DRAWN, Made, archive_name, figures_of, public_results
 from annotation.exports.haystacks import peoples_texts
-from annotation.exports.study_files import files_of, public_results
-from annotation.figures.look import readable
+from annotation.exports.methods import methods
+from annotation.exports.studies import write_archive
+from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
+from annotation.leaderboard.views import shown_board
 from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
@@ -28,8 +33,10 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
 from benchmarks.questions import sets as question_sets
-from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.drawings import FILE, FileLook
+from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all
 from benchmarks.results.views import waiting_file
+from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -68,28 +75,115 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     form = LicenceForm(request.GET)
     if not form.is_valid():
         return _archive_page(request, study, form)
-    if (waiting := _figures_to_come(request, study)) is not None:
-        return waiting
+    now = timezone.now()
+    name = f"{archive_name(study)}.zip"
+    if (shown := _figures(study, wait_s=FILE_WAIT_S)) is not None and shown.state == "computing":
+        return waiting_file(request, shown, name=name)
+    drawn = _drawn(figures_of(study, now=now))
+    if not isinstance(drawn, _Drawn):
+        return waiting_file(request, drawn, name=name)
     saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
-    file = TemporaryFile()  # noqa: SIM115  the response closes it
+    of_study = partial(write_archive, study=study, licence=form.cleaned_data["licence"], now=now, draw=drawn.file)
+    return as_file(_zipped(of_study), name=name, about=study)
+
+
+def _zipped(write: Callable[[IO[bytes]], Any]) -> FileResponse:
+    """What `write` writes, from a temporary file that the response closes."""
+    file = TemporaryFile()  # noqa: SIM115
     try:
-        write_archive(file, study, licence=form.cleaned_data["licence"], now=timezone.now())
+        write(file)
     except BaseException:
         file.close()
         raise
     file.seek(0)
-    response = FileResponse(file, content_type="application/zip")
-    return as_file(response, name=f"{archive_name(study)}.zip", about=study)
+    return FileResponse(file, content_type="application/zip")
 
 
-def _figures_to_come(request: HttpRequest, study: Study) -> HttpResponse | None:
-    """A page that asks again once workers have computed the figures for the archive; None where they have."""
-    found = public_results(study)
-    if found is None:
+def _figures(study: Study, *, wait_s: float) -> Shown[Any] | None:
+    """The stored figures for the archive, asked of workers where they are stale; None where the kind has none."""
+    public = public_results(study)
+    if public is None:
         return None
-    results, options = found
-    shown = look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
-    return waiting_file(request, shown, name=f"{archive_name(study)}.zip") if shown.state == "computing" else None
+    results, options = public
+    return look_up(results.computation, options, now=timezone.now(), wait_s=wait_s)
+
+
+class _Drawn:
+    """The files of charts that workers have drawn."""
+
+    def __init__(self, contents: dict[tuple[str, str], bytes]) -> None:
+        self.contents = contents
+
+    def file(self, chart: Chart, ending: str) -> bytes | None:
+        """That of a chart; None where it could not be drawn."""
+        return self.contents.get((chart.name, ending))
+
+
+def _drawn(made: Made | None) -> _Drawn | Shown[Any]:
+    """Every chart for an archive as workers drew it; how the first stands that is being drawn, else."""
+    charts = made.sheet.charts if made is not None else []
+    looks = [FileLook(chart, ending) for chart in charts for ending in DRAWN]
+    shown = look_up_all(FILE, looks, now=timezone.now(), wait_s=FILE_WAIT_S) if looks else []
+    for drawing in shown:
+        if drawing.state == "computing":
+            return drawing
+    return _Drawn(
+        {
+            (look.chart.name, look.ending): drawing.figures.content
+            for look, drawing in zip(looks, shown, strict=True)
+            if drawing.figures is not None
+        }
+    )
+
+
+@requires("annotation.view_session")
+@require_safe
+def board_archive(request: HtmxHttpRequest) -> HttpResponse:
+    """What the archive of a leaderboard holds, and under which licence it is to be given."""
+    return _board_page(request, LicenceForm())
+
+
+@requires("annotation.view_session")
+@require_safe
+def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
+    """The archive of a leaderboard as a zip."""
+    form = LicenceForm(request.GET)
+    if not form.is_valid():
+        return _board_page(request, form)
+    board_made = _board(request)
+    if not isinstance(board_made, BoardMade):
+        return waiting_file(request, board_made, name="leaderboard.zip")
+    drawn = _drawn(board_made.made)
+    if not isinstance(drawn, _Drawn):
+        return waiting_file(request, drawn, name="leaderboard.zip")
+    licence, now = form.cleaned_data["licence"], timezone.now()
+    of_board = partial(write_board, board_made=board_made, licence=licence, now=now, draw=drawn.file)
+    return as_file(_zipped(of_board), name=f"{board_made.made.origin.label}.zip")
+
+
+def _board(request: HttpRequest) -> BoardMade | Shown[Any]:
+    """The leaderboard that an address asks for, or how its figures stand while there are none; 404 without any."""
+    _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
+    if view is None or shown is None or (shown.figures is None and shown.state == "failed"):
+        raise Http404
+    return shown if shown.figures is None else laid_out(view, shown.figures, shown.version)
+
+
+def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
+    board_made = _board(request)
+    context: dict[str, Any] = {
+        "form": form,
+        "kept": [(name, value) for name, value in request.GET.items() if name != "licence"],
+    }
+    if isinstance(board_made, BoardMade):
+        haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
+        context |= {
+            "look": shown_board(request)[0],
+            "methods": render_markdown(board_methods(board_made, haystacks)),
+            "tables": board_made.made.tables,
+            "charts": board_made.made.sheet.charts,
+        }
+    return page(request, "annotation/board_archive.html", context, status=422 if form.errors else 200)
 
 
 @requires("annotation.view_study")
@@ -114,20 +208,25 @@ def haystack_with_people(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBa
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    study: Study = get_object_or_404(readable(request.user), uid=uid)
+    study: Study = get_object_or_404(Study.objects.readable_by(request.user), uid=uid)
     return study
 
 
 def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
     about = describing.described(study, now=now)
+    shown = _figures(study, wait_s=0)
+    made = None if shown is None or shown.state != "fresh" else figures_of(study, now=now)
     context: dict[str, Any] = {
         "study": study,
         "removed": about.removed,
         "removed_in_words": about.removed_in_words,
         "form": form,
         "files": files_of(study, now=now),
-        "methods": render_markdown(describing.methods(about)),
+        "methods": render_markdown(methods(about, made)),
+        "tables": made.tables if made is not None else [],
+        "charts": made.sheet.charts if made is not None else [],
+        "is_computing": shown is not None and shown.state == "computing",
     }
     return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)
 

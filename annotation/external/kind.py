@@ -9,8 +9,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.figures.results import RESULTS
+from annotation.coverage.results import RESULTS
 from annotation.kinds import StudyFile, StudyKind, kind_named, register, results_tab
+from annotation.licences import results as licences
 from annotation.models import ExternalLabel, Study
 from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
@@ -40,13 +41,13 @@ class External(StudyKind):
     value = Study.Kind.EXTERNAL
     label = gettext_lazy("labels made elsewhere")
     study_page = "annotation:study-figures"
-    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),)
+    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
     files = staticmethod(files_of)
 
     def results_of(self, study: Study, part: str = "") -> Any:
         """Judgments on key points have the results of those made here."""
         if part:
-            return None
+            return licences.RESULTS if part == licences.TAB.here else None
         return kind_named(Study.Kind.VERIFICATION).results_of(study) if judges_points(study) else RESULTS
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from annotation.figures.collect import study_of_published_labels
+from annotation.coverage.collect import study_of_published_labels
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
@@ -104,7 +104,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         """Take the texts and the labels of a summary; gives what judges say of it, by name."""
         haystack = self._haystack(entry)
         subtopic = self._subtopic(haystack, entry)
-        insights = {one.key: self._insight(subtopic, one, where) for one in entry.insights}
+        insights = {insight.key: self._insight(subtopic, insight, where) for insight in entry.insights}
         summary = self._summary(haystack, subtopic, entry)
         for name, labels in ({IMPORTED: entry.human} | dict(entry.people)).items():
             for label in labels:
@@ -166,12 +166,12 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         self.subtopics[key] = self.create(row, "subtopics")
         return row
 
-    def _insight(self, subtopic: Subtopic, one: TopicInsight, where: str) -> Insight:
-        key = (subtopic.uid, one.key)
+    def _insight(self, subtopic: Subtopic, stated: TopicInsight, where: str) -> Insight:
+        key = (subtopic.uid, stated.key)
         if key in self.insights:
             row = self.insights[key]
             self._known(row, "insights")
-            self.same(where, insight=(row.text, one.text))
+            self.same(where, insight=(row.text, stated.text))
             return row
         if subtopic.haystack.n_documents and subtopic.pk:
             self.problems.error(
@@ -179,11 +179,11 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 where,
                 "reference_insights",
                 expected=f"an insight of the haystack's subtopic “{subtopic.key}”",
-                got=one.key,
+                got=stated.key,
                 message="The insights of a haystack never change.",
             )
         others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
-        row = published.new_insight(subtopic, max(others, default=0) + 1, one)
+        row = published.new_insight(subtopic, max(others, default=0) + 1, stated)
         self.counted.add(row.uid)
         self.insights[key] = self.create(row, "insights")
         return row
@@ -215,9 +215,13 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     def _predictions(self, name: str, said: Sequence[Said]) -> None:
         judge = self._judge(name, said)
         known, field = self.verdicts[name], f"predictions_{judge}"
-        for one in said:
-            if self.is_new_answer(known, one.place, one.answer, kind="verdicts", where=one.where, name=field):
-                row = published.new_verdict(judge, one.summary, one.insight, one.verdict, now=self.now)
+        for prediction in said:
+            if self.is_new_answer(
+                known, prediction.place, prediction.answer, kind="verdicts", where=prediction.where, name=field
+            ):
+                row = published.new_verdict(
+                    judge, prediction.summary, prediction.insight, prediction.verdict, now=self.now
+                )
                 self.create(row, "verdicts")
 
     def _judge(self, name: str, said: Sequence[Said]) -> Judge:
@@ -226,7 +230,9 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         A version that came with such a file before stays the one: what it contradicts is an error.
         """
         judge = self.judges.get(name)
-        haystacks = list({one.summary.haystack.uid: one.summary.haystack for one in said}.values())
+        haystacks = list(
+            {prediction.summary.haystack.uid: prediction.summary.haystack for prediction in said}.values()
+        )
         versions = [judge] if judge else list(Judge.objects.filter(name=name)) or judges_called(name)
         known = published.answers_of(versions, haystacks)
         if judge is None:
@@ -234,7 +240,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
             new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
             alike = self._fitted_alike(versions, name, haystacks)
-            incoming = {one.place: one.answer for one in said}
+            incoming = {prediction.place: prediction.answer for prediction in said}
             judge = published.version_said_by(alike, incoming, lambda judge: known.get(judge.pk, {}), new=new)
             judge = judge or published.of_configuration(versions, new) or self.create(new)
             self.judges[name] = judge

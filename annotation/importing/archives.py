@@ -1,60 +1,51 @@
 """The archive of a study, taken in as one file: a closed study of its name, with its people as they were called.
 
-What is read depends on the kind: annotated summaries of linking, sessions and snapshots of writing, the labels of
-any other. Those become labels made elsewhere, with the categories that their tasks allow, in order.
+What is read depends on the kind: annotated summaries of linking, sessions and snapshots of writing; labels with
+texts, items and what judges said of verification, validation and rating. Labels of any other, and of archives
+without these, become labels made elsewhere, with the categories that their tasks allow, in order.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
-import orjson
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from annotation.importing.annotated_summaries import AnnotatedSummariesPlan
 from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_study
+from annotation.importing.label_work import LabelWorkPlan
+from annotation.importing.opened import MANIFEST, Opened, opened
 from annotation.importing.plain_labels import PlainLabelsPlan
 from annotation.importing.sessions import SessionsPlan, read_sessions
+from annotation.importing.work_files import SCHEMAS, Work, has_work, read_work
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
+from benchmarks.io.holding import report_what_cannot_be_held
 from benchmarks.io.plan import ImportRequest, Plan, Result
-from benchmarks.io.reading import jsonlines
+from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark, plain_labels
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
-from benchmarks.io.schemas.fields import Expected, Part, Text, checked, null_as
+from benchmarks.io.schemas.fields import Part, Text, checked, label
 
-MANIFEST, ANNOTATORS = "manifest.json", "annotators.csv"
-
-
-class CorpusPart(Part):
-    """A corpus of a manifest, with its data version."""
-
-    key: str
-    sha256: str
+ANNOTATORS = "annotators.csv"
 
 
-class StudyPart(Part):
-    """The study of a manifest."""
+class PersonPart(Part):
+    """A row of `annotators.csv`."""
 
-    name: Text
-    kind: Text
-    categories: Annotated[list[Any], null_as(list)] = Field(default_factory=list)
+    annotator: Annotated[label(120), Field(min_length=1)]  # type: ignore[valid-type]
 
 
-class ManifestPart(Part):
-    """What is read of the manifest of an archive."""
+class LabelPart(Part):
+    """What tells whose labels of coverage an archive holds."""
 
-    EXPECTED = "the manifest of a study"
-    study: Annotated[StudyPart, Expected("the manifest of a study")]
-    corpora: Annotated[list[CorpusPart], Expected("a list of corpora with key and sha256")]
+    annotator: Text
+    is_complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,59 +58,25 @@ class Archive:
     rows: Any
 
 
-class Opened:
-    """The files of an archive by their names in its one folder, none longer than may be read."""
-
-    def __init__(self, zipped: zipfile.ZipFile, file: File, problems: Problems) -> None:
-        self.zipped, self.problems, self.limit_bytes = zipped, problems, file.limit_bytes
-        self.members = {info.filename.partition("/")[2]: info for info in zipped.infolist()}
-        self.manifest = self._manifest()
-        self.corpora = {corpus.key: corpus.sha256 for corpus in self.manifest.corpora}
-
-    def stream(self, name: str) -> IO[bytes]:
-        """A file of the archive; raises `ImportFailed` where there is none, or it is too long."""
-        info = self.members.get(name)
-        if info is None or info.file_size > self.limit_bytes:
-            got = Got("none" if info is None else f"one of {info.file_size:,} bytes")
-            self.problems.error("missing_file", name, "", expected="this file in the archive of a study", got=got)
-            raise ImportFailed(self.problems)
-        return self.zipped.open(info)
-
-    def _manifest(self) -> ManifestPart:
-        with self.stream(MANIFEST) as stream:
-            value = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
-        part = None if value is jsonlines.MISSING else checked(ManifestPart, value, MANIFEST, self.problems)
-        if part is None:
-            raise ImportFailed(self.problems)
-        return part
-
-    def people(self) -> tuple[str, ...]:
-        """The pseudonyms of everybody who took part, in their order."""
-        text = io.TextIOWrapper(self.stream(ANNOTATORS), encoding="utf-8", newline="")
-        return tuple(row["annotator"] for row in csv.DictReader(text) if row.get("annotator"))
-
-
-def _labels(opened: Opened, name: str = "labels.jsonl", categories: Sequence[str] = ()) -> Any:
+def _labels(archive: Opened, name: str = "labels.jsonl", categories: Sequence[str] = ()) -> Any:
     with (
-        opened.stream(name) as stream,
-        plain_labels.opened(stream, opened.problems, name=name) as rows,  # type: ignore[arg-type]
+        archive.stream(name) as stream,
+        plain_labels.opened(stream, archive.problems, name=name) as rows,
     ):
-        return plain_labels.read(rows, categories=categories, problems=opened.problems)
+        return plain_labels.read(rows, categories=categories, problems=archive.problems)
 
 
-def _labels_made_elsewhere(opened: Opened) -> Any:
-    return _labels(opened, "labels.csv", [str(one) for one in opened.manifest.study.categories])
+def _labels_made_elsewhere(archive: Opened) -> Any:
+    return _labels(archive, "labels.csv", archive.manifest.study.categories)
 
 
-def _annotated(opened: Opened) -> Sequence[BenchmarkEntry]:
+def _annotated(archive: Opened) -> Sequence[BenchmarkEntry]:
     """Annotated summaries; where one person's labels count they name nobody, and the labels say who it was."""
-    with opened.stream("annotated-summaries.json") as stream:
-        entries = eval_benchmark.parse(stream, problems=opened.problems)  # type: ignore[arg-type]
+    with archive.stream("annotated-summaries.json") as stream:
+        entries = eval_benchmark.parse(stream, problems=archive.problems)
     if not any(entry.human for entry in entries):
         return entries
-    with opened.stream("labels.jsonl") as lines:
-        rows = [orjson.loads(line) for line in lines]
-    names = {row["annotator"] for row in rows if row["is_complete"]}
+    names = {row.annotator for row in archive.rows("labels.jsonl", LabelPart) if row.is_complete}
     if len(names) != 1:
         return entries
     [name] = names
@@ -138,24 +95,32 @@ KINDS: dict[str, tuple[Read, type[LabelPlan[Any]]]] = {
 """What is read of an archive, and what compares it with the database, by the kind of its study."""
 
 
+def _way(kind: str, *, has_work: bool) -> tuple[Read, type[LabelPlan[Any]]]:
+    """How an archive of a kind is read and compared: labels of older ones become labels made elsewhere."""
+    return (read_work, LabelWorkPlan) if has_work and kind in SCHEMAS else KINDS[kind]
+
+
+def _people(archive: Opened) -> tuple[str, ...]:
+    """The pseudonyms of everybody who took part, in their order."""
+    with archive.stream(ANNOTATORS) as stream, tables.opened(
+        stream, archive.problems, required=["annotator"], name=ANNOTATORS
+    ) as rows:  # fmt: skip
+        parts = [checked(PersonPart, row, f"{ANNOTATORS}, {where}", archive.problems) for where, row in rows]
+    archive.problems.raise_errors()
+    return tuple(part.annotator for part in parts if part is not None)
+
+
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archive:
-    try:
-        with zipfile.ZipFile(file.path) as zipped:
-            opened = Opened(zipped, file, problems)
-            name, kind = opened.manifest.study.name, opened.manifest.study.kind
-            if kind not in KINDS:
-                expected = f"one of {', '.join(KINDS)}"
-                problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=kind)
-                raise ImportFailed(problems)
-            read, _plan = KINDS[kind]
-            return Archive(name, kind, opened.people(), read(opened))
-    except (OSError, zipfile.BadZipFile) as error:
-        problems.error("unreadable", "", "", expected="a zip file", got=Got(str(error)))
-        raise ImportFailed(problems) from error
-    except (KeyError, TypeError, ValueError) as error:  # of rows that no archive has
-        expected, got = "the files of an archive as they were made", Got(f"something else ({error})")
-        problems.error("wrong_type", "", "", expected=expected, got=got)
-        raise ImportFailed(problems) from error
+    with opened(file, problems) as archive:
+        name, kind = archive.manifest.study.name, archive.manifest.study.kind
+        if kind not in KINDS:
+            expected = f"one of {', '.join(KINDS)}"
+            problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=kind)
+            raise ImportFailed(problems)
+        read, _plan = _way(kind, has_work=has_work(archive))
+        parsed = Archive(name, kind, _people(archive), read(archive))
+    problems.raise_errors()
+    return parsed
 
 
 class ArchivePlan(Plan[Archive]):
@@ -171,10 +136,11 @@ class ArchivePlan(Plan[Archive]):
     def take(self, rows: Archive) -> None:
         """Compare what the archive holds with the study of its name, or of another one that was asked for."""
         options = {**self.request.options, "study": self.request.options.get("name") or rows.name}
-        _read, plan = KINDS[rows.kind]
+        _read, plan = _way(rows.kind, has_work=isinstance(rows.rows, Work))
         inner = self.inner = plan(replace(self.request, options=options), self.problems)
         inner.members = rows.people
         inner.take(rows.rows)
+        report_what_cannot_be_held(inner.rows(), self.problems)
         self.kinds = inner.kinds or tuple(inner.created | inner.unchanged)
         self.created, self.unchanged, self.updated = inner.created, inner.unchanged, inner.updated
         self.target = inner.target

@@ -7,9 +7,11 @@ from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
+from annotation.studies.grouping import out_of_place
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.topics import TopicVerdict
@@ -124,6 +126,9 @@ class LabelPlan(Plan[Rows]):
         if self.study is not None:
             owners = {self.request.researcher, self.request.actor if self.is_new else None} - {None}
             self.study.researchers.add(*owners)
+            for problem in out_of_place(self.study, self.study.group):
+                self.problems.error("other_group", "", "", expected=_("texts of the study's group"), got=problem)
+            self.problems.raise_errors()
 
     def results(self) -> list[Result]:
         return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []

@@ -9,21 +9,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import IO, Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import ConfigDict
 
 from annotation.importing.label_studies import LabelPlan
+from annotation.importing.opened import Opened
 from annotation.models import Assignment, Exclusion, Session, SessionReport, Snapshot, Study, WritingPlan
 from annotation.writing.planning import AIDS
 from annotation.writing.starting import PLAN_FIELDS
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.reading import jsonlines
 from benchmarks.io.reading.problems import Got, Problems
-from benchmarks.io.schemas.fields import Expected, Part, Text, checked
+from benchmarks.io.schemas.fields import Expected, Part, Text
 from benchmarks.models import Subtopic
 
+SESSIONS = "sessions.jsonl"
 KEPT = {"state", "limit_ms", "mark_every_ms", "config", "attested_before_at", "started_at", "ended_at"}
 """Columns that are fields of a session as they are."""
 OVER = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
@@ -80,19 +81,6 @@ class SnapshotPart(FromArchive):
     filled_by: str
 
 
-class Files(Protocol):
-    """An archive that is open."""
-
-    problems: Problems
-
-    @property
-    def corpora(self) -> Mapping[str, str]:
-        """The data versions of its haystacks, by their keys."""
-
-    def stream(self, name: str) -> IO[bytes]:
-        """A file of it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sessions:
     """The finished sessions of a study, the texts of each by its id, and the data versions that they were on."""
@@ -102,30 +90,21 @@ class Sessions:
     versions: Mapping[str, str]
 
 
-def read_sessions(files: Files) -> Sessions:
+def read_sessions(archive: Opened) -> Sessions:
     """Read sessions and snapshots; those that are not over are left out with a warning."""
     rows, texts = [], defaultdict(list)
-    for row in _rows(files, "sessions.jsonl", SessionPart):
+    for row in archive.rows(SESSIONS, SessionPart):
         if row.state in OVER:
             rows.append(row)
         else:
             expected = "a session that is over"
-            where = "sessions.jsonl"
-            files.problems.warning("unfinished_session", where, "state", expected=expected, got=row.state)
-    for text in _rows(files, "snapshots.jsonl", SnapshotPart):
+            archive.problems.warning("unfinished_session", SESSIONS, "state", expected=expected, got=row.state)
+    if not rows:
+        expected = "at least one session that is over"
+        archive.problems.error("no_sessions", SESSIONS, "", expected=expected, got=Got("none"))
+    for text in archive.rows("snapshots.jsonl", SnapshotPart):
         texts[text.session].append(text)
-    return Sessions(tuple(rows), texts, files.corpora)
-
-
-P = TypeVar("P", bound=FromArchive)
-
-
-def _rows(files: Files, name: str, schema: type[P]) -> list[P]:
-    with files.stream(name) as stream:
-        values = jsonlines.values(stream, files.problems)  # type: ignore[arg-type]
-        rows = [checked(schema, value, f"{name}, {where}", files.problems) for where, value in values]
-    files.problems.raise_errors()
-    return [row for row in rows if row is not None]
+    return Sessions(tuple(rows), texts, archive.corpora)
 
 
 class SessionsPlan(LabelPlan[Sessions]):
@@ -178,7 +157,7 @@ class SessionsPlan(LabelPlan[Sessions]):
         for haystack, key in sorted(wanted - self.subtopics.keys()):
             self.problems.error(
                 "unknown_subtopic",
-                "sessions.jsonl",
+                SESSIONS,
                 "subtopic",
                 expected="a subtopic of a haystack that is here",
                 got=f"{haystack}/{key}",
@@ -206,8 +185,8 @@ class SessionsPlan(LabelPlan[Sessions]):
             annotator=annotator,
             document_numbers=row.documents,
             acc_ms=row.active_ms,
-            last_mark_ms=max((one.mark_ms for one in texts if one.kind == Snapshot.Kind.MARK), default=0),
-            draft_text=next((one.text for one in texts if one.kind == Snapshot.Kind.FINAL), ""),
+            last_mark_ms=max((text.mark_ms for text in texts if text.kind == Snapshot.Kind.MARK), default=0),
+            draft_text=next((text.text for text in texts if text.kind == Snapshot.Kind.FINAL), ""),
             created_at=made_at,
             end_reason=row.end_reason or "",
             void_reason=row.void_reason or "",
@@ -215,8 +194,8 @@ class SessionsPlan(LabelPlan[Sessions]):
         )
         self.create(session, "sessions")
         self._add_remarks(session, row)
-        for one in texts:
-            values = one.model_dump(exclude={"session"})
+        for session_text in texts:
+            values = session_text.model_dump(exclude={"session"})
             self.create(Snapshot(session=session, created_at=row.ended_at or made_at, **values), "snapshots")
 
     def _add_remarks(self, session: Session, row: SessionPart) -> None:

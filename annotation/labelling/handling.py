@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.labelling.activity import AT_ONCE, Told, contact_time, worked_ms
+from annotation.labelling.trial.progress import comes_first
 from annotation.models import LabelTask, Study
 from annotation.querysets import LabelTaskQuerySet
 
@@ -52,6 +53,12 @@ def ensure_open(study: Study) -> None:
         raise TaskRefused("closed", _("The study is closed; nothing more can be stored in it."))
 
 
+def ensure_trial_is_passed(task: LabelTask) -> None:
+    """Raise TaskRefused if a person sends something to a task that the trial of its study comes before."""
+    if comes_first(task):
+        raise TaskRefused("trial_first", _("First comes the trial of this study. Nothing was stored."))
+
+
 def locked(tasks: Tasks) -> LabelTask:
     """The one task of `tasks` for writing, with its study and the time of the person's last contact.
 
@@ -62,6 +69,8 @@ def locked(tasks: Tasks) -> LabelTask:
     rows = rows_of(tasks).with_contact().select_related("study", "item__summary")
     task: LabelTask = rows.select_for_update(of=("self",)).get()
     ensure_open(task.study)
+    if isinstance(tasks, OwnTask):
+        ensure_trial_is_passed(task)
     return task
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,17 +18,22 @@ from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
 from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
 from annotation.labelling.task_page import TaskPage
+from annotation.labelling.trial.progress import progress_by_annotator
 from annotation.models import Annotator, LabelTask, Study
+from annotation.results import learning_sheet, plan_sheet, priors
+from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.studies import tasks
 from annotation.studies.blocked import Blocked
+from annotation.studies.estimates import Measured
 from annotation.studies.forms import DetailsForm
-from annotation.studies.kind import Work
+from annotation.studies.kind import Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
 from annotation.studies.overview_page import Presence, Remark
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealing, Dealt
+from benchmarks.web.lists import Column
 
 TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", needs_plan=True)
 RESULTS = results_tab("results", gettext_lazy("Results"), "annotation:study-figures")
@@ -71,10 +77,22 @@ class LabelWork(TaskPage, Work):
         """The page of its tasks beside the others, and that of its results, if it names no other."""
         tabs = (TASKS, *super().all_tabs)
         has_page = self.results is None or any(tab.part == RESULTS.part for tab in tabs)
-        return tabs if has_page else (*tabs, RESULTS)
+        more = (*(() if has_page else (RESULTS,)), *(() if self.results is None else (plan_sheet.TAB,)))
+        return (*tabs, *more, learning_sheet.TAB)
 
     def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
+        if part == learning_sheet.TAB.here:
+            return learning_sheet.RESULTS
+        if part == plan_sheet.TAB.here:
+            return None if self.results is None else plan_sheet.RESULTS
         return self.more_results.get(part) if part else self.results
+
+    def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
+        published = None if self.results is None else self.results.published
+        return priors.outlook(self.value, measured, published=published, user=user, now=now)
+
+    def next_step(self, study: Study, now: datetime) -> str:
+        return "" if self.results is None else plan_sheet.next_step_of(study, now)
 
     def about(self, task: LabelTask) -> Remark:
         """What a task is about, in words, for pages of researchers."""
@@ -86,7 +104,10 @@ class LabelWork(TaskPage, Work):
 
     def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
         """What somebody left unfinished goes to somebody else as one; what was answered stays."""
-        return tasks.deal(study=study, by=by, now=now, rebalance=rebalance, **self.dealing(study))
+        narrows_first = getattr(plan_of(study), "narrows_first", False)
+        return tasks.deal(
+            study=study, by=by, now=now, rebalance=rebalance, narrows_first=narrows_first, **self.dealing(study)
+        )
 
     def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
         """With a limit for each person the places fill up as people come; without one they share what is there."""
@@ -114,6 +135,16 @@ class LabelWork(TaskPage, Work):
 
     def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
         return tasks.unfinished_of(study=study, annotator=annotator)
+
+    def columns_of_members(self, study: Study) -> Mapping[str, Column]:
+        """How the trial went, where the study has one."""
+        trial = Column(gettext_lazy("Trial"), "trial__share", css="num", high_first=True)
+        return {"trial": trial} if study.has_trial else {}
+
+    def member_rows(self, study: Study) -> list[dict[str, Any]]:
+        rows = super().member_rows(study)
+        progress = progress_by_annotator(study, (row["member"] for row in rows))
+        return [row | {"trial": progress[row["member"].annotator_id]} for row in rows]
 
     def opening_problems(self, study: Study) -> list[str]:
         """Items, people and tasks are needed."""
@@ -160,6 +191,18 @@ class LabelWork(TaskPage, Work):
         last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
         return [
             Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()
+        ]
+
+    def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
+        """Flags and comments that nobody has answered."""
+        rows = LabelTask.objects.filter(study__in=studies).unanswered().order_by().values_list("study")
+        return [
+            Waiting(
+                ngettext("%(n)d remark to answer", "%(n)d remarks to answer", n) % {"n": n},
+                f"{reverse('annotation:study-work', args=[studies[pk].uid])}?remarks=unanswered",
+                studies[pk].name,
+            )
+            for pk, n in rows.annotate(n=Count("pk"))
         ]
 
     def n_previews(self, study: Study) -> int:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Study
 from benchmarks.engine import judging, overview
 from benchmarks.engine.scopes import Scope
-from benchmarks.judging.forms import RunOptionsForm
+from benchmarks.judging.run_forms import RunOptionsForm
 from benchmarks.judging.run_views import estimated, start_run
 from benchmarks.models import Judge
 from benchmarks.web.pages import HtmxHttpRequest, page

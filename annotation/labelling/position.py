@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, Sum
 from django.urls import reverse
 
 from annotation.models import LabelTask
@@ -43,12 +43,22 @@ class ListedTask:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A task's place among the `n` of its annotator; `near` are the tasks around it, itself included."""
+    """A task's place among the `n` of its annotator; `near` are the tasks around it, itself included.
+
+    `n_skipped` are out of the way; `worked_ms` is the active time of all.
+    """
 
     number: int
     n: int
     n_done: int
     near: tuple[ListedTask, ...]
+    n_skipped: int = 0
+    worked_ms: int = 0
+
+    @property
+    def n_open(self) -> int:
+        """How many tasks have something left to answer and were not skipped."""
+        return self.n - self.n_done - self.n_skipped
 
     @property
     def n_before(self) -> int:
@@ -94,13 +104,15 @@ def position_of(task: LabelTask) -> Position:
     counts = tasks.order_by().aggregate(
         n=Count("pk"),
         n_done=Count("pk", filter=Q(state=LabelTask.State.DONE)),
+        n_skipped=Count("pk", filter=Q(state=LabelTask.State.SKIPPED)),
+        worked_ms=Sum("active_ms"),
         number=Count("pk", filter=Q(position__lte=task.position)),
     )
     before = tasks.filter(position__lt=task.position).order_by("-position").values_list(*_COLUMNS)[:NEAR]
     after = tasks.filter(position__gt=task.position).values_list(*_COLUMNS)[:NEAR]
     rows = [*reversed(before), (task.uid, task.state, task.is_flagged, task.revision), *after]
     near = tuple(ListedTask(number, *row) for number, row in enumerate(rows, counts["number"] - len(before)))
-    return Position(counts["number"], counts["n"], counts["n_done"], near)
+    return Position(near=near, **counts)
 
 
 def ahead_of(task: LabelTask) -> list[UUID]:

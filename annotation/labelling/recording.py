@@ -19,7 +19,15 @@ from django.utils.translation import gettext as _
 from annotation import hot
 from annotation.hot import Before
 from annotation.labelling.activity import AT_ONCE, Told
-from annotation.labelling.handling import OwnTask, TaskRefused, Tasks, ensure_open, keep_contact, take_answers
+from annotation.labelling.handling import (
+    OwnTask,
+    TaskRefused,
+    Tasks,
+    ensure_open,
+    ensure_trial_is_passed,
+    keep_contact,
+    take_answers,
+)
 from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
 from annotation.models import LabelTask
 
@@ -179,6 +187,8 @@ def _locked(tasks: Tasks) -> LabelTask:
     if task is None:
         raise LabelTask.DoesNotExist
     ensure_open(task.study)
+    if isinstance(tasks, OwnTask):
+        ensure_trial_is_passed(task)
     return task
 
 

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
-from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django import forms
+from django.contrib import messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 from django_filters import ChoiceFilter, FilterSet, ModelChoiceFilter
 
+from annotation.labelling.handling import MAX_TEXT
 from annotation.labelling.kind import LabelWork
-from annotation.models import Annotator, LabelTask
+from annotation.labelling.replying import NoRemark, reply
+from annotation.labelling.trial import answering
+from annotation.models import Annotator, LabelTask, RemarkReply
+from annotation.studies.estimates import estimate
 from annotation.studies.kind import work_of
+from annotation.studies.member_views import member_of
 from annotation.studies.narrowing import NarrowedForm, without_stale
 from annotation.studies.scope import study_of
 from annotation.studies.views import form_page, work_named
@@ -33,6 +47,14 @@ class TaskTable(ListTable):
     remarks = Column(_("Remarks"), orderable=False)
 
 
+REMARKS: dict[str, Callable[[Any], Any]] = {
+    "flagged": lambda rows: rows.filter(is_flagged=True),
+    "comment": lambda rows: rows.exclude(comment=""),
+    "unanswered": lambda rows: rows.unanswered(),
+    "answered": lambda rows: rows.filter(Exists(RemarkReply.objects.order_by().filter(task=OuterRef("pk")))),
+}
+
+
 class TaskFilter(FilterSet):  # type: ignore[misc]
     """Tasks by person, state and remark."""
 
@@ -47,10 +69,13 @@ class TaskFilter(FilterSet):  # type: ignore[misc]
     state = ChoiceFilter(label=_("State"), choices=LabelTask.State.choices)
     remarks = ChoiceFilter(
         label=_("Remarks"),
-        choices=[("flagged", _("flagged")), ("comment", _("with a comment"))],
-        method=lambda rows, _name, value: (
-            rows.filter(is_flagged=True) if value == "flagged" else rows.exclude(comment="")
-        ),
+        choices=[
+            ("flagged", _("flagged")),
+            ("comment", _("with a comment")),
+            ("unanswered", _("to answer")),
+            ("answered", _("answered")),
+        ],
+        method=lambda rows, _name, value: REMARKS[value](rows),
     )
 
 
@@ -70,7 +95,7 @@ class TaskList(ListPage):
         self.kind = kind
         self.extra_context = {"study": study, "kind": kind}
         tasks = study.label_tasks.order_by("annotator__label", "position")
-        return tasks.select_related("annotator", "item", *kind.about_rows)
+        return tasks.select_related("annotator", "item", *kind.about_rows).prefetch_related("replies")
 
     def get_table_kwargs(self) -> dict[str, Any]:
         """Each kind of study has a word for what its tasks are about."""
@@ -79,6 +104,42 @@ class TaskList(ListPage):
 
 
 study_work = TaskList.for_users_with("annotation.view_study")
+
+
+class ReplyForm(forms.Form):
+    """What a researcher answers to a flag or a comment."""
+
+    text = forms.CharField(
+        label=_("Answer"),
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_(
+            "The annotator reads it beside the item, and a count on their page of work says that it is there."
+        ),
+    )
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpResponse:
+    """Answer a flag or a comment; what was answered before stays above the form."""
+    study = study_of(request, uid)
+    kind = work_of(study)
+    if not isinstance(kind, LabelWork):
+        raise Http404
+    rows = study.label_tasks.select_related("study", "annotator", "item", *kind.about_rows)
+    row = get_object_or_404(rows, uid=task)
+    form = ReplyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            reply(task=row, text=form.cleaned_data["text"], by=request.user, now=timezone.now())
+        except NoRemark:
+            messages.warning(request, _("The annotator has taken the remark back meanwhile; nothing was stored."))
+        else:
+            messages.success(request, _("Your answer is on the annotator's page."))
+        return redirect(f"{reverse('annotation:study-work', args=[study.uid])}?remarks=unanswered")
+    context = {"study": study, "kind": kind, "task": row, "about": kind.about(row), "form": form}
+    return page(request, "annotation/remark_reply.html", context, status=422 if form.errors else 200)
 
 
 @requires("annotation.change_study")
@@ -91,6 +152,24 @@ def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
         raise Http404
     form = without_stale(narrowed, request)
     count = form.count() if form.is_valid() else None
+    takes = estimate(form.sizes(count), work.words.minutes, request.POST) if count and work.words else None
+    expected = None
+    if takes is not None:
+        expected = work.outlook(takes.design.measured, user=request.user, now=timezone.now())
+    chosen: dict[str, Any] = {"count": count, "takes": takes, "expected": expected}
     if wants_fragment(request):
-        return page(request, narrowed.COUNTED, {"form": form, "count": count})
-    return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, count=count)
+        return page(request, narrowed.COUNTED, {"form": form, **chosen})
+    return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, **chosen)
+
+
+@requires("annotation.change_study")
+@require_POST
+def allow_try(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
+    """Let somebody who is out of tries have another one."""
+    member = member_of(study_of(request, uid), annotator)
+    words = {"name": member.annotator.label}
+    if answering.allow_another(member=member, by=request.user, now=timezone.now()):
+        messages.success(request, gettext("%(name)s can try once more.") % words)
+    else:
+        messages.info(request, gettext("%(name)s needs no other try.") % words)
+    return redirect("annotation:study-annotators", uid)

@@ -22,6 +22,7 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.overview_page import Remark
 from annotation.studies.sampling import Item, sample
 from benchmarks import audit
+from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Subtopic, Summary, System
 
 ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
@@ -43,6 +44,35 @@ class BadList(Exception):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__(" ".join(self.problems))
+
+
+def all_haystacks(seed: int) -> dict[str, Any]:
+    """What a form is filled with to draw from all haystacks that one works with."""
+    return {"haystacks": list(Haystack.objects.for_work().values_list("pk", flat=True)), "seed": seed}
+
+
+def all_sources(seed: int) -> dict[str, Any]:
+    """The same of all documents with reference summaries; of all haystacks with documents where there are none."""
+    corpora = list(source_corpora())
+    if corpora:
+        return {"corpora": corpora, "seed": seed}
+    return {"haystacks": list(Haystack.objects.for_work().with_documents().values_list("pk", flat=True)),
+            "seed": seed}  # fmt: skip
+
+
+def lacking(n: int, *, with_documents: bool = False) -> str:
+    """What is missing for a draw of n summaries of systems; empty where there are as many."""
+    haystacks = Haystack.objects.for_work()
+    if with_documents:
+        haystacks = haystacks.with_documents() | Haystack.objects.current().sources()
+    n_found = labellable().exclude(origin=Summary.Origin.SESSION).filter(haystack__in=haystacks).count()
+    if not n_found:
+        return _(
+            "No summary of a system is here yet: import a haystack with summaries, or let a summarizer write."
+        )
+    return "" if n_found >= n else _("Only %(found)d of %(n)d summaries are here: all are taken.") % {
+        "found": n_found, "n": n,
+    }  # fmt: skip
 
 
 def candidates(

@@ -14,8 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
+from annotation.studies.estimates import Sizes
 from annotation.studies.kind import NotPossible
 from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
+from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
 
 WAYS = [
@@ -28,11 +30,16 @@ MAX_LIST_BYTES = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many summaries a form chooses, of how many that match, and how many of these each system has."""
+    """How many summaries a form chooses, of how many that match, and how many of these each system has.
+
+    The matching ones are on `n_subtopics`, with `n_insights` of a summary on average.
+    """
 
     n: int
     n_matching: int
     systems: Sequence[tuple[str, int]]
+    n_subtopics: int
+    n_insights: float
 
 
 class SummariesForm(NarrowedForm):
@@ -50,6 +57,7 @@ class SummariesForm(NarrowedForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
+    corpora = any_of(_("Documents with reference summaries"))
     with_systems = forms.BooleanField(label=_("Summaries of systems"), required=False, initial=True)
     with_people = forms.BooleanField(
         label=_("Summaries that people handed in"),
@@ -79,18 +87,23 @@ class SummariesForm(NarrowedForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
+        self.fields["corpora"].choices = [(name, name) for name in source_corpora()]  # type: ignore[attr-defined]
         self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
 
     def _haystacks_so_far(self) -> list[Haystack]:
-        """Those that are ticked, whether or not the rest of the form is right."""
+        """Those that are ticked, and sources of what is, whether or not the rest of the form is right."""
         ticked = [value for value in self["haystacks"].value() or () if str(value).isdecimal()]
-        return list(self.fields["haystacks"].queryset.filter(pk__in=ticked))  # type: ignore[attr-defined]
+        haystacks = list(self.fields["haystacks"].queryset.filter(pk__in=ticked))  # type: ignore[attr-defined]
+        for name in self["corpora"].value() or ():
+            haystacks += Haystack.objects.current().sources().in_corpus(str(name))
+        return haystacks
 
     def _narrow_by(self, offer: summaries.Offer) -> None:
-        is_one = len({subtopic.haystack_id for subtopic in offer.subtopics}) == 1
+        subtopics = [row for row in offer.subtopics if not row.haystack.is_source]
+        is_one = len({subtopic.haystack_id for subtopic in subtopics}) == 1
         choices: dict[str, list[tuple[Any, Any]]] = {
             "subtopics": [
-                (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in offer.subtopics
+                (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in subtopics
             ],
             "systems": [(name, name) for name in offer.systems],
             "retrievers": [(name, name or _("full context")) for name in offer.retrievers],
@@ -104,7 +117,7 @@ class SummariesForm(NarrowedForm):
         self.listed: Sequence[Summary] = ()
         if data.get("way") == "list":
             self._read_list(data)
-        elif not data.get("haystacks"):
+        elif not (data.get("haystacks") or data.get("corpora")):
             self.add_error("haystacks", _("Choose at least one haystack."))
         elif not (data.get("with_systems") or data.get("with_people")):
             self.add_error("with_systems", _("Choose summaries of systems, of people, or both."))
@@ -153,14 +166,28 @@ class SummariesForm(NarrowedForm):
         """How many summaries that is, of a form that is right."""
         data = self.cleaned_data
         if data["way"] == "list":
-            return Count(len(self.listed), len(self.listed), ())
-        systems = summaries.counted(self._matching())
-        n = sum(number for _name, number in systems)
-        return Count(min(n, data["n_sample"]) if data["way"] == "sample" else n, n, systems)
+            systems, rows = [], summaries.labellable().filter(pk__in=[row.pk for row in self.listed])
+        else:
+            rows = self._matching()
+            systems = summaries.counted(rows)
+        about = list(rows.values_list("subtopic", "n_insights"))  # type: ignore[misc]  # an annotation
+        n = len(about)
+        return Count(
+            n=min(n, data["n_sample"]) if data["way"] == "sample" else n,
+            n_matching=n,
+            systems=systems,
+            n_subtopics=len({subtopic for subtopic, _n in about}),
+            n_insights=sum(each for _subtopic, each in about) / n if n else 0.0,
+        )
+
+    def sizes(self, count: Count) -> Sizes:
+        """Summaries, each with one answer, in their subtopics."""
+        return Sizes(count.n, count.n, min(count.n, count.n_subtopics))
 
     def _matching(self) -> QuerySet[Summary, Summary]:
-        names = ("haystacks", "with_systems", "with_people", *self.NARROWED_BY)
-        return summaries.candidates(user=self.user, **{name: self.cleaned_data[name] for name in names})
+        names = ("with_systems", "with_people", *self.NARROWED_BY)
+        chosen = {name: self.cleaned_data[name] for name in names}
+        return summaries.candidates(self._haystacks_so_far(), user=self.user, **chosen)
 
 
 def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
@@ -175,6 +202,7 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
     of_systems = chosen.exclude(origin=Summary.Origin.SESSION)
     haystacks = Haystack.objects.filter(pk__in=chosen.values("haystack"))
     offer = summaries.offered(haystacks, user=user)
+    way: dict[str, Any]
     which: dict[str, Any] = {
         "with_systems": of_systems.exists(),
         "with_people": chosen.filter(origin=Summary.Origin.SESSION).exists(),
@@ -183,8 +211,11 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
         "retrievers": narrowed_to(of_systems.values_list("system__retriever", flat=True), offer.retrievers),
     }
     matching = set(summaries.candidates(haystacks, user=user, **which))
+    if haystacks.sources().exists():  # which datasets they were chosen from is not kept
+        way = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
+        return {"haystacks": [row.pk for row in haystacks.without_sources()], **which, **way}
     if study.labels_are_random:
-        way: dict[str, Any] = {"way": "sample", "n_sample": len(chosen)}
+        way = {"way": "sample", "n_sample": len(chosen)}
     elif set(chosen) <= matching <= set(items):
         way = {"way": "all"}
     else:

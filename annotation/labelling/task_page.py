@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +14,28 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.activity import CONTACT_EVERY_S, LONGEST_GAP
-from annotation.labelling.position import Position, ahead_of, page_of, position_of
+from annotation.labelling.keys import COMMON, Key, keys_in_use, own_keys, usual_of
+from annotation.labelling.position import OPEN_STATES, Position, ahead_of, page_of, position_of
 from annotation.labelling.recording import AnswerKind, Outcome
-from annotation.models import LabelItem, LabelTask, Study
+from annotation.labelling.trial.examples import TrialKind
+from annotation.models import LabelItem, LabelTask, RemarkReply, Study
 from annotation.pane import Pane
-from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.studies.earnings import pay
+from annotation.studies.guidelines import current_guideline, guideline_html
+from annotation.studies.preferences import SWITCHES, Preferences, preferences_of
+from annotation.studies.rhythm import OFFER_AFTER, day_of, goal_of, items_an_hour
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionText:
+    """What an answer was given to, in the language of the material."""
+
+    text: str
+    language: str = ""
+    beside: str = ""
+    """What it is part of, in the same language."""
+    about: str = ""
+    """What it is called on the page, in the reader's language, where it is not what the task itself asks."""
 
 
 class TaskPage:
@@ -29,6 +48,34 @@ class TaskPage:
     task_template = ""
     task_rows: tuple[str, ...] = ()
     """What the page shows of a task beside its study and annotator, as `select_related` names it."""
+    keys: tuple[Key, ...] = ()
+    """Keys beside those of all label work, which a person may change."""
+    fixed_keys = ""
+    """Characters that do something on this page and cannot be changed."""
+    question_rows: tuple[str, ...] = ()
+    """What `question_of` reads of an answer, as `select_related` names it."""
+    beside_rows: tuple[str, ...] = ()
+    """The same of `question_beside`."""
+
+    @property
+    def all_keys(self) -> tuple[Key, ...]:
+        """Every key that a person may change, those of all label work first."""
+        return (*COMMON, *self.keys)
+
+    def own_keys(self, preferences: Preferences) -> dict[str, str]:
+        """The keys of a person that differ from the usual ones, by name."""
+        return own_keys(self.all_keys, preferences.keys.get(self.value, {}))
+
+    def question_of(self, row: Any) -> QuestionText:
+        """What an answer was given to, for the list of a person's last answers."""
+        return QuestionText(str(row.task.item))
+
+    def question_beside(self, row: Any) -> QuestionText:
+        """The same, of what is optional."""
+        return self.question_of(row)
+
+    trial: TrialKind[Any] | None = None
+    """The worked examples that a study can begin with."""
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         """What the template shows beside what every kind does."""
@@ -78,22 +125,58 @@ class Place:
     is_open: bool
 
 
-def context_of(page: TaskPage, task: LabelTask, *, place: Place | None = None) -> dict[str, Any]:
-    """What the template of a task's page shows, in a fixed number of queries; `place` if it is not stored."""
-    study = task.study
-    guideline, place = current_guideline(study), place or place_of(task)
+def context_of(
+    page: TaskPage, task: LabelTask, *, place: Place | None = None, shown: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What the template of a task's page shows, in a fixed number of queries.
+
+    `place` is where a task is that is not stored, and `shown` what the kind shows of an item that is not either.
+    """
+    study, at = task.study, place or place_of(task)
+    guideline, preferences = current_guideline(study), preferences_of(task.annotator)
+    chosen = page.own_keys(preferences)
     return {
         "task": task,
         "study": study,
-        "position": place.position,
+        "position": at.position,
         "guideline": guideline,
-        "guideline_html": render_markdown(guideline.body) if guideline else "",
-        "is_open": place.is_open,
-        "previous_url": place.previous_url,
-        "next_url": place.next_url,
-        "onward_url": place.onward[0][1] if place.onward else place.end_url,
-        "config_json": _config_json(task, place, version=guideline.version if guideline else None),
-        **page.page_context(task),
+        "guideline_html": guideline_html(guideline),
+        "is_open": at.is_open,
+        "previous_url": at.previous_url,
+        "next_url": at.next_url,
+        "onward_url": at.onward[0][1] if at.onward else at.end_url,
+        "choice_url": at.acts["choice"],
+        "undo_url": at.acts["undo"],
+        "preferences": preferences,
+        "keys": keys_in_use(page.all_keys, chosen),
+        "config_json": json.dumps(
+            _config(task, at, version=guideline.version if guideline else None)
+            | {"keys": usual_of(page.all_keys, chosen)}
+            | {name: getattr(preferences, name) for name in SWITCHES}
+        ),
+        **({} if place else {"rhythm": rhythm_of(task, at.position), "replies": _replies(task)}),
+        **(page.page_context(task) if shown is None else shown),
+    }
+
+
+def _replies(task: LabelTask) -> Iterable[RemarkReply]:
+    """Answers of researchers, beside a remark that still stands; all are on a page of their own."""
+    return task.replies.all() if task.has_remark else ()
+
+
+def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
+    """What the quiet line on the page of a task says, as the person wants it; three queries, or none."""
+    study, preferences = task.study, preferences_of(task.annotator)
+    if not preferences.shows_pace:
+        return {"is_shown": False}
+    day = day_of(task.annotator, timezone.now())
+    return {
+        "is_shown": True,
+        "today": day.earned or ([(study.currency, Decimal(0))] if study.hourly_rate else []),
+        "goal": goal_of(preferences, day),
+        "per_hour": items_an_hour(task.annotator, study),
+        "of_study": pay(position.worked_ms, study.hourly_rate) if study.hourly_rate else None,
+        "n_open": position.n_open,
     }
 
 
@@ -110,7 +193,8 @@ def place_of(task: LabelTask) -> Place:
         next_url=page_of(study.kind, following.uid) if following else "",
         end_url=f"{end}?after={position.number}",
         onward=tuple((str(uid), page_of(study.kind, uid)) for uid in ahead_of(task)),
-        acts={name: _act(name, task) for name in (*ACTS, "near")},
+        acts={name: _act(name, task) for name in (*ACTS, "near", "rhythm", "read")}
+        | {"prefer": reverse("annotation:prefer")},
         is_open=study.state == Study.State.OPEN,
     )
 
@@ -120,27 +204,27 @@ def _act(name: str, task: LabelTask) -> str:
     return reverse(f"annotation:label-{name}", args=[*kind, task.uid])
 
 
-def _config_json(task: LabelTask, place: Place, *, version: int | None) -> str:
+def _config(task: LabelTask, place: Place, *, version: int | None) -> dict[str, Any]:
     """What the scripts of the page get: addresses of its acts, and how the task stands."""
-    return json.dumps(
-        {
-            "kind": task.study.kind,
-            "task": place.name,
-            "person": place.person,
-            "urls": place.acts | {"login": reverse("login"), "end": place.end_url},
-            "onward": [{"task": name, "url": url} for name, url in place.onward],
-            "number": place.position.number,
-            "revision": task.revision,
-            "states": {value: str(label) for value, label in LabelTask.State.choices},
-            "has_feedback": task.item.role == LabelItem.Role.TRAINING,
-            "guideline": version,
-            "time_zone": timezone.get_current_timezone_name(),
-            "contact_every_s": CONTACT_EVERY_S,
-            "longest_gap_s": LONGEST_GAP.total_seconds(),
-            "is_open": place.is_open,
-            "n_done_besides": place.position.n_done - (task.state == LabelTask.State.DONE),
-        }
-    )
+    return {
+        "kind": task.study.kind,
+        "task": place.name,
+        "person": place.person,
+        "urls": place.acts | {"login": reverse("login"), "end": place.end_url},
+        "onward": [{"task": name, "url": url} for name, url in place.onward],
+        "number": place.position.number,
+        "revision": task.revision,
+        "states": {value: str(label) for value, label in LabelTask.State.choices},
+        "has_feedback": task.item.role == LabelItem.Role.TRAINING,
+        "guideline": version,
+        "time_zone": timezone.get_current_timezone_name(),
+        "contact_every_s": CONTACT_EVERY_S,
+        "longest_gap_s": LONGEST_GAP.total_seconds(),
+        "is_open": place.is_open,
+        "n_done_besides": place.position.n_done - (task.state == LabelTask.State.DONE),
+        "n_open_besides": place.position.n_open - (task.state in OPEN_STATES),
+        "offer_after": OFFER_AFTER,
+    }
 
 
 def payload_of(page: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:

@@ -50,12 +50,10 @@ def last_act(*, model: Any, tasks: Tasks, op_id: str, only_here: bool, now: date
     """
     here = _waited_for(tasks)
     answers = model.objects.filter(task__study=here.study_id, task__annotator=here.annotator_id)
-    if only_here:
-        answers = answers.filter(task=here)
-    delivered = answers.filter(op_id=op_id).exclude(op_id="").first()
+    delivered = answers.filter(op_id=op_id).exclude(op_id="").first()  # on whatever task, also with `only_here`
     if delivered is not None:
         return LastAct(delivered, is_repeated=True)
-    row = newest_act(answers)
+    row = newest_act(answers.filter(task=here) if only_here else answers)
     if row is None:
         return None
     if row.task_id != here.pk:
@@ -110,12 +108,13 @@ def _waited_for(tasks: Tasks) -> LabelTask:
 def is_newer(model: Any, other: Any, *, tasks: Tasks, op_id: str, only_here: bool) -> bool:
     """Whether the act that an undo takes back, or took back by this `op_id`, is of `model` and not of `other`."""
     here = rows_of(tasks).get()
-    about = {"task": here} if only_here else {"task__study": here.study_id, "task__annotator": here.annotator_id}
-    answers, beside = model.objects.filter(**about), other.objects.filter(**about)
-    if op_id and answers.filter(op_id=op_id).exists():
+    of_person = {"task__study": here.study_id, "task__annotator": here.annotator_id}
+    if op_id and model.objects.filter(**of_person, op_id=op_id).exists():
         return True
-    if op_id and beside.filter(op_id=op_id).exists():
+    if op_id and other.objects.filter(**of_person, op_id=op_id).exists():
         return False
+    about = {"task": here} if only_here else of_person
+    answers, beside = model.objects.filter(**about), other.objects.filter(**about)
     last, last_beside = newest_act(answers), newest_act(beside)
     return last is not None and (last_beside is None or last.made_at > last_beside.made_at)
 

@@ -26,7 +26,9 @@ from annotation.labelling.handling import OwnTask
 from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, position_of, tasks_beside
 from annotation.labelling.recording import AnswerKind, Outcome, record
 from annotation.labelling.recording import undo as undo_answer
-from annotation.labelling.task_page import TaskPage, context_of, payload_of
+from annotation.labelling.replying import have_read
+from annotation.labelling.task_page import TaskPage, context_of, payload_of, rhythm_of
+from annotation.labelling.trial.progress import comes_first
 from annotation.labelling.undoing import Undone, is_newer, undo_skip, undone_on
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
@@ -50,6 +52,8 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     row = get_object_or_404(of_kind, uid=uid)
     if not consent.is_given(row.annotator):
         return redirect("annotation:consent")
+    if kind.trial is not None and comes_first(row):
+        return redirect("annotation:trial", row.study.uid)
     instead = kind.page_instead(request, row)
     if instead is not None:
         return instead
@@ -174,6 +178,28 @@ def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
     return _state_of(handling.remark(tasks=tasks, is_flagged=is_flagged, comment=comment, now=now))
 
 
+@requires(LOGGED_IN, json=True)
+@require_POST
+def read(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The annotator has read what a researcher answered to a remark; of a closed study too."""
+    row = get_object_or_404(LabelTask.objects.for_annotator(request.user).select_related("study"), uid=uid)
+    have_read(tasks=LabelTask.objects.filter(pk=row.pk), now=timezone.now())
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse(_state_of(row), headers={"Cache-Control": "no-store"})
+    return redirect(page_of(row.study.kind, row.uid))
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def rhythm(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The quiet line of a task's page, as it stands now."""
+    visible = LabelTask.objects.for_annotator(request.user).visible().select_related("study", "annotator")
+    row = get_object_or_404(visible, uid=uid)
+    context = {"study": row.study, "rhythm": rhythm_of(row, position_of(row))}
+    return render(request, "annotation/_label_rhythm.html", context)
+
+
 @requires("annotation.do_work")
 @require_safe
 @never_cache
@@ -203,14 +229,17 @@ def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     study, tasks = _own_tasks(request, uid)
     rows = listed(tasks)
     worked_ms = tasks.aggregate(ms=Sum("active_ms"))["ms"] or 0
+    n_done = sum(row.state == LabelTask.State.DONE for row in rows)
     context = {
         "study": study,
         "worked_ms": worked_ms,
         "earned": pay(worked_ms, study.hourly_rate),
+        "each_ms": worked_ms // n_done if n_done else None,
+        "next_study": LabelTask.objects.filter(annotator=annotator_behind(request)).next_study(after=study),
         "n": len(rows),
         "n_open": sum(row.is_open for row in rows),
         "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),
-        "n_done": sum(row.state == LabelTask.State.DONE for row in rows),
+        "n_done": n_done,
         "skipped": [row for row in rows if row.state == LabelTask.State.SKIPPED],
         "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
     }
@@ -249,7 +278,8 @@ def barred(request: HttpRequest, task: LabelTask, *, reason: str) -> HttpRespons
 
     Whoever has seen what a haystack says never writes on it again, so what is still to be written comes first.
     """
-    haystack = task.item.summary.haystack
+    item = task.item
+    haystack = item.summary.haystack if item.summary_id else item.question.haystack
     if LabelTask.objects.filter(pk=task.pk).with_blocked().filter(is_blocked=True).exists():
         return render(request, "annotation/label_later.html", {"study": task.study}, status=409)
     record_exposure(user=request.user, haystack=haystack, reason=reason, now=timezone.now())

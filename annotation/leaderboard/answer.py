@@ -14,11 +14,12 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import kind_named
 from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
+from annotation.leaderboard.labelled import Sample
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
 from benchmarks.results.sheet import Card, Cell, Note, Unit
 from benchmarks.scoring.minutes import Minutes
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import FEW_CLUSTERS, Stat
 from benchmarks.scoring.summhay import Score
 
 ROWS, ONE_EACH, AS_PAPER = "rows", "rows-one", "paper"
@@ -58,14 +59,27 @@ class Layout:
 
 def answer(layout: Layout) -> str:
     """Who leads, by how much, and whether that is more than chance."""
-    block = layout.board.blocks[0]
+    block = layout.board.leading
     n_others = len(block.level) - 1
     level = ngettext(
         "%(n)d other row is level with the best system.",
         "%(n)d other rows are level with the best system.",
         n_others,
     )
-    return _leads(layout, block) + (f" {level % {'n': n_others}}" if n_others > 0 else "")
+    said = [_leads(layout, block)]
+    if n_others > 0:
+        said.append(level % {"n": n_others})
+    said += [_leads_apart(layout, other) for other in layout.board.blocks if other.systems and other != block][:1]
+    return " ".join(said)
+
+
+def _leads_apart(layout: Layout, block: Block) -> str:
+    """Who leads a block of other subtopics."""
+    best = block.systems[0]
+    words = {"n": block.n_subtopics, "best": layout.name(best), "joint": points(best.row.stats["joint"])}
+    return (
+        _("Systems on other subtopics are ranked by themselves: on %(n)d, %(best)s leads with %(joint)s.") % words
+    )
 
 
 def _leads(layout: Layout, block: Block) -> str:
@@ -78,7 +92,7 @@ def _leads(layout: Layout, block: Block) -> str:
     n = ngettext("%(n)d subtopic", "%(n)d subtopics", block.n_subtopics) % {"n": block.n_subtopics}
     if people is None:
         return _("%(best)s leads with a joint score of %(joint)s on %(n)s.") % {
-            "best": layout.name(best), "joint": _points(joint), "n": n,
+            "best": layout.name(best), "joint": points(joint), "n": n,
         }  # fmt: skip
     difference = best.joint_to_people
     if difference is None or difference.value is None:
@@ -103,43 +117,47 @@ def _leads(layout: Layout, block: Block) -> str:
 
 def cards(layout: Layout) -> Iterator[Card]:
     """The headline figures: people, the best system, how long people need for its score, and of how much."""
-    board, points = layout.board, Unit.POINTS
-    block = board.blocks[0]
+    board, unit = layout.board, Unit.POINTS
+    block = board.leading
     people, best = board.people, next(iter(block.systems), None)
     if people is not None:
-        yield Card(
-            "people", _("People, joint"), people.row.stats["joint"].scaled(100), points, _who(people, layout)
-        )
+        joint = block.people or people.row.stats["joint"]
+        yield Card("people", _("People, joint"), joint.scaled(100), unit, _who(people, block, layout))
     if best is not None:
         joint = best.row.stats["joint"]
         name = "" if joint.value is None else layout.name(best)
-        yield Card("best", _("Best system, joint"), joint.scaled(100), points, name)
+        yield Card("best", _("Best system, joint"), joint.scaled(100), unit, name)
     if best is not None and best.minutes is not None:
-        found = minutes_cell(best.minutes)
-        between = f" ({found.aside})" if found.aside else ""
+        minutes = minutes_cell(best.minutes)
+        between = f" ({minutes.aside})" if minutes.aside else ""
         about = _("of people's active time reach the best system%(between)s") % {"between": between}
-        yield Card("minutes", _("Human minutes"), best.minutes.value, Unit.MINUTES, about, text=found.text)
+        yield Card("minutes", _("Human minutes"), best.minutes.value, Unit.MINUTES, about, text=minutes.text)
     elif people is None:
         yield Card("rows", _("Rows"), len(board.lines), Unit.COUNT, _("systems with their documents"))
     n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)
     about = ngettext("%(n)d insight", "%(n)d insights", n_insights) % {"n": n_insights}
-    if people is not None and people.writers is not None:
+    if people is not None and people.writers is not None and people.row.subtopics <= block.lines[0].row.subtopics:
         n = people.writers.n_writers
         about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
     yield Card("subtopics", _("Subtopics"), block.n_subtopics, Unit.COUNT, about)
 
 
-def _who(line: Line, layout: Layout) -> str:
-    """Of whom a row of people is, with their documents."""
+def _who(line: Line, block: Block, layout: Layout) -> str:
+    """Of whom a row of people is, with their documents, and on which subtopics of those of a block."""
     if line.writers is None:
         return ""
+    documents = layout.names[line.entry.retriever]
+    if block.people is None:
+        return f"{_('On other subtopics')} · {documents}"
+    if not line.row.subtopics <= block.lines[0].row.subtopics:
+        return f"{_('On the subtopics of these systems')} · {documents}"
     sessions = ngettext("%(n)d session", "%(n)d sessions", line.writers.n_sessions)
     writers = ngettext("%(n)d writer", "%(n)d writers", line.writers.n_writers)
     n_sessions, n_writers = line.writers.n_sessions, line.writers.n_writers
-    return f"{sessions % {'n': n_sessions}}, {writers % {'n': n_writers}} · {layout.names[line.entry.retriever]}"
+    return f"{sessions % {'n': n_sessions}}, {writers % {'n': n_writers}} · {documents}"
 
 
-def _points(stat: Stat) -> str:
+def points(stat: Stat) -> str:
     """A score from 0 to 100 with its interval, in a sentence."""
     if stat.value is None:
         return "–"
@@ -147,13 +165,15 @@ def _points(stat: Stat) -> str:
     return f"{100 * stat.value:.1f}{between}"
 
 
-def minutes_cell(found: Minutes) -> Cell:
+def minutes_cell(minutes: Minutes) -> Cell:
     """Minutes of people with their interval; what is never reached is said so."""
-    if found.low is None or found.high is None:
-        return Cell(found.value, aside=_("too few"), text=_minutes(found.value))
-    if math.isinf(found.low):
-        return Cell(found.value, text=_minutes(found.value))  # nor do the ends of its interval reach it
-    return Cell(found.value, aside=f"{_minutes(found.low)} – {_minutes(found.high)}", text=_minutes(found.value))
+    if minutes.low is None or minutes.high is None:
+        return Cell(minutes.value, aside=_("too few"), text=_minutes(minutes.value))
+    if math.isinf(minutes.low):
+        return Cell(minutes.value, text=_minutes(minutes.value))  # nor do the ends of its interval reach it
+    return Cell(
+        minutes.value, aside=f"{_minutes(minutes.low)} – {_minutes(minutes.high)}", text=_minutes(minutes.value)
+    )
 
 
 def _minutes(value: float) -> str:
@@ -171,13 +191,10 @@ def reading(layout: Layout) -> Iterator[Note]:
             "Coverage is the judge's expected value where available; citation and joint scores use its labels."
         )
     yield Note(scores)
-    if note := description_of(view.judge.kind):
+    if note := description_of(view.judge.kind, view.judge.config):
         yield Note(note)
     if len(board.blocks) > 1:
         yield Note(_ranked_apart(board.blocks[0], board))
-    for block in board.blocks:
-        if block.detectable is not None:
-            yield Note(_ranks(block))
     if board.people is None:
         yield Note(_("No session on these subtopics has been scored by this judge."))
         return
@@ -195,13 +212,54 @@ def reading(layout: Layout) -> Iterator[Note]:
     yield from _definitions(layout, board.people)
 
 
-def _ranks(block: Block) -> str:
-    """How ranks are read, and which gaps of a block would show."""
-    words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
-    said = _(
-        "Ranks compare %(rows)d systems at once on %(n)d subtopics; small figures are the ranks that a row may "
-        "have. Bold: level with the best. A gap under about %(gap)s points would often not show."
+def below(layout: Layout) -> Iterator[Note]:
+    """How the ranks of the table above are read, and which gaps of each block would show."""
+    gaps = [_gap(layout, block) for block in layout.board.blocks if block.detectable is not None]
+    if not gaps:
+        return
+    ranks = _(
+        "Bold (level_with_best in files): level with the best, where all systems of the same subtopics are "
+        "compared at once. Small figures: 95 % intervals, and the ranks that a row may have."
     )
+    if any(block.n_subtopics < FEW_CLUSTERS for block in layout.board.blocks):
+        gaps.append(_("Under 10 subtopics such intervals hold the truth in about 90 to 95 of 100."))
+    yield Note(" ".join([ranks, *gaps]))
+
+
+def of_sample(sample: Sample | None) -> Iterator[Note]:
+    """What people labelled of the texts above, and what follows from it; nothing without labels."""
+    if sample is None:
+        return
+    if not sample.is_random:
+        yield Note(
+            _(
+                "People have labelled some of these texts. Where the results of their study say that they are a "
+                "random draw, coverage by labels and judge stands here."
+            )
+        )
+        return
+    words = _(
+        "Coverage, labels and judge (coverage_labelled in files): the mean over summaries as people would label "
+        "them. %(people)s labelled %(n)d of the %(all)d texts, a random draw, on %(subtopics)d subtopics "
+        "(%(studies)s); the judge, which saw all, counts as far as that narrows the interval (PPI++). Intervals "
+        "are over labelled subtopics, haystacks are strata; other columns are by the judge alone."
+    )
+    yield Note(
+        words
+        % {
+            "people": ngettext("%(n)d person", "%(n)d people", sample.n_people) % {"n": sample.n_people},
+            "n": sample.n_labelled,
+            "all": sample.n_texts,
+            "subtopics": sample.n_subtopics,
+            "studies": ", ".join(f"“{name}”" for name in sample.studies),
+        }
+    )
+
+
+def _gap(layout: Layout, block: Block) -> str:
+    """The gap that comparing the systems of a block would find."""
+    words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
+    said = _("Among %(rows)d systems on %(n)d subtopics, a gap of %(gap)s points is found in 80 of 100 cases.")
     return said % words
 
 

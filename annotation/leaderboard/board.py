@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from statistics import fmean
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from annotation.leaderboard.labelled import Sample, drawn_at_random, labelled_means, labels_on
+from annotation.leaderboard.ratings import facts_of, mean_ratings, ratings_of, texts_by_entry
 from annotation.leaderboard.time import active_time
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.finals import AVERAGES, scored_text
@@ -22,10 +24,10 @@ from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes
-from benchmarks.scoring.standing import Standing
+from benchmarks.scoring.rank_intervals import RankInterval
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.survival import TimeToScore
@@ -84,9 +86,10 @@ class Line:
 
     `to_people` are its figures minus people's on the subtopics that both have, `to_above` those minus the row's
     above; `minutes` is the active time of people that its joint score is worth, `times` how long sessions take to
-    shares of it. Only rows of people have
-    `writers`. `standing` is that of a system by joint score among those on the same subtopics, `detectable` the
-    gap, from 0 to 1, that a comparison of these finds in 80 of 100.
+    shares of it. Only rows of people have `writers`. `standing` is the rank of a system by joint score among those
+    on the same subtopics, `detectable` the gap, from 0 to 1, that a comparison of these finds in 80 of 100.
+    `ratings` are the means of what people and models gave its texts; `labelled` is its coverage by people's
+    labels with the judge's help.
     """
 
     entry: Entry
@@ -96,8 +99,10 @@ class Line:
     to_above: dict[str, Stat] = field(default_factory=dict)
     minutes: Minutes | None = None
     times: tuple[TimeToScore, ...] = ()
-    standing: Standing | None = None
+    standing: RankInterval | None = None
     detectable: float | None = None
+    ratings: Mapping[str, Stat] = field(default_factory=dict)
+    labelled: Stat | None = None
 
     @property
     def is_people(self) -> bool:
@@ -122,9 +127,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows that have the same subtopics, which alone are ranked; the best joint score first."""
+    """Rows that have the same subtopics, which alone are ranked; the best joint score first.
+
+    `people` is people's joint score on these subtopics, None where they wrote on none of them.
+    """
 
     lines: tuple[Line, ...]
+    people: Stat | None = None
 
     @property
     def n_subtopics(self) -> int:
@@ -149,14 +158,26 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All rows, block after block: first those with most subtopics, in each the best joint score first."""
+    """All rows, block after block: first those with most subtopics, in each the best joint score first.
+
+    `people_on` is people's joint score on the subtopics of each block, `sample` what people labelled.
+    """
 
     lines: tuple[Line, ...]
+    people_on: tuple[Stat | None, ...] = ()
+    sample: Sample | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The rows by which subtopics they have."""
-        return tuple(Block(tuple(rows)) for _subtopics, rows in groupby(self.lines, _subtopics_of))
+        rows = [tuple(rows) for _subtopics, rows in groupby(self.lines, _subtopics_of)]
+        return tuple(Block(of, on) for of, on in zip_longest(rows, self.people_on))
+
+    @property
+    def leading(self) -> Block:
+        """The block that the answer is about: the first one with a system."""
+        blocks = self.blocks
+        return next((block for block in blocks if block.systems), blocks[0])
 
     @property
     def n_subtopics(self) -> int:
@@ -177,8 +198,8 @@ class Board:
     def settings(self) -> list[str]:
         """The retrievers and orders of the full context that occur, in the order of the papers."""
         known = ("random", "vector", "longembed", "keywords", "rerank3", "oracle", "full-ctxt")
-        found = {line.entry.retriever for line in self.lines}
-        return [name for name in known if name in found] + sorted(found - set(known))
+        used = {line.entry.retriever for line in self.lines}
+        return [name for name in known if name in used] + sorted(used - set(known))
 
     def line(self, system: str, retriever: str) -> Line | None:
         """The row of a system with a retriever."""
@@ -230,8 +251,13 @@ def facts(look: Look) -> object:
     """All that scores of systems and people depend on: verdicts, texts, sessions and decisions on them."""
     written = Snapshot.objects.filter(session__assignment__study__in=look.studies)
     sessions = Session.objects.filter(assignment__study__in=look.studies)
-    return totals(
+    labels = labels_on(look.haystacks, look.studies)
+    rows = facts_of(
+        look.haystacks,
+        look.studies,
         *behind_scores(look.haystacks, look.judge),
+        labels,
+        drawn_at_random(labels),
         written,
         written.exclude(summary=None),
         Exclusion.objects.all(),
@@ -239,6 +265,7 @@ def facts(look: Look) -> object:
         LateDecision.objects.all(),
         sessions.exclude(ended_at=None),
     )
+    return rows, contents(Haystack.objects.filter(pk__in=look.haystacks))
 
 
 def behind_scores(haystacks: Collection[int], judge: int | None) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
@@ -248,25 +275,30 @@ def behind_scores(haystacks: Collection[int], judge: int | None) -> tuple[QueryS
 
 def board(view: View, *, studies: QuerySet[Study]) -> Board:
     """The leaderboard; people's texts are those of sessions of `studies`."""
-    found = texts_of(view, studies)
-    computed = Leaderboard(found.scored, average=AVERAGES[view.average])
+    texts = texts_of(view, studies)
+    computed = Leaderboard(texts.scored, average=AVERAGES[view.average])
     rows = [row for block in _in_blocks(computed.rows()) for row in block]
-    writers = {entry: Writers.of([result.session for result in results]) for entry, results in found.wrote.items()}
-    plain = Board(tuple(Line(found.entries[row.entry], row, writers.get(row.entry)) for row in rows))
+    writers = {entry: Writers.of([result.session for result in results]) for entry, results in texts.wrote.items()}
+    plain = Board(tuple(Line(texts.entries[row.entry], row, writers.get(row.entry)) for row in rows))
     if plain.people is None:
         to_people, people_time = {}, None
     else:
         others = [line.key for line in plain.lines if not line.is_people]
-        differences = computed.differences((one, plain.people.key) for one in others)
+        differences = computed.differences((entry, plain.people.key) for entry in others)
         to_people = dict(zip(others, differences, strict=True))
         people_time = active_time(
-            [result for result in found.sessions if _entry_of(result.session) == plain.people.entry]
+            [result for result in texts.sessions if _entry_of(result.session) == plain.people.entry]
         )
-    standings = computed.standings(line.key for line in plain.lines if not line.is_people)
+    ranks = computed.rank_intervals(line.key for line in plain.lines if not line.is_people)
     neighbours = [(below.entry, above.entry) for above, below in pairwise(rows)]
     to_above = {
         below: stats for (below, _above), stats in zip(neighbours, computed.differences(neighbours), strict=True)
     }
+    by_entry, pks = list(texts_by_entry(view.haystacks, texts.wrote)), [study.pk for study in studies]
+    rated = mean_ratings(by_entry, ratings_of(view.haystacks, pks))
+    labelled, sample = labelled_means(
+        by_entry, haystacks=view.haystacks, judge=view.judge, score=view.score, studies=pks
+    )
     targets = {} if people_time is None else {key: computed.by_subtopic(key, "joint") for key in to_people}
     return Board(
         tuple(
@@ -276,12 +308,26 @@ def board(view: View, *, studies: QuerySet[Study]) -> Board:
                 to_above=to_above.get(line.key, {}),
                 minutes=people_time.worth(targets[line.key]) if people_time and line.key in targets else None,
                 times=people_time.to_shares(targets[line.key]) if people_time and line.key in targets else (),
-                standing=standings[line.key][0] if line.key in standings else None,
-                detectable=standings[line.key][1].detectable if line.key in standings else None,
+                standing=ranks[line.key][0] if line.key in ranks else None,
+                detectable=ranks[line.key][1].detectable if line.key in ranks else None,
+                ratings=rated.get(line.key, {}),
+                labelled=labelled.get(line.key),
             )
             for line in plain.lines
-        )
+        ),
+        people_on=tuple(_people_on(texts, plain.people, block, view) for block in plain.blocks),
+        sample=sample,
     )
+
+
+def _people_on(everything: Texts, people: Line | None, block: Block, view: View) -> Stat | None:
+    """People's joint score on the subtopics of a block."""
+    subtopics = block.lines[0].row.subtopics
+    if people is None or people.row.subtopics == subtopics:
+        return people.row.stats["joint"] if people else None
+    texts = [text for text in everything.scored if text.entry == people.key and text.subtopic in subtopics]
+    rows = Leaderboard(texts, average=AVERAGES[view.average]).rows()
+    return rows[0].stats["joint"] if rows else None
 
 
 def _in_blocks(rows: Iterable[Row]) -> list[list[Row]]:
@@ -305,7 +351,7 @@ class Texts:
 def texts_of(view: View, studies: QuerySet[Study]) -> Texts:
     """All that a view compares, people's texts as they were at its minute."""
     scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
-    sessions = _sessions(view, studies, {one.subtopic for one in scored})
+    sessions = _sessions(view, studies, {text.subtopic for text in scored})
     texts: list[Scored] = []
     wrote: dict[str, list[SessionResult]] = {}
     for result in sessions:
@@ -316,8 +362,8 @@ def texts_of(view: View, studies: QuerySet[Study]) -> Texts:
             wrote.setdefault(str(entry), []).append(result)
             texts.append(text)
     if view.with_people_only and texts:
-        written = {one.subtopic for one in texts}
-        scored = [one for one in scored if one.subtopic in written]
+        written = {text.subtopic for text in texts}
+        scored = [text for text in scored if text.subtopic in written]
     return Texts([*scored, *texts], entries, sessions, wrote)
 
 
@@ -349,5 +395,5 @@ def _computed(look: Look) -> Board:
 
 
 LEADERBOARD = register(
-    Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts, revision=5)
+    Computation("leaderboard", options=Look, figures=Board, compute=_computed, facts=facts, revision=8)
 )

@@ -27,8 +27,8 @@ class InsightRow:
     @property
     def difference(self) -> float | None:
         """Joint of the first minus that of the second."""
-        one, other = self.first["joint"], self.second["joint"]
-        return None if one is None or other is None else one - other
+        joint, other = self.first["joint"], self.second["joint"]
+        return None if joint is None or other is None else joint - other
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ class Compared:
 def by_insight(view: View, first: str, second: str, *, studies: QuerySet[Study]) -> Compared:
     """Compare two entries on the insights that both have scores on, or list those of one."""
     names = [first, *([second] if second else [])]
-    scored = [one for one in texts_of(view, studies).scored if one.entry in names]
-    on = [{one.subtopic for one in scored if one.entry == name} for name in names]
+    scored = [text for text in texts_of(view, studies).scored if text.entry in names]
+    on = [{text.subtopic for text in scored if text.entry == name} for name in names]
     common = set.intersection(*on)
     values = [
-        _by_insight([one.score for one in scored if one.entry == name and one.subtopic in common])
+        _by_insight([text.score for text in scored if text.entry == name and text.subtopic in common])
         for name in names
     ]
     shared = sorted(set.intersection(*map(set, values)), key=int)
@@ -88,10 +88,10 @@ PARTS = ("first", "second", "difference")
 def _by_insight(scores: Sequence[SummaryScore]) -> dict[str, dict[str, float | None]]:
     sums: dict[str, dict[str, list[float]]] = {}
     for score in scores:
-        for one in score.insights:
-            row = sums.setdefault(one.key, {name: [] for name in MEASURES})
+        for insight in score.insights:
+            row = sums.setdefault(insight.key, {name: [] for name in MEASURES})
             for name in MEASURES:
-                if (value := one.measure(name)) is not None:
+                if (value := insight.measure(name)) is not None:
                     row[name].append(value)
     return {
         key: {name: sum(values) / len(values) if values else None for name, values in row.items()}

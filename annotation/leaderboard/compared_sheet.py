@@ -33,9 +33,9 @@ def with_insights(figures: Compared) -> list[tuple[Insight, InsightRow]]:
     return [(insights[row.insight], row) for row in figures.rows if row.insight in insights]
 
 
-def as_on_board(figures: Compared, board: Board, asked: tuple[str, str]) -> Compared:
+def as_on_board(figures: Compared, board: Board, compared: tuple[str, str]) -> Compared:
     """The comparison with the differences to people of the leaderboard, over writers too."""
-    first, second = ({line.key: line for line in board.lines}[key] if key else None for key in asked)
+    first, second = ({line.key: line for line in board.lines}[key] if key else None for key in compared)
     if board.people is None or first is None or second is None:
         return figures
     if second.key == board.people.key and first.to_people:
@@ -49,65 +49,70 @@ def sheet(
     figures: Compared,
     rows: Rows,
     names: Mapping[str, str],
-    asked: tuple[str, str],
+    compared: tuple[str, str],
     view: View,
     timed: tuple[Section, ...] = (),
 ) -> Sheet:
     """Totals, how long people take to the other's score, then a row for each insight."""
     n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {"n": figures.n_subtopics}
     about = _("Mean scores from 0 to 100 by judge %(judge)s.") % {"judge": view.judge}
-    if not asked[1]:
-        said = _("%(name)s on %(n)s; the lowest joint score first.") % {"name": names[asked[0]], "n": n_subtopics}
+    if not compared[1]:
+        said = _("%(name)s on %(n)s; the lowest joint score first.") % {
+            "name": names[compared[0]],
+            "n": n_subtopics,
+        }
         if not rows:
             return Sheet((Note(about), Note(_("It has no scored insight."), is_empty=True)))
-        return Sheet((Note(f"{about} {said}"), _totals(figures, names, asked), _insights(rows, names, asked)))
+        return Sheet(
+            (Note(f"{about} {said}"), _totals(figures, names, compared), _insights(rows, names, compared))
+        )
     if not rows:
         return Sheet((Note(about), Note(_("They share no subtopic."), is_empty=True)))
     said = _("Both have %(n)s. Intervals are over subtopics, of people over writers too.") % {"n": n_subtopics}
     return Sheet(
         (
             Note(f"{about} {said}"),
-            Section("total", _("In total"), (_totals(figures, names, asked), _alone(figures, names, asked))),
+            Section("total", _("In total"), (_totals(figures, names, compared), _alone(figures, names, compared))),
             *timed,
-            Section("insights", _("Insight by insight"), (_insights(rows, names, asked),)),
+            Section("insights", _("Insight by insight"), (_insights(rows, names, compared),)),
         )
     )
 
 
 def timed(
-    board: Board, names: Mapping[str, str], asked: tuple[str, str], sessions_url: str = ""
+    board: Board, names: Mapping[str, str], compared: tuple[str, str], sessions_url: str = ""
 ) -> tuple[Section, ...]:
     """How long people take to the score of the other row, where one of both is the people of the leaderboard.
 
     Clicks on the curves lead to `sessions_url`.
     """
-    if board.people is None or board.people.key not in asked:
+    if board.people is None or board.people.key not in compared:
         return ()
     return tuple(
         section([line], [Row(line.entry, {}, url=sessions_url)], name=names[line.key])
         for line in board.lines
-        if line.key in asked and line.times
+        if line.key in compared and line.times
     )
 
 
-def _totals(figures: Compared, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
-    measures = [Measure("first", names[asked[0]], Unit.POINTS)]
-    if asked[1]:
-        measures.append(Measure("second", names[asked[1]], Unit.POINTS))
+def _totals(figures: Compared, names: Mapping[str, str], compared: tuple[str, str]) -> Table:
+    measures = [Measure("first", names[compared[0]], Unit.POINTS)]
+    if compared[1]:
+        measures.append(Measure("second", names[compared[1]], Unit.POINTS))
         measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
     rows = []
     for name, stat in figures.first.items():
         stats = {"first": stat}
-        if asked[1]:
+        if compared[1]:
             stats |= {"second": figures.second[name], "difference": figures.difference[name]}
-        rows.append(Row((str(TITLES[name]),), {key: one.scaled(100) for key, one in stats.items()}))
-    about = _("Each common subtopic counts as one summary on either side.") if asked[1] else ""
+        rows.append(Row((str(TITLES[name]),), {key: stat.scaled(100) for key, stat in stats.items()}))
+    about = _("Each common subtopic counts as one summary on either side.") if compared[1] else ""
     return Table("totals", _("In total"), (Name("figure", _("Score")),), tuple(measures), tuple(rows), about=about)
 
 
-def _alone(figures: Compared, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
+def _alone(figures: Compared, names: Mapping[str, str], compared: tuple[str, str]) -> Table:
     """The figures that both rows have on the leaderboard, which are of all their texts."""
-    sides = dict(zip(("first", "second"), asked, strict=True))
+    sides = dict(zip(("first", "second"), compared, strict=True))
     measures = tuple(Measure(side, names[key], Unit.POINTS) for side, key in sides.items())
     rows = tuple(
         Row(
@@ -121,13 +126,13 @@ def _alone(figures: Compared, names: Mapping[str, str], asked: tuple[str, str]) 
     return Table("alone", _("Each by itself"), (Name("figure", _("Score")),), measures, rows, about=about)
 
 
-def _insights(rows: Rows, names: Mapping[str, str], asked: tuple[str, str]) -> Table:
+def _insights(rows: Rows, names: Mapping[str, str], compared: tuple[str, str]) -> Table:
     measures = []
     for name in SCORES:
-        measures.append(Measure(f"{name}_first", f"{TITLES[name]}: {names[asked[0]]}", Unit.POINTS))
-        if asked[1]:
-            measures.append(Measure(f"{name}_second", names[asked[1]], Unit.POINTS))
-    if asked[1]:
+        measures.append(Measure(f"{name}_first", f"{TITLES[name]}: {names[compared[0]]}", Unit.POINTS))
+        if compared[1]:
+            measures.append(Measure(f"{name}_second", names[compared[1]], Unit.POINTS))
+    if compared[1]:
         measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
     return Table(
         "insights",

@@ -1,4 +1,4 @@
-"""Experiments of position: scores of summaries by where the relevant document stood, and by what stood between."""
+"""Experiments on sources: scores by where the relevant document stood, what stood between, how much was shown."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 from annotation.leaderboard.board import behind_scores
 from annotation.leaderboard.positions import SCORES, PositionLook, Scope
+from annotation.leaderboard.ratings import facts_of, ratings_of
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.leaderboard.scores import scores_of
-from benchmarks.models import Summary
+from benchmarks.models import Haystack, Summary
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents
 from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.summarizers.arrangements import ALL, AT, INFILLING, POSITION, Arrangement
+from benchmarks.summarizers.arrangements import ALL, POSITION, USUAL_MEASURE, Arrangement
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Arm:
 class Experiment:
     """What one system scored under each arrangement, on the `n` sources that it summarized under all of them.
 
+    `size` is the number of documents, 0 of truncation; `by` the measure that chose the relevant one (position).
     `by_chance` are the scores of its summaries with the references of other sources (position only). Sources that
     it summarized under some arrangements only are `n_left_out`.
     """
@@ -45,6 +47,7 @@ class Experiment:
     names: tuple[str, ...]
     arms: tuple[Arm, ...]
     by_chance: Mapping[str, Stat] = field(default_factory=dict)
+    by: str = USUAL_MEASURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class _Text:
 def experiments(scope: Scope) -> list[Experiment]:
     """Those of the systems of these haystacks."""
     facts = _texts(scope)
-    return _found(scope, facts, references_of(sorted({fact[1] for fact in facts})))
+    return _experiments(scope, facts, references_of(sorted({fact[1] for fact in facts})))
 
 
 def _texts(scope: Scope) -> list[tuple[Any, ...]]:
@@ -74,36 +77,37 @@ def _texts(scope: Scope) -> list[tuple[Any, ...]]:
     ]
 
 
-def _found(
+def _experiments(
     scope: Scope, facts: Collection[tuple[Any, ...]], references: Mapping[int, list[str]]
 ) -> list[Experiment]:
     pks = {fact[0] for fact in facts}
     bodies = dict(Summary.objects.filter(haystack__in=scope.haystacks).values_list("pk", "text"))
     judged = scores_of(summaries=pks, judge=scope.judge) if scope.judge is not None else {}
-    groups: dict[tuple[str, str, int], list[_Text]] = defaultdict(list)
+    ratings = ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True))
+    groups: dict[tuple[str, str, int, str], list[_Text]] = defaultdict(list)
     for pk, subtopic, system, arrangement, imported, _text in facts:
-        scores = dict(imported)
+        scores = {**imported, **ratings.get(pk, {})}
         if pk in judged:
             scores |= {name: getattr(judged[pk].scores, name).scaled(100).value for name in SCORES}
         shown = Shown(subtopic, content_lines(bodies[pk]), references[subtopic], scores)
-        name = POSITION if arrangement.kind == AT else INFILLING
-        groups[system, name, arrangement.size].append(_Text(system, arrangement, shown))
+        size = 0 if arrangement.tokens else arrangement.size
+        groups[system, arrangement.experiment, size, arrangement.by].append(_Text(system, arrangement, shown))
     return [_experiment(*key, texts) for key, texts in sorted(groups.items(), key=lambda group: group[0])]
 
 
-def _experiment(system: str, name: str, size: int, texts: Iterable[_Text]) -> Experiment:
+def _experiment(system: str, name: str, size: int, by: str, texts: Iterable[_Text]) -> Experiment:
     by_arm: dict[Arrangement, dict[Any, Shown]] = defaultdict(dict)
     for text in texts:
         by_arm[text.arrangement][text.shown.item] = text.shown
-    common = set.intersection(*(set(one) for one in by_arm.values()))
-    everywhere = {item for one in by_arm.values() for item in one}
+    common = set.intersection(*(set(texts) for texts in by_arm.values()))
+    everywhere = {item for texts in by_arm.values() for item in texts}
     arms = {
-        arrangement: [one[item] for item in sorted(common)]
-        for arrangement, one in sorted(by_arm.items(), key=lambda arm: (arm[0].place, arm[0].kind))
+        arrangement: [texts[item] for item in sorted(common)]
+        for arrangement, texts in sorted(by_arm.items(), key=lambda arm: (arm[0].place, arm[0].size, arm[0].kind))
     }
     names = (*NAMES, *sorted({key for rows in arms.values() for row in rows for key in row.scores}))
     means = {arrangement: mean_scores(rows, names) for arrangement, rows in arms.items()}
-    whole = next((found for arrangement, found in means.items() if arrangement.kind == ALL), {})
+    whole = next((scores for arrangement, scores in means.items() if arrangement.kind == ALL), {})
     chance = shuffled([row for rows in arms.values() for row in rows]) if name == POSITION else []
     return Experiment(
         system=system,
@@ -112,8 +116,12 @@ def _experiment(system: str, name: str, size: int, texts: Iterable[_Text]) -> Ex
         n=len(common),
         n_left_out=len(everywhere - common),
         names=names,
-        arms=tuple(Arm(one, found, relative(found, whole) if whole else None) for one, found in means.items()),
+        arms=tuple(
+            Arm(arrangement, scores, relative(scores, whole) if whole else None)
+            for arrangement, scores in means.items()
+        ),
         by_chance=mean_scores(chance, NAMES) if chance else {},
+        by=by,
     )
 
 
@@ -127,7 +135,9 @@ class Experiments:
 def _facts(look: PositionLook) -> object:
     texts = _texts(look.scope)
     references = references_of(sorted({fact[1] for fact in texts}))
-    return texts, references, totals(*behind_scores(look.haystacks, look.judge))
+    held = contents(Haystack.objects.filter(pk__in=look.haystacks))
+    scores = behind_scores(look.haystacks, look.judge)
+    return texts, references, held, facts_of(look.haystacks, look.studies, *scores)
 
 
 EXPERIMENTS = register(
@@ -137,6 +147,7 @@ EXPERIMENTS = register(
         figures=Experiments,
         compute=lambda look: Experiments(tuple(experiments(look.scope))),
         facts=_facts,
+        revision=2,
     )
 )
 
@@ -145,15 +156,17 @@ def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:
     """The experiments as plain values."""
     return [
         {
-            "system": one.system,
-            "experiment": one.name,
-            "documents": one.size,
-            "n": one.n,
-            "n_left_out": one.n_left_out,
+            "system": experiment.system,
+            "experiment": experiment.name,
+            "documents": experiment.size or None,
+            "relevant_by": experiment.by if experiment.name == POSITION else None,
+            "n": experiment.n,
+            "n_left_out": experiment.n_left_out,
             "arrangements": [
-                {"name": arm.arrangement.name, "relative": arm.share, **stat_json(arm.means)} for arm in one.arms
+                {"name": arm.arrangement.name, "relative": arm.share, **stat_json(arm.means)}
+                for arm in experiment.arms
             ],
-            "by_chance": stat_json(one.by_chance),
+            "by_chance": stat_json(experiment.by_chance),
         }
-        for one in rows
+        for experiment in rows
     ]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from annotation.leaderboard.board import Board, Line
 from annotation.leaderboard.time_sheet import stats_of as times_of
 from annotation.leaderboard.time_sheet import times_json
-from benchmarks.results.sheet import STAT_COLUMNS, stat_cells
+from benchmarks.results.sheet import STAT_COLUMNS, Measure, Name, Row, Table, Unit, stat_cells
+from benchmarks.results.tex import tex
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes
-from benchmarks.scoring.stat import Stat, interval_json
+from benchmarks.scoring.stat import Stat, interval_json, stat_json
+from benchmarks.web import latex
 from benchmarks.web.downloads import SPREADSHEETS, csv_lines
-from benchmarks.web.latex import escaped, tabular
 
 NAMES = {
     "coverage": "coverage",
@@ -36,10 +36,11 @@ N_COLUMNS = {"n_subtopics": "Subtopics", "n_insights": "Insights"}
 
 def stats_of(line: Line) -> dict[str, Stat]:
     """The figures of a row by their names in files, scores from 0 to 100."""
-    return {
+    stats = {
         NAMES[name]: line.row.stats[name] if name == WORDS else line.row.stats[name].scaled(100)
         for name in FIGURES
     }
+    return stats if line.labelled is None else {**stats, "coverage_labelled": line.labelled.scaled(100)}
 
 
 def as_json(board: Board, *, with_intervals: bool, with_people: bool = True) -> list[dict[str, Any]]:
@@ -53,64 +54,66 @@ def as_json(board: Board, *, with_intervals: bool, with_people: bool = True) -> 
 
 def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
     stats = stats_of(line)
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "system": line.entry.system,
         "retriever": line.entry.retriever,
         **{name: stat.value for name, stat in stats.items()},
         **{name: getattr(line.row, name) for name in COUNTS},
     }
-    found |= {"n_subtopics": len(line.row.subtopics)} | standing_of(line) | writers_of(line)
+    row |= {"n_subtopics": len(line.row.subtopics)} | rank_of(line) | writers_of(line)
     if with_intervals:
-        found["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
+        row["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
+    if line.ratings:
+        row["ratings"] = stat_json(line.ratings)
     if with_intervals and board.people is not None:
-        found["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
-        found["time_to_score"] = times_json(line)
-        found["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
-    return found
+        row["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
+        row["time_to_score"] = times_json(line)
+        row["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
+    return row
 
 
-def standing_of(line: Line) -> dict[str, Any]:
+def rank_of(line: Line) -> dict[str, Any]:
     """A system's rank among those on the same subtopics, the ranks it may have, and the gap that would show."""
-    one = line.standing
+    rank = line.standing
     return {
-        "rank": one and one.rank,
-        "rank_interval": None if one is None or one.low is None else [one.low, one.high],
-        "level_with_best": one and one.is_level,
+        "rank": rank and rank.rank,
+        "rank_interval": None if rank is None or rank.low is None else [rank.low, rank.high],
+        "level_with_best": rank and rank.is_level,
         "detectable_gap": None if line.detectable is None else 100 * line.detectable,
     }
 
 
 def counted_of(line: Line) -> dict[str, Any]:
-    """What is said of a row by value alone: of a system its standing, of people who they are."""
+    """What is said of a row by value alone: of a system its rank, of people who they are."""
     if line.writers is not None:
         return dict(writers_of(line))
-    found = standing_of(line) | {"n_subtopics": len(line.row.subtopics)}
-    low, high = found.pop("rank_interval") or (None, None)
-    return found | {"rank_low": low, "rank_high": high}
+    columns = rank_of(line) | {"n_subtopics": len(line.row.subtopics)}
+    low, high = columns.pop("rank_interval") or (None, None)
+    return columns | {"rank_low": low, "rank_high": high}
 
 
 def writers_of(line: Line) -> dict[str, float | None]:
     """Who the people of a row are, by names in files; nothing of a system."""
     if line.writers is None:
         return {}
-    found = {name: value for name, value in asdict(line.writers).items() if name != "studies"}
+    writers = {name: value for name, value in asdict(line.writers).items() if name != "studies"}
     ceiling = line.writers.citation_ceiling
-    return found | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
+    return writers | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
 
 
-def minutes_json(found: Minutes) -> dict[str, Any]:
+def minutes_json(minutes: Minutes) -> dict[str, Any]:
     """Human minutes as plain values: what people never reach is null, and said so in `reason`."""
-    ends = {"value": found.value, "low": found.low, "high": found.high}
+    ends = {"value": minutes.value, "low": minutes.low, "high": minutes.high}
     reasons = [
-        *(["not reached"] if math.isinf(found.value) else []),
-        *(["upper end not reached"] if found.high == math.inf > found.value else []),
-        *([found.reason] if found.reason else []),
+        *(["not reached"] if math.isinf(minutes.value) else []),
+        *(["upper end not reached"] if minutes.high == math.inf > minutes.value else []),
+        *([minutes.reason] if minutes.reason else []),
     ]
     return {
         **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
-        "n": found.n_sessions,
+        "n": minutes.n_sessions,
         "reason": "; ".join(reasons),
-        **({} if found.n_writers is None else {"only_these": found.n_writers}),
+        **({} if minutes.n_writers is None else {"only_these": minutes.n_writers}),
     }
 
 
@@ -156,20 +159,28 @@ def as_markdown(board: Board, *, with_intervals: bool = True, reader: str = "") 
 
 
 def as_latex(board: Board, *, with_intervals: bool = True, reader: str = "") -> str:
-    """A `tabular` with the intervals in small print (package booktabs), and a comment on who the people are."""
-    word = _small if with_intervals else partial(_alone, missing="--")
-    head = ["System", "Retriever", *map(escaped, HEADS)]
-    table = tabular(head, (_cells(line, escaped, word) for line in board.lines), n_names=2)
-    return table + "".join(f"% {note}\n" for note in _notes(board))
+    """A table with caption and the intervals in small print, and a comment on who the people are."""
+    measures = [
+        *(Measure(name, title, Unit.POINTS) for name, title in COLUMNS.items()),
+        *(Measure(name, title, Unit.COUNT) for name, title in N_COLUMNS.items()),
+    ]
+    names = (Name("system", "System"), Name("retriever", "Retriever"))
+    table = Table("leaderboard", "Leaderboard", names, tuple(measures), tuple(map(_table_row, board.lines)))
+    return tex(table, with_intervals=with_intervals) + "".join(map(latex.comment, _notes(board)))
+
+
+def _table_row(line: Line) -> Row:
+    counts = {"n_subtopics": len(line.row.subtopics), "n_insights": line.row.n_insights}
+    return Row((line.entry.system, line.entry.retriever), {**stats_of(line), **counts}, is_people=line.is_people)
 
 
 def _notes(board: Board) -> list[str]:
     """Who the people of each row of people are, in a line below the table."""
     return [
         f"{line.key}: "
-        + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in found.items())
+        + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in writers.items())
         for line in board.of_people
-        for found in [writers_of(line)]
+        for writers in [writers_of(line)]
     ]
 
 
@@ -204,21 +215,14 @@ def _markdown(row: Sequence[str]) -> str:
     return f"| {' | '.join(row)} |"
 
 
-def _alone(stat: Stat, missing: str = "—") -> str:
-    return missing if stat.value is None else f"{stat.value:.1f}"
+def _alone(stat: Stat) -> str:
+    return "—" if stat.value is None else f"{stat.value:.1f}"
 
 
 def _plain(stat: Stat) -> str:
     if stat.value is None:
         return "—"
     return f"{stat.value:.1f}" + ("" if stat.low is None else f" ({stat.low:.1f}–{stat.high:.1f})")
-
-
-def _small(stat: Stat) -> str:
-    if stat.value is None:
-        return "--"
-    interval = "" if stat.low is None else rf" {{\scriptsize ({stat.low:.1f}--{stat.high:.1f})}}"
-    return f"{stat.value:.1f}{interval}"
 
 
 TEXTS = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}

@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
 from annotation.leaderboard.positions import Scope
+from annotation.leaderboard.ratings import title_of
 from annotation.models import Study
+from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Score
 
@@ -29,6 +32,11 @@ TITLES = {
 
 SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
 LATE, OF_PEOPLE = "late", "people"
+
+
+def score_title(name: str) -> str:
+    """A score of texts in words: by the judge, ROUGE, a rating, or imported."""
+    return str(SCORE_TITLES.get(name) or title_of(name))
 
 
 class ViewForm(forms.Form):
@@ -84,10 +92,10 @@ class ViewForm(forms.Form):
         self.fields["judge"].coerce = lambda uid: by_uid[str(uid)]  # type: ignore[attr-defined]
         self.fields["haystack"].choices = [  # type: ignore[attr-defined]
             ("", _("all haystacks")),
-            *((one.uid, str(one)) for one in known_haystacks),
+            *((haystack.uid, str(haystack)) for haystack in known_haystacks),
         ]
-        domains = sorted({one.domain for one in known_haystacks} - {""})
-        self.fields["domain"].choices = [("", _("all domains")), *((one, one) for one in domains)]  # type: ignore[attr-defined]
+        domains = sorted({haystack.domain for haystack in known_haystacks} - {""})
+        self.fields["domain"].choices = [("", _("all domains")), *((domain, domain) for domain in domains)]  # type: ignore[attr-defined]
 
     def _forget_unknown(self) -> None:
         """Show the default where the address names something else than a choice."""
@@ -121,21 +129,9 @@ class ViewForm(forms.Form):
             with_people_only=data.get("subtopics") == OF_PEOPLE,
         )
 
-    @property
-    def conditions(self) -> list[tuple[str, str, bool]]:
-        """The label of each field with what is chosen, and whether that is not the usual; after `view`."""
-        return [
-            (
-                str(field.label),
-                _words_of(field),
-                str(field.value() or "") != str(self.defaults.get(field.name) or ""),
-            )
-            for field in self
-        ]
-
 
 class PositionForm(ViewForm):
-    """Haystacks or a dataset of sources, which of their texts, the judge, and the setting that is drawn."""
+    """Haystacks, a dataset or a sample of sources, which texts, the judge, and the setting that is drawn."""
 
     field_order = ("dataset", "haystack", "domain", "texts", "judge", "average", "setting")
     dataset = forms.CharField(label=_("Corpus"), required=False, widget=forms.Select)
@@ -154,12 +150,11 @@ class PositionForm(ViewForm):
 
     def __init__(self, data: Any) -> None:
         """Take what the address says; an unknown dataset stands for the haystacks, or for the first dataset."""
-        found = Haystack.objects.current().filter(is_practice=False)
-        names = found.sources().order_by("dataset").values_list("dataset", flat=True).distinct()
-        self.datasets = list(names)
+        current = Haystack.objects.current().filter(is_practice=False)
+        self.datasets = list(source_corpora())
         usual = "" if self.has_haystacks else next(iter(self.datasets), "")
         chosen = data.get("dataset", "") if data.get("dataset") in self.datasets else usual
-        haystacks = found.sources().filter(dataset=chosen) if chosen else found.without_sources()
+        haystacks = current.sources().in_corpus(chosen) if chosen else current.without_sources()
         super().__init__(data, haystacks=haystacks.order_by("title"))
         self.data["dataset"] = chosen  # type: ignore[index]
         offered = [("", _("haystacks"))] if self.has_haystacks else []
@@ -172,8 +167,8 @@ class PositionForm(ViewForm):
     def scope(self, studies: QuerySet[Study]) -> Scope:
         """Whose texts on which haystacks; an unknown choice falls back to the default."""
         view = self.view()
-        found = Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
-        return replace(found, is_late_only=self.cleaned_data.get("texts") == LATE)
+        scope = Scope(view.haystacks, studies, view.judge) if view else Scope(self.haystacks, studies, None)
+        return replace(scope, is_late_only=self.cleaned_data.get("texts") == LATE)
 
     def kept(self) -> str | None:
         """What the leaderboard takes of this, as an address; None of sources, which it does not have."""
@@ -185,8 +180,8 @@ class PositionForm(ViewForm):
     def offer(self, settings: Mapping[str, str]) -> str:
         """Offer these settings, in words, and give the one that is chosen, else the first."""
         self.fields["setting"].widget.choices = list(settings.items())
-        asked = self.cleaned_data.get("setting", "")
-        chosen = asked if asked in settings else next(iter(settings), "")
+        setting = self.cleaned_data.get("setting", "")
+        chosen = setting if setting in settings else next(iter(settings), "")
         self.data["setting"] = chosen  # type: ignore[index]
         return chosen
 
@@ -200,29 +195,25 @@ class ExperimentForm(PositionForm):
     setting = None  # type: ignore[assignment]
 
 
-def _words_of(field: forms.BoundField) -> str:
-    """What a select shows: of what is not chosen its first option."""
-    chosen = str(field.value() or "")
-    words = {str(value): str(words) for value, words in field.field.choices}  # type: ignore[attr-defined]
-    return words.get(chosen) or next(iter(words.values()), "")
-
-
 def _judges_of(haystacks: Collection[int]) -> list[Any]:
     """Judges of any text here but annotated ones, by name, with `n_judged`, how many verdicts on summaries that
-    count, and `has_people`, whether they judged texts of sessions. One query.
+    count, and `of_people`, one on texts of sessions. One query.
     """
-    verdicts = Verdict.objects.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
+    verdicts = Verdict.objects.order_by().filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
     counted = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
+    of_judge = Verdict.objects.order_by().filter(judge=OuterRef("pk"))
+    here_only = of_judge.filter(repeat=0, summary__in=counted.values("pk")).values("judge")
     known = Judge.objects.counted().annotate(
-        n_judged=Count("verdicts", filter=Q(verdicts__repeat=0, verdicts__summary__in=counted.values("pk"))),
-        has_people=Exists(verdicts.filter(summary__origin=Summary.Origin.SESSION)),
+        n_judged=Coalesce(Subquery(here_only.annotate(n=Count("pk")).values("n")), Value(0)),
+        of_people=Subquery(verdicts.filter(summary__origin=Summary.Origin.SESSION).values("pk")[:1]),
+        # one is enough, and is read at once; as EXISTS PostgreSQL would join all verdicts first
+        first=Subquery(verdicts.exclude(summary__origin=Summary.Origin.ANNOTATED).values("pk")[:1]),
     )
-    here = Exists(verdicts.exclude(summary__origin=Summary.Origin.ANNOTATED))
-    return list(known.filter(here).order_by("name", "-version"))
+    return list(known.exclude(first=None).order_by("name", "-version"))
 
 
 def _rank_of(judge: Any) -> tuple[bool, bool, int, bool]:
     """First whoever judged people, too, then who judged most that counts, then imported judges."""
     if not judge.n_judged:
         return True, True, 0, True
-    return False, not judge.has_people, -judge.n_judged, judge.kind != Judge.Kind.IMPORTED
+    return False, judge.of_people is None, -judge.n_judged, judge.kind != Judge.Kind.IMPORTED

@@ -11,8 +11,9 @@ from annotation.leaderboard.board import Look, View, behind_scores
 from annotation.leaderboard.files import with_reason
 from annotation.writing.finals import AVERAGES
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
+from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents, totals
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
@@ -46,20 +47,25 @@ def rows_by_order(view: View) -> list[OrderRow]:
     scored, entries = scored_summaries(haystacks=view.haystacks, judge=view.judge, score=view.score)
     order_of = {published: name for name, published in ORDERS.items()}
     systems: dict[str, dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
-    for one in scored:
-        entry = entries[one.entry]
+    for text in scored:
+        entry = entries[text.entry]
         if entry.retriever in order_of:
-            systems[entry.system][order_of[entry.retriever]].append(one)
+            systems[entry.system][order_of[entry.retriever]].append(text)
     rows = []
     for name, orders in sorted(systems.items()):
         if set(orders) - {"random"}:
-            found = sensitivity(orders, average=AVERAGES[view.average])
+            orders_row = sensitivity(orders, average=AVERAGES[view.average])
             stats, differences = (
-                {figure: getattr(found, figure).scaled(100) for figure in names}
+                {figure: getattr(orders_row, figure).scaled(100) for figure in names}
                 for names in (FIGURES, DIFFERENCES)
             )
-            rows.append(OrderRow(name, stats, found.n_summaries, differences, found.p))
+            rows.append(OrderRow(name, stats, orders_row.n_summaries, differences, orders_row.p))
     return rows
+
+
+def _facts(look: Look) -> object:
+    haystacks = Haystack.objects.filter(pk__in=look.haystacks)
+    return totals(*behind_scores(look.haystacks, look.judge)), contents(haystacks)
 
 
 ORDER_FIGURES = register(
@@ -68,7 +74,7 @@ ORDER_FIGURES = register(
         options=Look,
         figures=OrderRows,
         compute=lambda look: OrderRows(tuple(rows_by_order(look.view))),
-        facts=lambda look: totals(*behind_scores(look.haystacks, look.judge)),
+        facts=_facts,
         revision=2,
     )
 )

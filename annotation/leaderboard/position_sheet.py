@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.leaderboard.charts import pair_chart, place_chart, sentence_chart
+from annotation.leaderboard.charts import pair_chart, place_chart, sentence_chart, series_charts
 from annotation.leaderboard.experiments import Arm, Experiment
-from annotation.leaderboard.forms import SCORE_TITLES
+from annotation.leaderboard.forms import score_title
 from annotation.leaderboard.orders import OrderRow
 from annotation.leaderboard.positions import Row
+from annotation.leaderboard.ratings import is_detail, is_rating
 from benchmarks.leaderboard.board import ORDERS
 from benchmarks.results.sheet import (
     Cell,
@@ -29,13 +30,27 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    few_clusters,
 )
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.writing import number
 from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late
 from benchmarks.scoring.stat import Stat
-from benchmarks.summarizers.arrangements import ALL, ENDS, FILLED, POSITION, Arrangement
+from benchmarks.summarizers.arrangements import (
+    ALL,
+    AT,
+    DOCUMENTS,
+    ENDS,
+    FILLED,
+    FIRST,
+    INFILLING,
+    POSITION,
+    TRUNCATION,
+    USUAL_MEASURE,
+    Arrangement,
+)
+from benchmarks.web.charts import Chart
 
 FIFTH = 4
 """Of 20 bins."""
@@ -86,28 +101,28 @@ class Content:
         return SheetRow(names, values, url=self.url(row), is_people=row.is_people)
 
 
-def position_sheet(found: Content) -> Sheet:
+def position_sheet(content: Content) -> Sheet:
     """Curves of one setting, all rows, sensitivity to position, and scores where the content lies late."""
-    if not found.rows:
+    if not content.rows:
         text = _("There is no summary of a system and no finished text of a person here.")
         return Sheet((Note(text, is_empty=True),))
-    drawings = tuple(_drawings(found))
+    drawings = tuple(_drawings(content))
     return Sheet(
         (
             *([Section("curves", _("Curves"), drawings)] if drawings else ()),
-            Section("rows", _("All rows"), (_all_rows(found), _about_rows(found.judge))),
-            *(orders_sheet(found.orders, found.judge).parts if found.orders else ()),
-            Section("late", _("Where the content lies late"), (_late(found),)),
+            Section("rows", _("All rows"), (_all_rows(content), _about_rows(content.judge))),
+            *(orders_sheet(content.orders, content.judge).parts if content.orders else ()),
+            Section("late", _("Where the content lies late"), (_late(content),)),
         )
     )
 
 
-def _drawings(found: Content) -> Iterator[Drawing]:
+def _drawings(content: Content) -> Iterator[Drawing]:
     """The charts of the chosen setting: people first, then its systems."""
-    people = next((row for row in found.known if row.is_people), None)
-    shown = [row for row in found.known if row.entry.retriever == found.setting and not row.is_people]
+    people = next((row for row in content.known if row.is_people), None)
+    shown = [row for row in content.known if row.entry.retriever == content.setting and not row.is_people]
     if panels := [*([people] if people else []), *shown]:
-        yield from (Drawing(make(panels, people, url_of=found.url)) for make in (pair_chart, sentence_chart))
+        yield from (Drawing(make(panels, people, url_of=content.url)) for make in (pair_chart, sentence_chart))
 
 
 def _about_rows(judge: str) -> Note:
@@ -121,8 +136,8 @@ def _about_rows(judge: str) -> Note:
     return Note(f"{text} {by}" if judge else text)
 
 
-def _all_rows(found: Content) -> Table:
-    scores = next((list(row.positions.by_position) for row in found.known if row.positions), [])
+def _all_rows(content: Content) -> Table:
+    scores = next((list(row.positions.by_position) for row in content.known if row.positions), [])
     share, figure = Unit.SHARE, Unit.FIGURE
     measures = (
         Measure("first", _("First fifth"), share),
@@ -132,31 +147,34 @@ def _all_rows(found: Content) -> Table:
         Measure("first_tenth", _("First tenth"), share),
         Measure("last_tenth", _("Last tenth"), share),
         Measure("mean_word", _("Reference at word"), Unit.COUNT),
-        *(Measure(f"rho_{name}", f"ρ {SCORE_TITLES.get(name, name)}", has_badge=False) for name in scores),
+        *(
+            Measure(f"rho_{name}", f"ρ {score_title(name)}", has_badge=False, is_extra=is_detail(name))
+            for name in scores
+        ),
         TEXTS,
         Measure("unknown", _("Order unknown"), Unit.COUNT),
-        *(Measure(f"p_{name}", f"p, {SCORE_TITLES.get(name, name)}", is_extra=True) for name in scores),
+        *(Measure(f"p_{name}", f"p, {score_title(name)}", is_extra=True) for name in scores),
     )
-    rows = tuple(found.row(row, _values(row)) for row in found.rows)
+    rows = tuple(content.row(row, _values(row)) for row in content.rows)
     return Table("all-rows", _("All rows"), NAMES, measures, rows, default="system")
 
 
 def _values(row: Row) -> dict[str, Value | Cell]:
     values: dict[str, Value | Cell] = {"n": 0, "unknown": row.n_unknown_order}
-    found = row.positions
-    if found is None:
+    positions = row.positions
+    if positions is None:
         return values
     return values | {
-        "n": found.n_texts,
-        "first": _share(found.pairs, slice(0, FIFTH)),
-        "last": _share(found.pairs, slice(-FIFTH, None)),
-        "ks": _distance(found.ks),
-        "ks_people": _distance(found.ks_people),
-        "first_tenth": _share(found.sentences, slice(0, 1)),
-        "last_tenth": _share(found.sentences, slice(-1, None)),
-        "mean_word": found.mean_word,
-        **{f"rho_{name}": _rank(one) for name, one in found.by_position.items()},
-        **{f"p_{name}": one.p for name, one in found.by_position.items()},
+        "n": positions.n_texts,
+        "first": _share(positions.pairs, slice(0, FIFTH)),
+        "last": _share(positions.pairs, slice(-FIFTH, None)),
+        "ks": _distance(positions.ks),
+        "ks_people": _distance(positions.ks_people),
+        "first_tenth": _share(positions.sentences, slice(0, 1)),
+        "last_tenth": _share(positions.sentences, slice(-1, None)),
+        "mean_word": positions.mean_word,
+        **{f"rho_{name}": _rank(comparison) for name, comparison in positions.by_position.items()},
+        **{f"p_{name}": comparison.p for name, comparison in positions.by_position.items()},
     }
 
 
@@ -164,35 +182,35 @@ def _share(curve: Curve, bins: slice) -> float | None:
     return sum(curve.bins[bins]) if curve.bins else None
 
 
-def _distance(one: Distance | None) -> Stat | None:
-    if one is None:
+def _distance(distance: Distance | None) -> Stat | None:
+    if distance is None:
         return None
-    if one.value is None:
-        return Stat.undefined(one.reason, n_items=one.n)
-    return Stat(one.value, n_items=one.n, method="Kolmogorov–Smirnov distance")
+    if distance.value is None:
+        return Stat.undefined(distance.reason, n_items=distance.n)
+    return Stat(distance.value, n_items=distance.n, method="Kolmogorov–Smirnov distance")
 
 
-def _rank(one: Comparison) -> Cell:
-    if one.value is None:
-        return Cell(Stat.undefined(one.reason, n_items=one.n))
-    stat = Stat(one.value, n_items=one.n, method="Spearman's ρ")
-    return Cell(stat, text="" if one.is_significant else f"({number(one.value)})")
+def _rank(comparison: Comparison) -> Cell:
+    if comparison.value is None:
+        return Cell(Stat.undefined(comparison.reason, n_items=comparison.n))
+    stat = Stat(comparison.value, n_items=comparison.n, method="Spearman's ρ")
+    return Cell(stat, text="" if comparison.is_significant else f"({number(comparison.value)})")
 
 
-def _late(found: Content) -> Table | Note:
+def _late(content: Content) -> Table | Note:
     rows, names = [], dict[str, Any]()
-    for row in found.rows:
-        counted = next((one for one in reversed(list(row.late.values())) if one.value is not None), None)
+    for row in content.rows:
+        counted = next((late for late in reversed(list(row.late.values())) if late.value is not None), None)
         if counted is not None:
             names |= dict.fromkeys(row.late)
-            values = {name: _late_stat(one) for name, one in row.late.items()}
-            rows.append(found.row(row, {**values, "n": counted.n, "n_all": counted.n_all}))
+            values = {name: _late_stat(late) for name, late in row.late.items()}
+            rows.append(content.row(row, {**values, "n": counted.n, "n_all": counted.n_all}))
     if not rows:
         return Note(_("No system has 5 such texts and 5 others."))
     measures = (
         TEXTS,
         Measure("n_all", _("Of all"), Unit.COUNT),
-        *(Measure(name, SCORE_TITLES.get(name, name), has_badge=False) for name in names),
+        *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
     )
     about = _(
         "Mean scores on texts whose reference follows no sentence before word 1,200. Below them where 95 of 100 "
@@ -202,10 +220,10 @@ def _late(found: Content) -> Table | Note:
     return Table("late-scores", title, NAMES, measures, tuple(rows), about=about)
 
 
-def _late_stat(one: Late) -> Stat:
-    if one.value is None:
-        return Stat.undefined(one.reason, n_items=one.n)
-    return Stat(one.value, n_items=one.n, low=one.low, high=one.high, method=str(RANDOM_MEANS))
+def _late_stat(late: Late) -> Stat:
+    if late.value is None:
+        return Stat.undefined(late.reason, n_items=late.n)
+    return Stat(late.value, n_items=late.n, low=late.low, high=late.high, method=str(RANDOM_MEANS))
 
 
 def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
@@ -234,8 +252,9 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
         for row in rows
     )
     title = _("Sensitivity to position")
-    table = Table("sensitivity", title, (Name("system", _("System")),), measures, shown)
-    return Sheet((Section("orders", title, (Note(about), table)),))
+    names = (Name("system", _("System")),)
+    table = Table("sensitivity", title, names, measures, shown)
+    return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))
 
 
 # Experiments
@@ -246,9 +265,9 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
     if not experiments:
         text = _("No summarizer has been through an experiment here.")
         return Sheet((Note(text, is_empty=True), Fragment("annotation/_experiments_start.html")))
-    of_places = [one for one in experiments if one.name == POSITION]
-    sizes = sorted({one.size for one in of_places if one.n})
-    charts = [place_chart([one for one in of_places if one.n and one.size == size], size) for size in sizes]
+    of_places = [experiment for experiment in experiments if experiment.name == POSITION]
+    sizes = sorted({experiment.size for experiment in of_places if experiment.n})
+    charts = [chart for size in sizes for chart in _place_charts(of_places, size)]
     about = _(
         "Means over the sources that a system summarized under all arrangements, with 95 % intervals over "
         "sources. By chance: the same summaries with the references of other sources. Relative to all documents: "
@@ -260,9 +279,31 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
             *_scores(
                 "position", _("Position"), of_places, [Drawing(chart, table="position-scores") for chart in charts]
             ),
-            *_scores("infilling", _("Infilling"), [one for one in experiments if one.name != POSITION], []),
+            *_scores(
+                "infilling",
+                _("Infilling"),
+                [experiment for experiment in experiments if experiment.name == INFILLING],
+                [],
+            ),
+            *_series(experiments, DOCUMENTS, _("First documents")),
+            *_series(experiments, TRUNCATION, _("Truncation")),
         )
     )
+
+
+def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterator[Section]:
+    """How scores go with how much is shown, as curves and a table."""
+    chosen = [experiment for experiment in experiments if experiment.name == name]
+    charts = series_charts(chosen, name) if chosen else ()
+    yield from _scores(name, title, chosen, [Drawing(chart, table=f"{name}-scores") for chart in charts])
+
+
+def _place_charts(experiments: Sequence[Experiment], size: int) -> Iterator[Chart]:
+    """ROUGE by place, and ratings where there are any."""
+    shown = [experiment for experiment in experiments if experiment.n and experiment.size == size]
+    yield place_chart(shown, size)
+    if any(is_rating(name) for experiment in shown for name in experiment.names):
+        yield place_chart(shown, size, are_ratings=True)
 
 
 def _scores(
@@ -270,33 +311,39 @@ def _scores(
 ) -> Iterator[Section]:
     if not experiments:
         return
-    names = list(dict.fromkeys(name for one in experiments for name in one.names))
+    names = list(dict.fromkeys(name for experiment in experiments for name in experiment.names))
     measures = (
         Measure("size", _("Documents"), Unit.COUNT),
-        *(Measure(name, SCORE_TITLES.get(name, name), has_badge=False) for name in names),
-        *([Measure("relative", _("Relative to all documents"), Unit.SHARE)] if key != POSITION else ()),
+        *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
+        *([Measure("relative", _("Relative to all documents"), Unit.SHARE)] if key == INFILLING else ()),
         Measure("n", _("Sources"), Unit.COUNT),
         Measure("n_left_out", _("Not under all arrangements yet"), Unit.COUNT),
     )
-    rows = [row for one in experiments for row in _arms(one)]
+    rows = [row for experiment in experiments for row in _arms(experiment)]
     columns = (Name("system", _("System"), is_filter=True), Name("arrangement", _("Documents shown")))
     table = Table(f"{key}-scores", title, columns, measures, tuple(rows))
     yield Section(key, title, (*drawings, table))
 
 
-def _arms(one: Experiment) -> Iterator[SheetRow]:
-    by_chance = [Arm(one.arms[0].arrangement, one.by_chance)] if one.by_chance else []
-    for arm in (*one.arms, *by_chance):
+def _arms(experiment: Experiment) -> Iterator[SheetRow]:
+    by_chance = [Arm(experiment.arms[0].arrangement, experiment.by_chance)] if experiment.by_chance else []
+    for arm in (*experiment.arms, *by_chance):
         name = _("by chance") if arm in by_chance else arm_name(arm.arrangement)
-        counts = {"size": one.size, "n": one.n, "n_left_out": one.n_left_out}
-        yield SheetRow((one.system, name), {**arm.means, **counts, "relative": arm.share})
+        counts = {"size": experiment.size or None, "n": experiment.n, "n_left_out": experiment.n_left_out}
+        yield SheetRow((experiment.system, name), {**arm.means, **counts, "relative": arm.share})
 
 
 def arm_name(arrangement: Arrangement) -> str:
     """An arrangement in words."""
+    if arrangement.tokens is not None:
+        return _("until %(n)s tokens") % {"n": f"{arrangement.tokens:,}"}
     between = {
+        FIRST: _("first %(n)d") % {"n": arrangement.place},
         ALL: _("all %(n)d") % {"n": arrangement.size},
         ENDS: _("first and last"),
         FILLED: _("first, %(n)d of other sources, last") % {"n": arrangement.n_others},
     }
-    return between.get(arrangement.kind) or _("relevant at %(n)d") % {"n": arrangement.place}
+    at = _("relevant at %(n)d") % {"n": arrangement.place}
+    if arrangement.kind == AT and arrangement.by != USUAL_MEASURE:
+        at = f"{at} ({arrangement.by})"
+    return between.get(arrangement.kind) or at

@@ -19,8 +19,10 @@ from annotation.leaderboard.forms import ExperimentForm, PositionForm
 from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow
 from annotation.leaderboard.position_sheet import Content, experiments_sheet, position_sheet
 from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, as_json
+from annotation.leaderboard.ratings import KINDS, models_of
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
@@ -34,7 +36,7 @@ RENAMED = {
     "experiments.json": "figures.json",
 }
 """What files were called before."""
-POSITION, OF_EXPERIMENTS = gettext_lazy("Position of content"), gettext_lazy("Experiments of position")
+POSITION, OF_EXPERIMENTS = gettext_lazy("Position of content"), gettext_lazy("Experiments on sources")
 
 
 @requires("annotation.view_session")
@@ -81,23 +83,27 @@ def _file(request: HttpRequest, sheet: Sheet, name: str, plain: Any) -> HttpResp
 
 def _positions(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
     form = PositionForm(request.GET)
-    scope = form.scope(Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING))
+    scope = form.scope(Study.objects.for_user(request.user).filter(kind__in=KINDS))
     return form, look_up(POSITIONS, PositionLook.at(scope), now=timezone.now(), wait_s=wait_s)
 
 
 def _position_sheet(form: PositionForm, figures: PositionRows, *, wait_s: float = WAIT_S) -> Sheet:
     """The figures laid out, in the setting that the form offers and has chosen."""
-    view, found = form.view(), Content(figures.rows)
-    names = names_of([*found.settings, *sorted({row.entry.retriever for row in found.rows} - {*found.settings})])
-    found = replace(
-        found,
+    view, content = form.view(), Content(figures.rows)
+    names = names_of(
+        [*content.settings, *sorted({row.entry.retriever for row in content.rows} - {*content.settings})]
+    )
+    content = replace(
+        content,
         judge=str(view.judge) if view else "",
-        orders=_orders(view, wait_s=wait_s) if view and found.rows else (),
+        orders=_orders(view, wait_s=wait_s) if view and content.rows else (),
         names=names,
-        setting=form.offer({name: names[name] for name in found.settings}),
+        setting=form.offer({name: names[name] for name in content.settings}),
         kept=form.kept(),
     )
-    return position_sheet(found)
+    shown = (name for row in content.known if row.positions for name in row.positions.by_position)
+    judged = Judged((view.judge.pk,) if view else (), others=models_of(shown))
+    return replace(position_sheet(content), judged=judged)
 
 
 def _orders(view: View, *, wait_s: float) -> tuple[OrderRow, ...]:
@@ -122,10 +128,10 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
         ],
         "about": _(
             "Summaries of sources, written with the relevant document at each place among documents of other "
-            "sources, or with other documents between the first and the last."
+            "sources, with other documents between the first and the last, or from more and more of the source."
         ),
         "shown": shown,
-        "sheet": experiments_sheet(shown.figures.rows),
+        "sheet": _experiments_sheet(form, shown.figures),
         "files_url": reverse("annotation:position-experiments-file", args=["x"])[:-1],
     }
     return _page(request, form, context)
@@ -135,14 +141,22 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures, or a table or a chart of them, as a file."""
-    _form, shown = _experiments(request, wait_s=FILE_WAIT_S)
+    form, shown = _experiments(request, wait_s=FILE_WAIT_S)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
-    rows = shown.figures.rows
-    return _file(request, experiments_sheet(rows), name, experiments_json(rows))
+    sheet = _experiments_sheet(form, shown.figures)
+    return _file(request, sheet, name, experiments_json(shown.figures.rows))
+
+
+def _experiments_sheet(form: ExperimentForm, figures: Experiments) -> Sheet:
+    """The figures laid out, with the judges of the scores in them."""
+    view = form.view()
+    rated = models_of(name for row in figures.rows for name in row.names)
+    judged = Judged((view.judge.pk,) if view else (), others=rated)
+    return replace(experiments_sheet(figures.rows), judged=judged)
 
 
 def _experiments(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[ExperimentForm, Shown[Experiments]]:
     form = ExperimentForm(request.GET)
-    look = PositionLook.at(form.scope(Study.objects.none()))
+    look = PositionLook.at(form.scope(Study.objects.for_user(request.user).filter(kind__in=KINDS)))
     return form, look_up(EXPERIMENTS, look, now=timezone.now(), wait_s=wait_s)

@@ -15,13 +15,14 @@ from django.utils import timezone
 
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE, behind_scores
+from annotation.leaderboard.ratings import facts_of, ratings_of
 from annotation.models import Exclusion, Snapshot, Study
 from benchmarks.leaderboard.board import Entry
 from benchmarks.leaderboard.positions import Wanted, compute, missing, placements, shown_orders
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents
 from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
@@ -62,7 +63,7 @@ class Texts:
     @property
     def all(self) -> list[Wanted]:
         """Every text with a known order, each once."""
-        return list(dict.fromkeys(one for rows in self.wanted.values() for one in rows))
+        return list(dict.fromkeys(text for rows in self.wanted.values() for text in rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def texts_in(scope: Scope) -> Texts:
 
     Those of experiments of position are figures of their own (`experiments`).
     """
-    found = Texts(defaultdict(list), Counter())
+    texts = Texts(defaultdict(list), Counter())
     summaries = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
     if scope.systems:
         by_people = Q(system__kind=System.Kind.HUMAN) if PEOPLE.system in scope.systems else Q()
@@ -107,11 +108,11 @@ def texts_in(scope: Scope) -> Texts:
     }
     for pk, wanted in shown_orders(summaries).items():
         if pk in entries:
-            _add(found, entries[pk], wanted)
+            _add(texts, entries[pk], wanted)
     if not scope.systems or PEOPLE.system in scope.systems:
-        for entry, one in _of_people(scope):
-            _add(found, entry, one)
-    return found
+        for entry, text in _of_people(scope):
+            _add(texts, entry, text)
+    return texts
 
 
 def _add(texts: Texts, entry: Entry, wanted: Wanted | None) -> None:
@@ -132,7 +133,7 @@ def _of_people(scope: Scope) -> list[tuple[Entry, Wanted | None]]:
     ):
         documents[haystack].add(number)
     rows = (
-        _finals(scope.haystacks, scope.studies)
+        final_texts(scope.haystacks, scope.studies)
         .order_by("pk")
         .values_list(
             "summary",
@@ -153,7 +154,7 @@ def _of_people(scope: Scope) -> list[tuple[Entry, Wanted | None]]:
     ]
 
 
-def _finals(haystacks: Any, studies: Any) -> QuerySet[Snapshot]:
+def final_texts(haystacks: Any, studies: Any) -> QuerySet[Snapshot]:
     """The final texts of sessions that are over and count."""
     excluded = Exclusion.objects.filter(lifted_at=None).values("session")
     finals = Snapshot.objects.filter(
@@ -183,7 +184,7 @@ def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: dateti
     for first in range(0, len(pks), AT_A_TIME):
         here = Haystack.objects.filter(pk__in=pks[first : first + AT_A_TIME])
         waiting = missing_of(texts_in(Scope(here, studies, judge=None)))
-        waiting.sort(key=lambda one: one.haystack)
+        waiting.sort(key=lambda text: text.haystack)
         for start in range(0, len(waiting), AT_ONCE):
             if until is not None and clock() >= until:
                 return n_placed
@@ -194,31 +195,34 @@ def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: dateti
 def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     """A row for each system by name, people last; what is missing is computed and stored."""
     known = placements(texts.all)
-    known |= compute([one for one in texts.all if one not in known])
-    scores, imported = _scores(scope, texts.all), _imported_scores(scope)
+    known |= compute([text for text in texts.all if text not in known])
+    scores, imported = _scores(scope, texts.all), _given_scores(scope)
     placed = {
         entry: [
             Placed(
                 str(entry),
-                one.subtopic,
-                known[one],
-                {**imported.get(one.summary, {}), **scores.get(one.summary, {})},
+                text.subtopic,
+                known[text],
+                {**imported.get(text.summary, {}), **scores.get(text.summary, {})},
             )
-            for one in wanted
+            for text in wanted
         ]
         for entry, wanted in texts.wanted.items()
     }
     counted = placed
     if scope.is_late_only:
-        counted = {entry: [one for one in rows if is_late(one)] for entry, rows in placed.items()}
+        counted = {entry: [text for text in rows if is_late(text)] for entry, rows in placed.items()}
     people = [*counted.get(PEOPLE, []), *counted.get(PEOPLE_ON_SOURCES, [])]
-    names = (*(SCORES if scope.judge else ()), *sorted({name for found in imported.values() for name in found}))
+    names = (
+        *(SCORES if scope.judge else ()),
+        *sorted({name for scores_of_text in imported.values() for name in scores_of_text}),
+    )
     rows = []
     for entry in {*placed, *texts.n_unknown}:
-        own, theirs = counted.get(entry, []), [] if _is_people(entry) else people
-        found = positions(str(entry), own, scores=names, people=theirs) if own else None
+        texts_of_entry, theirs = counted.get(entry, []), [] if _is_people(entry) else people
+        figures = positions(str(entry), texts_of_entry, scores=names, people=theirs) if texts_of_entry else None
         late = {name: late_score(placed.get(entry, []), name) for name in (*names, *NAMES)}
-        rows.append(Row(entry, found, texts.n_unknown[entry], late))
+        rows.append(Row(entry, figures, texts.n_unknown[entry], late))
     return sorted(rows, key=lambda row: (row.is_people, row.entry))
 
 
@@ -228,13 +232,24 @@ def _imported_scores(scope: Scope) -> dict[int, dict[str, float]]:
     return dict(rows.values_list("pk", "scores"))
 
 
+def _given_scores(scope: Scope) -> dict[int, dict[str, float]]:
+    """Imported scores, and ratings of people and judges."""
+    imported, ratings = _imported_scores(scope), ratings_of(scope.haystacks, _keys(scope.studies))
+    return {pk: {**imported.get(pk, {}), **ratings.get(pk, {})} for pk in {*imported, *ratings}}
+
+
+def _keys(studies: QuerySet[Study]) -> list[int]:
+    return list(studies.values_list("pk", flat=True))
+
+
 def _scores(scope: Scope, wanted: Collection[Wanted]) -> dict[int, dict[str, float | None]]:
     """A judge's scores of the summaries, from 0 to 100."""
     if scope.judge is None:
         return {}
-    found = scores_of(summaries={one.summary for one in wanted}, judge=scope.judge)
+    scores = scores_of(summaries={text.summary for text in wanted}, judge=scope.judge)
     return {
-        pk: {name: getattr(score.scores, name).scaled(100).value for name in SCORES} for pk, score in found.items()
+        pk: {name: getattr(score.scores, name).scaled(100).value for name in SCORES}
+        for pk, score in scores.items()
     }
 
 
@@ -289,14 +304,18 @@ def _facts(look: PositionLook) -> object:
     here = look.haystacks
     rankings = RetrieverRanking.objects.filter(subtopic__haystack__in=here).with_reference().order_by("pk")
     told = repr([*rankings.values_list("pk", "reference", Cast("scores", TextField()))])
-    rows = totals(
+    rows = facts_of(
+        here,
+        look.studies,
         *behind_scores(here, look.judge),
-        _finals(here, look.studies),
+        final_texts(here, look.studies),
         Document.objects.filter(haystack__in=here),
         Insight.objects.filter(subtopic__haystack__in=here),
         Draft.objects.filter(summary__haystack__in=here),
     )
-    return rows, hashlib.sha256(told.encode()).hexdigest(), sorted(_imported_scores(look.scope).items())
+    told = hashlib.sha256(told.encode()).hexdigest()
+    held = contents(Haystack.objects.filter(pk__in=here))
+    return rows, told, held, sorted(_imported_scores(look.scope).items())
 
 
 POSITIONS = register(
@@ -317,28 +336,28 @@ def as_json(rows: Collection[Row]) -> list[dict[str, Any]]:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    found = row.positions
+    positions = row.positions
     head: dict[str, Any] = {
         "system": row.entry.system,
         "retriever": row.entry.retriever,
-        "n_summaries": found.n_texts if found else 0,
+        "n_summaries": positions.n_texts if positions else 0,
         "n_unknown_order": row.n_unknown_order,
     }
-    if found is None:
+    if positions is None:
         return head | {"bigrams": None, "sentences": None, "reference_position": None, "rq3": None, "late": None}
     return head | {
         "bigrams": {
-            **_curves(found.pairs, found.reference_pairs),
-            **_distance(found.ks),
-            "people": found.ks_people and _distance(found.ks_people),
+            **_curves(positions.pairs, positions.reference_pairs),
+            **_distance(positions.ks),
+            "people": positions.ks_people and _distance(positions.ks_people),
         },
-        "sentences": _curves(found.sentences, found.reference_sentences),
-        "reference_position": found.mean_word,
+        "sentences": _curves(positions.sentences, positions.reference_sentences),
+        "reference_position": positions.mean_word,
         "rq3": {
-            name: {**_test(one, "rho"), "n": one.n, "is_significant": one.is_significant}
-            for name, one in found.by_position.items()
+            name: {**_test(comparison, "rho"), "n": comparison.n, "is_significant": comparison.is_significant}
+            for name, comparison in positions.by_position.items()
         },
-        "late": {name: asdict(one) for name, one in row.late.items()},
+        "late": {name: asdict(comparison) for name, comparison in row.late.items()},
     }
 
 
@@ -351,9 +370,9 @@ def _curves(curve: Curve, reference: Curve) -> Mapping[str, Any]:
     }
 
 
-def _distance(one: Distance) -> dict[str, Any]:
-    return {"ks": one.value, "reason": one.reason}
+def _distance(distance: Distance) -> dict[str, Any]:
+    return {"ks": distance.value, "reason": distance.reason}
 
 
-def _test(one: Comparison, name: str) -> dict[str, Any]:
-    return {name: one.value, "p": one.p, "reason": one.reason}
+def _test(comparison: Comparison, name: str) -> dict[str, Any]:
+    return {name: comparison.value, "p": comparison.p, "reason": comparison.reason}

@@ -11,6 +11,7 @@ from annotation.leaderboard.experiments import Experiment, experiments
 from annotation.leaderboard.experiments import as_json as experiments_as_json
 from annotation.leaderboard.position_sheet import Content, experiments_sheet, position_sheet
 from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
+from annotation.leaderboard.ratings import KINDS
 from annotation.models import Study
 from benchmarks.engine.naming import judges_called
 from benchmarks.management import haystacks as haystacks_argument
@@ -63,9 +64,9 @@ def _scope(options: Mapping[str, Any]) -> Scope:
     if options["judge"]:
         judge = judges_argument.chosen(options["judge"])
     else:
-        found = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
-        judge = found[0] if found else None
-    studies = Study.objects.filter(kind=Study.Kind.WRITING)
+        judges = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
+        judge = judges[0] if judges else None
+    studies = Study.objects.filter(kind__in=KINDS)
     return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))
 
 
@@ -73,17 +74,17 @@ REPORT = Report(
     "where systems and people take their content from",
     add_arguments,
     make,
-    as_json=lambda found: as_json(found.rows),
+    as_json=lambda content: as_json(content.rows),
     sheet=position_sheet,
 )
 
 
 def make_experiments(options: Mapping[str, Any]) -> list[Experiment]:
     """Every experiment of position, by system."""
-    found = experiments(_scope(options))
-    if not found:
+    rows = experiments(_scope(options))
+    if not rows:
         raise ReportRefused("There is no experiment here: run manage.py summarize --order position-of-5.")
-    return found
+    return rows
 
 
 EXPERIMENTS = Report(

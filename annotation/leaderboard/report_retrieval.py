@@ -36,15 +36,15 @@ def make(options: Mapping[str, Any]) -> Retrievers:
     """A row for every retriever with stored scores."""
     if options["budget"] < 1:
         raise ReportRefused("--budget is a whole number from 1 on.")
-    found = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
-    if not found:
+    lines = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
+    if not lines:
         raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
-    return Retrievers(found, options["budget"])
+    return Retrievers(lines, options["budget"])
 
 
-def as_json(found: Retrievers) -> list[dict[str, Any]]:
+def as_json(retrievers: Retrievers) -> list[dict[str, Any]]:
     """The rows as plain values."""
-    return [{**_row(line), "token_budget": found.budget} for line in found.lines]
+    return [{**_row(line), "token_budget": retrievers.budget} for line in retrievers.lines]
 
 
 def _row(line: Line) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _row(line: Line) -> dict[str, Any]:
     }
 
 
-def sheet(found: Retrievers) -> Sheet:
+def sheet(retrievers: Retrievers) -> Sheet:
     """The rows as a table."""
     measures = (
         Measure("recall_insights", "recall of insights", Unit.SHARE),
@@ -71,8 +71,8 @@ def sheet(found: Retrievers) -> Sheet:
         Measure("n_subtopics", "subtopics", Unit.COUNT),
     )
     rows = tuple(
-        Row((line.reference,), {one.key: getattr(line.quality, one.key) for one in measures})
-        for line in found.lines
+        Row((line.reference,), {measure.key: getattr(line.quality, measure.key) for measure in measures})
+        for line in retrievers.lines
     )
     return Sheet((Table("retrievers", "", (Name("retriever", "retriever"),), measures, rows),))
 

@@ -9,19 +9,19 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.agreement.reports import Report, ReportRefused
+from annotation.agreement.reports import Report, ReportRefused, as_lines
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import Board, View, board
 from annotation.leaderboard.orders import OrderRow, as_json, rows_by_order
 from annotation.leaderboard.position_sheet import orders_sheet
+from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import sheet
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
-from benchmarks.results.writing import console
 from benchmarks.scoring.summhay import Score
 
 
@@ -33,8 +33,8 @@ def add_task(parser: ArgumentParser) -> None:
     parser.add_argument("--average", choices=list(AVERAGES), default="pooled")
 
 
-def add_leaderboard(parser: ArgumentParser) -> None:
-    """What is compared, and in which form it is printed."""
+def add_view(parser: ArgumentParser) -> None:
+    """What is compared."""
     add_task(parser)
     parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
     parser.add_argument(
@@ -47,6 +47,11 @@ def add_leaderboard(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--with-people-only", action="store_true", help="only subtopics that people wrote on; with --people"
     )
+
+
+def add_leaderboard(parser: ArgumentParser) -> None:
+    """What is compared, and in which form it is printed."""
+    add_view(parser)
     parser.add_argument(
         "--intervals",
         action=BooleanOptionalAction,
@@ -73,16 +78,22 @@ class Printed:
 
 def make_leaderboard(options: Mapping[str, Any]) -> Printed:
     """A row for every system and retriever with judged summaries, the best joint score first."""
-    view = _view(options)
-    studies = Study.objects.filter(kind=Study.Kind.WRITING) if options["people"] else Study.objects.none()
-    found = board(view, studies=studies)
-    if not any(not line.is_people for line in found.lines):
+    view, studies = view_of(options), studies_of(options)
+    computed = board(view, studies=studies)
+    if not any(not line.is_people for line in computed.lines):
         raise ReportRefused(f"Judge “{view.judge}” has judged no system's summary here.")
-    if options["people"] and found.people is None:
+    if options["people"] and computed.people is None:
         raise ReportRefused(_no_people(view, studies))
-    asked = options["intervals"]
+    with_intervals = options["intervals"]
     is_table = not options["format"] and not options["json"]
-    return Printed(found, view, options["format"], with_intervals=is_table if asked is None else asked)
+    return Printed(
+        computed, view, options["format"], with_intervals=is_table if with_intervals is None else with_intervals
+    )
+
+
+def studies_of(options: Mapping[str, Any]) -> QuerySet[Study]:
+    """The studies behind a board: those of people only where these are asked for."""
+    return Study.objects.filter(kind__in=KINDS if options["people"] else (Study.Kind.LINKING,))
 
 
 def _no_people(view: View, studies: QuerySet[Study]) -> str:
@@ -90,15 +101,20 @@ def _no_people(view: View, studies: QuerySet[Study]) -> str:
     texts = Snapshot.objects.filter(
         kind=Snapshot.Kind.MARK, session__assignment__study__in=studies, summary__haystack__in=view.haystacks
     )
-    found = texts.order_by().values_list("mark_ms", flat=True).distinct()
-    marks = sorted(mark / MS_PER_MINUTE for mark in found)
+    marks_ms = texts.order_by().values_list("mark_ms", flat=True).distinct()
+    marks = sorted(mark / MS_PER_MINUTE for mark in marks_ms)
     if view.minute is not None and marks and view.minute < marks[0]:
         known = ", ".join(f"{mark:g}" for mark in marks)
         return f"There is no text of people at minute {view.minute} or before; there are marks at {known}."
     return f"Judge “{view.judge}” has judged no text of people on these subtopics."
 
 
-def _view(options: Mapping[str, Any]) -> View:
+def view_of(options: Mapping[str, Any]) -> View:
+    """What options of a command compare.
+
+    Raises:
+        ReportRefused: an option says nothing that could be.
+    """
     judge = judges_argument.chosen(options["judge"])
     if (options.get("minute") or 0) < 0:
         raise ReportRefused("--minute is 0 or more.")
@@ -117,17 +133,17 @@ def leaderboard_lines(printed: Printed) -> list[str]:
     """A table for a console, or the text that was asked for."""
     if printed.form:
         return [printed.text.rstrip("\n")]
-    names = {one: one for one in printed.board.settings}
-    return console(sheet(Layout(printed.board, printed.view, names)), with_intervals=printed.with_intervals)
+    names = {setting: setting for setting in printed.board.settings}
+    return as_lines(sheet(Layout(printed.board, printed.view, names)), with_intervals=printed.with_intervals)
 
 
 def make_position(options: Mapping[str, Any]) -> tuple[list[OrderRow], str]:
     """Every system that read the full context in a known order other than the random one, and the judge."""
-    view = _view(options)
-    found = rows_by_order(view)
-    if not found:
+    view = view_of(options)
+    rows = rows_by_order(view)
+    if not rows:
         raise ReportRefused("No system read the full context in a known order here.")
-    return found, str(view.judge)
+    return rows, str(view.judge)
 
 
 LEADERBOARD = Report(
@@ -137,6 +153,6 @@ POSITION = Report(
     "joint score by the order of the documents in the full context",
     add_task,
     make_position,
-    as_json=lambda found: as_json(*found),
-    sheet=lambda found: orders_sheet(*found),
+    as_json=lambda made: as_json(*made),
+    sheet=lambda made: orders_sheet(*made),
 )

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.leaderboard.answer import AS_PAPER, ONE_EACH, ROWS, Layout, answer, cards, minutes_cell, reading
-from annotation.leaderboard.board import PEOPLE, Board, Line
+from annotation.leaderboard.answer import (
+    AS_PAPER,
+    ONE_EACH,
+    ROWS,
+    Layout,
+    answer,
+    below,
+    cards,
+    minutes_cell,
+    of_sample,
+    points,
+    reading,
+)
+from annotation.leaderboard.board import PEOPLE, Board, Line, View
 from annotation.leaderboard.charts import board_chart
 from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.ratings import is_detail, models_of, title_of
 from annotation.leaderboard.time_sheet import section as time_section
+from benchmarks.leaderboard.families import family_of, writers_of
 from benchmarks.models import Subtopic
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Cards,
     Cell,
@@ -40,6 +55,7 @@ from benchmarks.scoring.stat import Stat
 
 METHOD = "all systems compared at once, signs of subtopics turned"
 BLOCKS = ("coverage", "citation", "joint")
+LABELLED = "coverage_labelled"
 
 
 def sheet(layout: Layout) -> Sheet:
@@ -58,8 +74,17 @@ def sheet(layout: Layout) -> Sheet:
             Section("all-rows", _("All rows"), tuple(_rows_or_matrix(layout))),
             *_time(layout),
             Section("reading", _("How to read these figures"), tuple(reading(layout))),
-        )
+        ),
+        judged_in(layout.view, board),
     )
+
+
+def judged_in(view: View, board: Board) -> Judged:
+    """The judge of the scores, on these haystacks, for systems with these scores, and those who rated texts."""
+    scores = [line.row.stats["coverage"].value for line in board.lines if not line.is_people]
+    domains = frozenset(view.haystacks.order_by().values_list("domain", flat=True))
+    rated = models_of(name for line in board.lines for name in line.ratings)
+    return Judged((view.judge.pk,), domains, tuple(score for score in scores if score is not None), rated)
 
 
 def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
@@ -68,6 +93,8 @@ def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
         yield Fragment("annotation/_leaderboard_views.html", {"shows_matrix": shows_matrix, "as_paper": AS_PAPER})
     if layout.is_whole or not shows_matrix:
         yield rows_table(layout)
+        yield from below(layout)
+        yield from of_sample(layout.board.sample)
     if layout.is_whole or shows_matrix:
         yield from (matrix(layout, name) for name in BLOCKS)
 
@@ -96,8 +123,11 @@ def rows_table(layout: Layout) -> Table:
         lines = _one_each(lines)
     titles = block_titles(board)
     block_of = {line.key: at for at, block in enumerate(board.blocks) for line in block.lines}
-    rows = tuple(_row(layout, line, block_of[line.key], titles) for line in lines)
-    measures = [one for one in _measures(layout) if any(row.number(one.key) is not None for row in rows)]
+    families = writers_of(layout.view.haystacks)
+    rows = tuple(_row(layout, line, block_of[line.key], titles, families) for line in lines)
+    measures = [
+        measure for measure in _measures(layout) if any(row.number(measure.key) is not None for row in rows)
+    ]
     return Table(
         ROWS,
         _("All rows"),
@@ -113,10 +143,10 @@ def rows_table(layout: Layout) -> Table:
 
 def _one_each(lines: Sequence[Line]) -> list[Line]:
     """The best row of each system, and of people."""
-    found: dict[str, Line] = {}
+    first: dict[str, Line] = {}
     for line in sorted(lines, key=lambda line: -(line.row.stats["joint"].value or 0.0)):
-        found.setdefault(line.entry.system, line)
-    return [line for line in lines if found[line.entry.system] is line]
+        first.setdefault(line.entry.system, line)
+    return [line for line in lines if first[line.entry.system] is line]
 
 
 def _measures(layout: Layout) -> Iterator[Measure]:
@@ -126,8 +156,12 @@ def _measures(layout: Layout) -> Iterator[Measure]:
     yield Measure("rank", _("Rank"), Unit.COUNT, how, is_leading=True, has_badge=False)
     for name in ("joint", "coverage", "citation"):
         yield _score(name, TITLES[name])
+    how = _("people's mean over summaries, narrowed by the judge (PPI++)")
+    yield _score(LABELLED, _("Coverage, labels and judge"), how)
     yield Measure(WORDS, _("Words"), Unit.POINTS, TITLES[WORDS])
     yield _score("joint_to_people", _("− people"), _("joint minus people's, paired"), is_signed=True)
+    for name in sorted({name for line in layout.board.lines for name in line.ratings}):
+        yield Measure(name, title_of(name), Unit.RATING, is_extra=is_detail(name), has_badge=False)
     yield Measure("minutes", _("Human minutes"), Unit.MINUTES)
     yield Measure("n_insights", "n", Unit.COUNT, _("insights"))
     yield Measure("n_subtopics", _("Subtopics"), Unit.COUNT, is_extra=not has_blocks)
@@ -156,12 +190,14 @@ def _score(key: str, title: Text, how: str = "", *, is_signed: bool = False, is_
     return Measure(key, title, Unit.POINTS, how, is_signed=is_signed, is_extra=is_extra, has_badge=False)
 
 
-def _row(layout: Layout, line: Line, block: int, titles: Sequence[str]) -> Row:
+def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], families: Collection[str]) -> Row:
     people = layout.board.people
     stats = {name: stat if name == WORDS else stat.scaled(100) for name, stat in line.row.stats.items()}
     words = stats[WORDS].value
     values: dict[str, Value | Cell] = {
         **stats,
+        **line.ratings,
+        **({} if line.labelled is None else {LABELLED: line.labelled.scaled(100)}),
         "rank": _rank(line),
         "joint": Cell(stats["joint"], is_strong=_is_level(line)),
         WORDS: Cell(stats[WORDS], text="" if words is None else f"{words:.1f}"),
@@ -175,10 +211,10 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str]) -> Row:
     if line.joint_to_above is not None and line is not layout.board.blocks[block].lines[0]:
         values["joint_to_above"] = line.joint_to_above.scaled(100)
     if line.minutes is not None:
-        found = line.minutes
+        minutes = line.minutes
         time_url = layout.rows_url(line, people) + "#time" if people is not None else ""
-        values |= {"minutes": replace(minutes_cell(found), url=time_url), "minutes_n": found.n_sessions}
-        values |= {"minutes_low": _finite(found.low), "minutes_high": _finite(found.high)}
+        values |= {"minutes": replace(minutes_cell(minutes), url=time_url), "minutes_n": minutes.n_sessions}
+        values |= {"minutes_low": _finite(minutes.low), "minutes_high": _finite(minutes.high)}
     if line.writers is not None:
         ceiling = line.writers.citation_ceiling
         values |= {"n_sessions": line.writers.n_sessions, "n_writers": line.writers.n_writers}
@@ -187,7 +223,7 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str]) -> Row:
         _names(layout, line),
         values,
         url=layout.rows_url(line),
-        marks=_marks(line),
+        marks=_marks(line, families),
         is_people=line.is_people,
         group=titles[block],
     )
@@ -198,26 +234,29 @@ _LEVEL = {True: "yes", False: "no", None: None}
 
 def _rank(line: Line) -> Stat | None:
     """The rank of a system with those that it may have; people have none."""
-    one = line.standing
-    if one is None:
+    rank = line.standing
+    if rank is None:
         return None
-    n, reason = line.row.n_insights, "" if one.low is not None else _("too few to compare")
-    return Stat(one.rank, n, low=one.low, high=one.high, method=METHOD, interval_reason=reason)
+    n, reason = line.row.n_insights, "" if rank.low is not None else _("too few to compare")
+    return Stat(rank.rank, n, low=rank.low, high=rank.high, method=METHOD, interval_reason=reason)
 
 
 def _is_level(line: Line) -> bool:
     return line.standing is not None and bool(line.standing.is_level)
 
 
-def _marks(line: Line) -> tuple[Mark, ...]:
-    found = []
+def _marks(line: Line, families: Collection[str]) -> tuple[Mark, ...]:
+    marks = []
+    if not line.is_people and family_of(line.entry.system) in families:
+        title = _("a model of this family made a haystack of this selection, and may favour it")
+        marks.append(Mark(_("family of the generator"), title, warns=True))
     if line.writers is not None:
         n = line.writers.n_sessions
-        found.append(Mark(ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}))
+        marks.append(Mark(ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}))
     if line.row.n_missing:
         title = _("insights without a usable verdict, which are in no figure")
-        found.append(Mark(_("%(n)d unusable") % {"n": line.row.n_missing}, title, warns=True))
-    return tuple(found)
+        marks.append(Mark(_("%(n)d unusable") % {"n": line.row.n_missing}, title, warns=True))
+    return tuple(marks)
 
 
 def _finite(value: float | None) -> Cell:
@@ -241,6 +280,8 @@ def block_titles(board: Board) -> list[str]:
             title = _("All %(n)d subtopics: %(haystacks)s") % words
         else:
             title = _("%(n)d of %(all)d subtopics: %(haystacks)s. Ranked by themselves.") % words
+        if block.people is not None and block.systems and board.people not in block.lines:
+            title += " " + _("People on them: %(joint)s.") % {"joint": points(block.people)}
         titles.append(title)
     seen: Counter[str] = Counter()
     numbered = []

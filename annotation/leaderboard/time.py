@@ -43,8 +43,8 @@ class ActiveTime:
     def to_shares(self, targets: Mapping[int, float]) -> tuple[TimeToScore, ...]:
         """How long sessions take to shares of a system's score on their subtopic; empty without a common one."""
         sessions = [
-            Marks(writer, tuple(own), tuple(own.values()), targets[subtopic])
-            for writer, subtopic, own in zip(self.writers, self.subtopics, self.own, strict=True)
+            Marks(writer, tuple(curve), tuple(curve.values()), targets[subtopic])
+            for writer, subtopic, curve in zip(self.writers, self.subtopics, self.own, strict=True)
             if subtopic in targets
         ]
         if not sessions:
@@ -60,14 +60,14 @@ def active_time(sessions: Sequence[SessionResult]) -> ActiveTime | None:
     limit = max(result.session.limit_ms for result in known)
     every = {result.session.mark_every_ms for result in known}
     at_marks = sorted({mark / 60_000 for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
-    own = tuple(_joint(result.curve) for result in known)
+    curves = tuple(_joint(result.curve) for result in known)
     return ActiveTime(
         at_marks=tuple(at_marks),
-        values=np.array([drawn_through(scores, at_marks) for scores in own]),
+        values=np.array([drawn_through(scores, at_marks) for scores in curves]),
         subtopics=tuple(result.session.assignment.subtopic_id for result in known),
         writers=tuple(result.session.annotator_id for result in known),
         limit=limit / 60_000,
-        own=own,
+        own=curves,
     )
 
 

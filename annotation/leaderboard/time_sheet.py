@@ -62,10 +62,10 @@ def _table(lines_of_systems: Sequence[Line], rows: Sequence[Row]) -> Table:
 
 
 def _values(times: Sequence[TimeToScore]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for one in times:
-        found |= {key_of(one.share): one.mean, f"reached_{PERCENTS[one.share]}": one.n_reached}
-    return found | {"n": times[0].mean.n_items, "n_writers": times[0].n_writers}
+    values: dict[str, Any] = {}
+    for time in times:
+        values |= {key_of(time.share): time.mean, f"reached_{PERCENTS[time.share]}": time.n_reached}
+    return values | {"n": times[0].mean.n_items, "n_writers": times[0].n_writers}
 
 
 def survival_chart(times: Sequence[TimeToScore], *, name: str, url: str = "") -> Chart:
@@ -81,7 +81,7 @@ def survival_chart(times: Sequence[TimeToScore], *, name: str, url: str = "") ->
         x=_("active minutes"),
         columns={"series": _("Level")},
     )  # fmt: skip
-    series = {one.share: _("%(percent)d %% of its score") % {"percent": PERCENTS[one.share]} for one in times}
+    series = {time.share: _("%(percent)d %% of its score") % {"percent": PERCENTS[time.share]} for time in times}
     layout = Lines(
         x_domain=(0.0, limit),
         domain=(0.0, 100.0),
@@ -89,22 +89,28 @@ def survival_chart(times: Sequence[TimeToScore], *, name: str, url: str = "") ->
         has_dots=False,
         is_stepped=True,
     )
-    return Chart(words, [point for one in times for point in _points(one, series[one.share], url)], layout)
+    return Chart(words, [point for time in times for point in _points(time, series[time.share], url)], layout)
 
 
-def _points(one: TimeToScore, series: str, url: str) -> Iterator[Point]:
+def _points(time_to_score: TimeToScore, series: str, url: str) -> Iterator[Point]:
     """The start, every step, the end of a curve; then the sessions that ended below."""
-    corners = [0.0, *(step.minute for step in one.steps if 0 < step.minute < one.limit), one.limit]
+    corners = [
+        0.0,
+        *(step.minute for step in time_to_score.steps if 0 < step.minute < time_to_score.limit),
+        time_to_score.limit,
+    ]
     for minute in corners:
-        yield Point(series=series, x=minute, value=100 * one.below(minute), n=one.mean.n_items, url=url)
-    for minute in sorted(set(one.censored)):
-        n = one.censored.count(minute)
-        yield Point(series=series, x=minute, value=100 * one.below(minute), n=n, kind=Kind.DOT, url=url)
+        yield Point(
+            series=series, x=minute, value=100 * time_to_score.below(minute), n=time_to_score.mean.n_items, url=url
+        )
+    for minute in sorted(set(time_to_score.censored)):
+        n = time_to_score.censored.count(minute)
+        yield Point(series=series, x=minute, value=100 * time_to_score.below(minute), n=n, kind=Kind.DOT, url=url)
 
 
 def stats_of(line: Line) -> dict[str, Stat]:
     """The restricted means of a row by their names in files."""
-    return {key_of(one.share): one.mean for one in line.times}
+    return {key_of(time.share): time.mean for time in line.times}
 
 
 def times_json(line: Line) -> dict[str, Any] | None:
@@ -112,15 +118,15 @@ def times_json(line: Line) -> dict[str, Any] | None:
     if not line.times:
         return None
     return {
-        str(PERCENTS[one.share]): {
-            "value": one.mean.value,
-            **interval_json(one.mean),
-            "reason": one.mean.reason,
-            "limit": one.limit,
-            "n_reached": one.n_reached,
-            "n_censored": one.n_censored,
-            "n_writers": one.n_writers,
-            "steps": [[step.minute, step.survival] for step in one.steps],
+        str(PERCENTS[time.share]): {
+            "value": time.mean.value,
+            **interval_json(time.mean),
+            "reason": time.mean.reason,
+            "limit": time.limit,
+            "n_reached": time.n_reached,
+            "n_censored": time.n_censored,
+            "n_writers": time.n_writers,
+            "steps": [[step.minute, step.survival] for step in time.steps],
         }
-        for one in line.times
+        for time in line.times
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.leaderboard import position_views, views
+from annotation.leaderboard import position_views, source_views, views
 
 urlpatterns = [
     path("leaderboard/", views.leaderboard, name="leaderboard"),
@@ -19,6 +19,8 @@ urlpatterns = [
         name="position-experiments-file",
     ),
     path("leaderboard/position/files/<str:name>", position_views.positions_file, name="content-positions-file"),
+    path("leaderboard/sources/", source_views.source_page, name="source-scores"),
+    path("leaderboard/sources/files/<str:name>", source_views.source_file, name="source-scores-file"),
     path("leaderboard/charts/<str:name>", views.leaderboard_figures, name="leaderboard-chart"),
     path("leaderboard/files/leaderboard.<str:file_format>", views.leaderboard_file, name="leaderboard-file"),
 ]

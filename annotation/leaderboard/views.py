@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -16,7 +17,8 @@ from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.compared import COMPARED, PairLook
 from annotation.leaderboard.forms import ViewForm
-from annotation.leaderboard.sheet import sheet
+from annotation.leaderboard.ratings import KINDS
+from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.models import Haystack
@@ -33,7 +35,7 @@ from benchmarks.web.permissions import requires
 def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     """Systems and people by retriever: the answer, a chart, and every row with its intervals."""
     studies = _studies(request)
-    form, view, shown = _shown(request, studies)
+    form, view, shown = shown_board(request, studies)
     board = shown.figures if shown else None
     if shown is not None and board is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
@@ -48,7 +50,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures, a table or the chart as a file; retrievers have the names of files there."""
-    _form, view, shown = _shown(request, wait_s=FILE_WAIT_S)
+    _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if view is None or shown is None:
         raise Http404
     board = shown.figures
@@ -65,7 +67,7 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase:
     """All rows as JSON, CSV, LaTeX or Markdown."""
-    _form, _view, shown = _shown(request, wait_s=FILE_WAIT_S)
+    _form, _view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if file_format not in FORMATS or shown is None:
         raise Http404
     name, board = f"leaderboard.{FORMATS[file_format]}", shown.figures
@@ -86,7 +88,7 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 @require_safe
 def compared(request: HtmxHttpRequest) -> HttpResponse:
     """One entry, or two beside each other, insight by insight and in total."""
-    form, view, result = _shown(request)
+    form, view, result = shown_board(request)
     if result is not None and result.figures is None:
         return waiting_page(request, result, {}, heading=_("Leaderboard"))
     board = result.figures if result else None
@@ -109,7 +111,9 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
         "second": pair[1],
         "heading": " – ".join(names[key] for key in pair if key),
         "rows": rows,
-        "sheet": compared_sheet.sheet(figures, rows, names, pair, view, timed),
+        "sheet": replace(
+            compared_sheet.sheet(figures, rows, names, pair, view, timed), judged=judged_in(view, board)
+        ),
         "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
     }
     return page(request, "annotation/leaderboard_compared.html", context)
@@ -119,7 +123,7 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """The comparison as a file."""
-    _form, view, result = _shown(request, wait_s=FILE_WAIT_S)
+    _form, view, result = shown_board(request, wait_s=FILE_WAIT_S)
     board = result.figures if result else None
     if result is not None and board is None:
         return waiting_file(request, result, name=name)
@@ -133,7 +137,9 @@ def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     names = compared_sheet.names_of_rows(board, {setting: setting for setting in board.settings})
     rows = compared_sheet.with_insights(shown.figures)
     timed = compared_sheet.timed(board, names, pair)
-    whole = compared_sheet.sheet(shown.figures, rows, names, pair, view, timed)
+    whole = replace(
+        compared_sheet.sheet(shown.figures, rows, names, pair, view, timed), judged=judged_in(view, board)
+    )
     return sheet_file(
         request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
     )
@@ -156,9 +162,10 @@ def _pair(request: HttpRequest, board: Board | None) -> tuple[str, str] | None:
     return (first, second) if first in known and second in known | {""} else None
 
 
-def _shown(
+def shown_board(
     request: HttpRequest, studies: QuerySet[Study] | None = None, *, wait_s: float = WAIT_S
 ) -> tuple[ViewForm, View | None, Shown[Board] | None]:
+    """What an address asks for, None where nothing is judged, with the stored board."""
     haystacks = Haystack.objects.for_work().order_by("title")
     form = ViewForm(request.GET, haystacks=haystacks)
     view = form.view()
@@ -169,4 +176,4 @@ def _shown(
 
 
 def _studies(request: HttpRequest) -> QuerySet[Study]:
-    return Study.objects.for_user(request.user).filter(kind=Study.Kind.WRITING)
+    return Study.objects.for_user(request.user).filter(kind__in=KINDS)

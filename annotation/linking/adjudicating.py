@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, Max, Min, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.figures.collect import gold_of
+from annotation.coverage.collect import gold_of
+from annotation.labelling.deciding import delivered
 from annotation.labelling.summaries import labellable
 from annotation.linking.bullets import linkable_numbers
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
@@ -39,18 +40,24 @@ def adjudicate(
     now: datetime,
     note: str = "",
     is_blind: bool = False,
+    seen: int | None = None,
 ) -> CoverageAdjudication:
     """Decide how far a summary covers an insight, and in which lines; an earlier decision is superseded.
 
-    `is_blind` says that the page hid names and judges; only a first decision counts as blind.
+    `is_blind` says that the page hid names and judges; only a first decision counts as blind. `seen` is the newest
+    decision that the form knew, see `deciding`.
 
     Raises:
         DecisionRefused: nobody labelled this in the study, not an answer, or covered without a line.
     """
     chosen = _checked(study, summary, insight, coverage, lines)
     before = _locked(study, summary, insight)
+    history, note = history_of(study=study, summary=summary, insight=insight), note.strip()[:MAX_NOTE]
+    said = {"coverage": coverage, "lines": list(chosen), "note": note}
+    if (again := delivered(history, by=by, seen=seen, **said)) is not None:
+        return again  # type: ignore[no-any-return]
     _retire(before)
-    was_blind = is_blind and not history_of(study=study, summary=summary, insight=insight).exists()
+    was_blind = is_blind and not history.exists()
     row = CoverageAdjudication.objects.create(
         study=study,
         summary=summary,
@@ -58,7 +65,7 @@ def adjudicate(
         coverage=coverage,
         lines=list(chosen),
         is_linked=bool(chosen),
-        note=note.strip()[:MAX_NOTE],
+        note=note,
         was_blind=was_blind,
         supersedes=before,
         made_by=by,
@@ -96,8 +103,8 @@ def undecided(studies: Iterable[int]) -> Counter[int]:
         .filter(~Exists(decided), study__in=list(studies))
         .order_by()
         .values("study", "summary", "insight")
-        .annotate(n=Count("coverage", distinct=True))
-        .filter(n__gt=1)
+        .annotate(least=Min("coverage"), most=Max("coverage"))  # cheaper than to count different ones
+        .filter(least__lt=F("most"))
     )
     return Counter(rows.values_list("study", flat=True))
 

@@ -15,14 +15,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.figures.collect import coverage_table
-from annotation.figures.look import readable
-from annotation.figures.rows import views
-from annotation.figures.table import Filters, LabelTable
-from annotation.labelling import blind
+from annotation.coverage.collect import coverage_table
+from annotation.coverage.rows import views
+from annotation.labelling import blind, deciding
 from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.annotated import haystacks_of
 from annotation.models import Study
+from annotation.results.table import Filters, LabelTable
 from annotation.studies.guidelines import current_guideline, render_markdown
 from annotation.studies.rows import objects
 from annotation.studies.scope import uid_in
@@ -97,7 +96,8 @@ def dispute(request: HtmxHttpRequest, uid: uuid.UUID, summary: uuid.UUID, insigh
         "dispute": item,
         "haystack": item.summary.haystack,
         "subtopic": item.summary.subtopic,
-        "given": _given(request, item),
+        "given": _form_values(request, item),
+        "seen": deciding.newest(adjudicating.history_of(**about)[:1]),
         "allows_several": adjudicating.may_link_several(study),
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
@@ -145,8 +145,7 @@ def gold(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    kinds = [Study.Kind.LINKING, Study.Kind.EXTERNAL]
-    study: Study = get_object_or_404(readable(request.user).filter(kind__in=kinds), uid=uid)
+    study: Study = get_object_or_404(Study.objects.readable_by(request.user).of_coverage(), uid=uid)
     return study
 
 
@@ -190,6 +189,7 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
             lines=lines,
             note=request.POST.get("note", ""),
             is_blind=item.is_blind,
+            seen=deciding.seen_in(request.POST),
             by=request.user,
             now=timezone.now(),
         )
@@ -204,7 +204,7 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 
 
-def _given(request: HttpRequest, item: disputes.Dispute) -> dict[str, Any]:
+def _form_values(request: HttpRequest, item: disputes.Dispute) -> dict[str, Any]:
     """What the form holds: what was sent and refused, else the decision that holds."""
     if request.method == "POST":
         lines = {int(line) for line in request.POST.getlist("line") if line.isdecimal()}

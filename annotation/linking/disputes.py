@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.figures.rows import PEOPLE, RowFilter, RowPosition, RowView, positions
-from annotation.figures.table import LabelTable
+from annotation.coverage.rows import PEOPLE, RowFilter, RowPosition, RowView, positions
 from annotation.labelling import blind
 from annotation.linking.adjudicating import history_of
 from annotation.linking.bullets import Bullet, bullets_of
 from annotation.models import CoverageAdjudication, CoverageLabel, Study
+from annotation.results.table import LabelTable
 from benchmarks.models import Insight, Summary, Verdict
 
 OPEN, DECIDED, ALL = "open", "decided", "all"

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.summary_forms import SummariesForm
+from annotation.labelling.summary_forms import Count, SummariesForm
 from annotation.linking.planning import Checks
-from annotation.models import LabelItem, LinkingPlan, Study
-from annotation.studies.forms import NewStudyForm, PlanForm, percent
+from annotation.models import CoverageLabel, LabelItem, LinkingPlan, Study
+from annotation.studies.estimates import Sizes
+from annotation.studies.forms import (
+    NARROWS_FIRST,
+    NARROWS_FIRST_HELP,
+    NewStudyForm,
+    PlanForm,
+    TrialFields,
+    percent,
+)
 
 
 class ChecksForm(SummariesForm):
@@ -47,8 +57,9 @@ class ChecksForm(SummariesForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        sources = Study.objects.for_user(self.user).filter(kind=Study.Kind.LINKING, coveragelabels__isnull=False)
-        self.fields["checks_source"].queryset = sources.distinct()  # type: ignore[attr-defined]
+        labelled = Exists(CoverageLabel.objects.order_by().filter(study=OuterRef("pk")))
+        sources = Study.objects.for_user(self.user).filter(labelled, kind=Study.Kind.LINKING)
+        self.fields["checks_source"].queryset = sources  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """Training and gold need a source."""
@@ -84,13 +95,25 @@ class MoreSummariesForm(ChecksForm):
             for name in self.CHECKS:
                 del self.fields[name]
 
+    def sizes(self, count: Count) -> Sizes:
+        """An answer for each insight."""
+        return replace(super().sizes(count), n_labels=round(count.n * count.n_insights))
 
-class LinkingStudyForm(NewStudyForm, ChecksForm, PlanForm):
+
+class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
     """All settings of a new linking study."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         **NewStudyForm.FOLDS,
-        "checks": ("allow_several_lines", "asks_unlinked", "n_training", "n_gold", "pass_mark", "checks_source"),
+        "checks": (
+            "allow_several_lines",
+            "asks_unlinked",
+            "narrows_first",
+            "n_training",
+            "n_gold",
+            "pass_mark",
+            "checks_source",
+        ),
     }
 
     people_per_item = forms.IntegerField(label=_("Annotators per summary"), min_value=1, max_value=50)
@@ -109,15 +132,17 @@ class LinkingStudyForm(NewStudyForm, ChecksForm, PlanForm):
 
     class Meta:
         model = LinkingPlan
-        fields = ("people_per_item", "allow_several_lines", "asks_unlinked")
+        fields = ("people_per_item", "allow_several_lines", "asks_unlinked", "narrows_first")
         labels = {
             "allow_several_lines": _("Several bullets may cover one insight together"),
             "asks_unlinked": _("Ask why bullets cover no insight"),
+            "narrows_first": NARROWS_FIRST,
         }
         help_texts = {
+            "narrows_first": NARROWS_FIRST_HELP,
             "asks_unlinked": _(
                 "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
-            )
+            ),
         }
 
     def clean(self) -> dict[str, Any]:

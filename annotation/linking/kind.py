@@ -8,25 +8,32 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
-from annotation.figures.results import RESULTS
+from annotation.coverage.results import RESULTS
 from annotation.kinds import Waiting, Words, register, results_tab
 from annotation.labelling import summaries
+from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork, disagreements
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
+from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
+from annotation.licences import results as licences
 from annotation.linking import exports, planning
 from annotation.linking.adjudicating import undecided
 from annotation.linking.annotated import files_of, haystacks_of
+from annotation.linking.bullets import SPARE_LETTERS
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
-from annotation.linking.overview import checks_of, page_of
+from annotation.linking.overview import checks_in_order, checks_of, page_of
 from annotation.linking.page_context import page_context
 from annotation.linking.recording import LINK, feedback, question_in_words
 from annotation.linking.simulated import SIMULATED
-from annotation.linking.unlinked import UNLINKED
+from annotation.linking.trial import TRIAL
+from annotation.linking.unlinked import UNLINKED, bullets_in_words
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
+from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
+from annotation.studies.recipes import Recipe
 
 DISAGREEMENTS = "annotation:disagreements"
 
@@ -52,9 +59,11 @@ class Linking(LabelWork):
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
         results_tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS),
+        licences.TAB,
     )
     plan = LinkingPlan
     new_form = LinkingStudyForm
+    settings_form = TrialSettingsForm
     items_form = MoreSummariesForm
     form_template = "annotation/linking_form.html"
     people_template = "annotation/linking_more.html"
@@ -76,16 +85,62 @@ class Linking(LabelWork):
     insights_in_files = staticmethod(haystacks_of)
     answers = LINK
     results = RESULTS
+    more_results = {"licences": licences.RESULTS}
     beside = UNLINKED
     task_template = "annotation/linking_task.html"
     task_rows = ("study__linking_plan", "item__summary__subtopic", "item__summary__haystack")
     page_context = staticmethod(page_context)
     question_in_words = staticmethod(question_in_words)
     feedback = staticmethod(feedback)
+    keys = (
+        Key("none", "1", gettext_lazy("none")),
+        Key("partial", "2", gettext_lazy("partial")),
+        Key("full", "3", gettext_lazy("full")),
+        Key("subtopic", "4", gettext_lazy("covers no insight: another subtopic")),
+        Key("general", "5", gettext_lazy("covers no insight: too general")),
+        Key("unsupported", "6", gettext_lazy("covers no insight: unsupported")),
+    )
+    fixed_keys = "jk" + SPARE_LETTERS + SPARE_LETTERS.upper()
+    question_rows = ("insight", "task__item__summary__haystack")
+    beside_rows = ("task__item__summary__haystack",)
+    recipes = (
+        Recipe(
+            key="summhay-linking",
+            title=gettext_lazy("Coverage as people see it"),
+            paper="Summary of a Haystack",
+            section="§4.2",
+            about=gettext_lazy(
+                "35 summaries with some 240 insights, and four people who label all of them: how far people agree."
+            ),
+            n_tasks=35 * 4,
+            minutes=4.0,
+            n_people=4,
+            values={"way": "sample", "n_sample": 35, "with_people": False, "people_per_item": 4, "overlap": 100,
+                    "overlap_unit": "percent"},
+            choose=summaries.all_haystacks,
+            lacks=partial(summaries.lacking, 35),
+        ),
+        Recipe(
+            key="summhay-judges",
+            title=gettext_lazy("Labels to compare judges with"),
+            paper="Summary of a Haystack",
+            section="§4.3",
+            about=gettext_lazy("200 summaries labelled by one person each, for the table of judges."),
+            n_tasks=200,
+            minutes=3.9,
+            n_people=2,
+            values={"way": "sample", "n_sample": 200, "with_people": False, "people_per_item": 1, "overlap": 0,
+                    "overlap_unit": "percent"},
+            choose=summaries.all_haystacks,
+            lacks=partial(summaries.lacking, 200),
+        ),
+    )  # fmt: skip
     simulated = SIMULATED
+    trial = TRIAL
     dealing = staticmethod(planning.dealing)
     deal = staticmethod(planning.deal)
     checks = staticmethod(checks_of)
+    checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -102,11 +157,20 @@ class Linking(LabelWork):
             add = partial(planning.add_first_summaries, checks=form.checks(), pass_mark=form.pass_share())
         return add_from(add, form=form, study=study, by=by, now=now)
 
+    def question_of(self, row: Any) -> QuestionText:
+        summary = row.task.item.summary
+        return QuestionText(row.insight.text, summary.haystack.language)
+
+    def question_beside(self, row: Any) -> QuestionText:
+        summary = row.task.item.summary
+        bullets = bullets_in_words(summary, UNLINKED.answer_of(row))
+        return QuestionText(bullets, summary.haystack.language, about=gettext("Bullets that cover no insight"))
+
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.LINKING)
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
+        return [*super().waiting(studies), *disagreements(studies, undecided(studies), page=DISAGREEMENTS)]
 
 
 KIND = register(Linking())

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.linking.unlinked import unlinked_of
 from annotation.models import CoverageLabel, LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
+from annotation.studies.amounts import duration, percent
 from annotation.studies.overview import Answering, Overview, Share, counts_of, people_of, remarks_of, shares_of
 from annotation.studies.overview_page import (
     Card,
@@ -21,12 +22,12 @@ from annotation.studies.overview_page import (
     OverviewPage,
     Table,
     cost_column,
+    order_fact,
     progress_columns,
     share_columns,
     time_column,
     work_cards,
 )
-from annotation.templatetags.work import duration, percent
 from benchmarks.scoring.summhay import COVERAGES
 
 
@@ -91,23 +92,31 @@ def checks_of(study: Study) -> dict[int, tuple[int, int]]:
     return {person: (sum(counts.values()), counts[True]) for person, counts in _gold(study).items()}
 
 
-def _gold(study: Study) -> dict[int, Counter[bool]]:
-    """Per annotator how many gold questions were answered with the agreed coverage, and how many not."""
+def checks_in_order(study: Study) -> dict[int, list[bool]]:
+    """Per annotator whether each gold question was answered as agreed, in the order of answering. Two queries."""
     keys = LabelKey.objects.filter(item__study=study, item__role=LabelItem.Role.GOLD)
     agreed = {
         (summary, insight): coverage
         for summary, insight, coverage in keys.values_list("item__summary_id", "insight_id", "coverage")
     }
-    counts: dict[int, Counter[bool]] = defaultdict(Counter)
+    answers: dict[int, list[bool]] = defaultdict(list)
     if not agreed:
-        return counts
+        return answers
     labels = CoverageLabel.objects.filter(study=study, summary__in={summary for summary, _insight in agreed})
-    for person, summary, insight, coverage in labels.for_figures().values_list(
-        "annotator_id", "summary_id", "insight_id", "coverage"
+    for person, summary, insight, coverage in (
+        labels.for_figures()
+        .order_by("made_at", "pk")
+        .values_list("annotator_id", "summary_id", "insight_id", "coverage")
     ):
         if (summary, insight) in agreed:
-            counts[person][coverage == agreed[summary, insight]] += 1
-    return counts
+            answers[person].append(coverage == agreed[summary, insight])
+    return answers
+
+
+def _gold(study: Study) -> dict[int, Counter[bool]]:
+    """Per annotator how many gold questions were answered with the agreed coverage, and how many not."""
+    answers = checks_in_order(study)
+    return defaultdict(Counter, {person: Counter(each) for person, each in answers.items()})
 
 
 def _unlinked(study: Study) -> dict[int, Counter[str]]:
@@ -199,6 +208,7 @@ def _facts(plan: LinkingPlan, overview: Overview) -> list[tuple[str, Any]]:
         (_("People for each summary"), plan.people_per_item),
         (_("For everyone"), everyone),
     ]
+    facts += order_fact(plan)
     if overview.n_training:
         facts.append((_("Training, with feedback"), overview.n_training))
     if overview.n_gold:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.linking.bullets import bullets_of
+from django.utils.translation import gettext as _
+
+from annotation.linking.bullets import Bullet, bullets_of
 from annotation.linking.recording import LINK, LinkingAnswer, agreed_in_words
 from annotation.linking.unlinked import rows_of
 from annotation.models import CoverageLabel, LabelItem, LabelTask
@@ -23,9 +25,14 @@ class Question:
     feedback: str = ""
 
     @property
+    def is_covered(self) -> bool:
+        """Whether the insight is there, at least in part."""
+        return self.answer.coverage in COVERED
+
+    @property
     def is_missing_line(self) -> bool:
         """Whether something is covered and nothing says where."""
-        return self.answer.coverage in COVERED and not self.answer.lines
+        return self.is_covered and not self.answer.lines
 
     @property
     def is_answered(self) -> bool:
@@ -35,22 +42,40 @@ class Question:
 
 def page_context(task: LabelTask) -> dict[str, Any]:
     """The summary's bullets, and the insights with the annotator's answers."""
-    summary = task.item.summary
-    bullets, questions = bullets_of(summary), questions_of(task)
-    linkable = [bullet for bullet in bullets if bullet.is_linkable]
     is_training = task.item.role == LabelItem.Role.TRAINING
-    asks_unlinked = task.study.linking_plan.asks_unlinked and not is_training
+    shown = laid_out(task, questions_of(task)) | {"is_training": is_training}
+    if task.study.linking_plan.asks_unlinked and not is_training:
+        shown["unlinked"] = rows_of(task, shown["linkable"])
+    return shown
+
+
+def laid_out(task: LabelTask, questions: list[Question]) -> dict[str, Any]:
+    """A summary and what is asked about it, stored or not.
+
+    What scripts draw when they begin is there before, so that nothing moves: the insight at hand, and where links
+    lead.
+    """
+    summary = task.item.summary
+    bullets = [(bullet, _used(bullet, questions)) for bullet in bullets_of(summary)]
     return {
         "subtopic": summary.subtopic,
         "haystack": summary.haystack,
         "bullets": bullets,
-        "linkable": linkable,
+        "linkable": [bullet for bullet, _used_by in bullets if bullet.is_linkable],
         "questions": questions,
+        "current": next((each for each in questions if not each.is_answered), questions[0] if questions else None),
         "n_answered": sum(question.is_answered for question in questions),
-        "is_training": is_training,
-        "unlinked": rows_of(task, linkable) if asks_unlinked else [],
+        "linked": {line for question in questions for line in question.answer.lines},
+        "is_training": False,
+        "unlinked": [],
         "allows_several": task.study.linking_plan.allow_several_lines,
     }
+
+
+def _used(bullet: Bullet, questions: list[Question]) -> str:
+    """The insights that a bullet covers, as the page names them beside it."""
+    numbers = ", ".join(str(each.number) for each in questions if bullet.number in each.answer.lines)
+    return "← " + _("insight {numbers}").format(numbers=numbers) if numbers else ""
 
 
 def questions_of(task: LabelTask) -> list[Question]:

@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any, Unpack
 
 from django.db import transaction
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from annotation.labelling import summaries as label_items
@@ -24,10 +26,12 @@ from annotation.models import (
 )
 from annotation.studies import tasks
 from annotation.studies.blocked import Reason
+from annotation.studies.dealing import Pair
+from annotation.studies.fewer_tasks import task_counts
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
-from annotation.studies.tasks import Dealing, Dealt, task_counts
+from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.models import Insight, Summary
 
 
@@ -108,20 +112,25 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     if rebalance:
         tasks.untouched(study).delete()
     _draw_overlap(study, assigned=set(study.label_tasks.values_list("item_id", flat=True)))
-    return tasks.deal(study=study, by=by, now=now, before=before, **dealing(study))
+    narrows_first = study.linking_plan.narrows_first
+    return tasks.deal(study=study, by=by, now=now, before=before, narrows_first=narrows_first, **dealing(study))
 
 
 def dealing(study: Study) -> Dealing:
     """Summaries are assigned one by one; nobody gets a training or gold item that they labelled before."""
+    barred: Any = SimpleLazyObject(partial(_barred, study))  # four queries, for where it is asked
+    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": barred}
+
+
+def _barred(study: Study) -> dict[Pair, Reason]:
     people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
     checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
     labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
     known = Reason(_("Labelled the training and gold items before."))
-    barred = label_items.barred_pairs(people, items) | {
+    return label_items.barred_pairs(people, items) | {
         (person, checks[summary]): known
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
     }
-    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": barred}
 
 
 def _draw_overlap(study: Study, *, assigned: set[int]) -> None:

@@ -95,6 +95,13 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
 UNLINKED = Unlinked()
 
 
+def bullets_in_words(summary: Summary, answer: UnlinkedReasons) -> str:
+    """The bullets that have a reason, each on a line with its letter."""
+    reasons = dict(answer.reasons)
+    shown = (bullet for bullet in bullets_of(summary) if bullet.number in reasons)
+    return "\n".join(f"{bullet.key or bullet.name}  {bullet.text}" for bullet in shown)
+
+
 def rows_of(task: LabelTask, bullets: list[Bullet]) -> list[tuple[Bullet, str]]:
     """The bullets of a task with the reason that this annotator gave for each, for its page; one query."""
     reasons = dict(UNLINKED.current(task).reasons)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
 from annotation.models.late_texts import LateDecision, LateNotes
+from annotation.models.licences import JudgeLicence
+from annotation.models.packed import PackedRows
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
     AllowedId,
@@ -38,7 +40,8 @@ from annotation.models.studies import (
     Study,
     WritingPlan,
 )
-from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan
+from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan, RemarkReply
+from annotation.models.trials import Trial, TrialAnswer, TrialExamples
 from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,
@@ -72,6 +75,7 @@ __all__ = [
     "GrowthCheck",
     "Guideline",
     "JoinedFrom",
+    "JudgeLicence",
     "Keyness",
     "LabelItem",
     "LabelKey",
@@ -80,6 +84,7 @@ __all__ = [
     "LateNotes",
     "LinkingPlan",
     "Membership",
+    "PackedRows",
     "Participant",
     "PointAdjudication",
     "PointLabel",
@@ -87,6 +92,7 @@ __all__ = [
     "RatingPlan",
     "Recruitment",
     "RecruitmentLink",
+    "RemarkReply",
     "Removal",
     "RemovedWork",
     "Session",
@@ -96,6 +102,9 @@ __all__ = [
     "SpotCheck",
     "SpotCheckMark",
     "Study",
+    "Trial",
+    "TrialAnswer",
+    "TrialExamples",
     "TurnedAway",
     "UnlinkedLabel",
     "UnlinkedReason",

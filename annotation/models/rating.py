@@ -59,5 +59,5 @@ class RatingLabel(Answer):
         ]
 
     def __str__(self) -> str:
-        given = ", ".join(str(getattr(self, aspect) or "–") for aspect in ASPECTS)
-        return f"{self.annotator_id}: {given}"
+        ratings = ", ".join(str(getattr(self, aspect) or "–") for aspect in ASPECTS)
+        return f"{self.annotator_id}: {ratings}"

@@ -15,7 +15,8 @@ from annotation.states import RemovalMode
 class Removal(models.Model):
     """A person was erased, and their work deleted or made anonymous. `annotator` is empty for other accounts.
 
-    The same is in a file outside the database, so that it can be done again after an older backup is restored.
+    The same is in a file of the machine and beside each backup, so that it can be done again after an older backup
+    is restored.
     """
 
     Mode = RemovalMode
@@ -24,6 +25,7 @@ class Removal(models.Model):
     annotator = models.ForeignKey(
         Annotator, null=True, blank=True, on_delete=models.PROTECT, related_name="removals"
     )
+    account = models.UUIDField(null=True, blank=True, editable=False, help_text="The identifier of the account.")
     mode = models.CharField(max_length=9, choices=Mode)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -7,6 +7,7 @@ Revisions, snapshots, events and credits are append-only. The rules live in `ann
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -43,6 +44,11 @@ class Session(models.Model):
     acc_ms = models.PositiveIntegerField(default=0, help_text="Active time of the closed periods.")
     run_started_at = models.DateTimeField(null=True, blank=True)
     clock_hwm = models.DateTimeField(null=True, blank=True, help_text="Latest instant this session has seen.")
+    host_clocks: models.JSONField[Any, Any] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="By machine when it was started by its own clock (ms): this changes when the clock is set.",
+    )
     last_seen_at = models.DateTimeField(null=True, blank=True)
     next_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     last_mark_ms = models.PositiveIntegerField(default=0, help_text="Latest mark with a snapshot.")
@@ -149,7 +155,10 @@ class DraftRevision(models.Model):
 
     class Meta:
         ordering = ["session", "pk"]
-        indexes = [models.Index(fields=["session", "accepted", "active_ms"], name="revision_by_time")]
+        indexes = [
+            models.Index(fields=["session", "accepted", "active_ms"], name="revision_by_time"),
+            models.Index(fields=["session"], condition=Q(reject_code="closed"), name="revision_late"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["session", "op_id"], name="revision_op_unique"),
             models.UniqueConstraint(
@@ -192,6 +201,7 @@ class Snapshot(models.Model):
         ordering = ["session", "mark_ms"]
         indexes = [
             models.Index(fields=["id"], condition=Q(summary=None), name="snapshot_not_yet_scored"),
+            models.Index(fields=["session", "summary", "id"], name="snapshot_by_summary"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["session", "mark_ms"], name="snapshot_mark_unique"),
@@ -230,6 +240,11 @@ class SessionEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} {self.type}"
+
+    @property
+    def at(self) -> datetime:
+        """When it happened, as far as that is known."""
+        return self.happened_at or self.at_server
 
 
 class ClockCredit(models.Model):

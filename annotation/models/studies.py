@@ -30,6 +30,7 @@ from annotation.states import (
     WritingSetting,
 )
 from benchmarks.models import Haystack, Subtopic
+from benchmarks.models.groups import group_field
 
 
 class Annotator(models.Model):
@@ -51,6 +52,11 @@ class Annotator(models.Model):
     accommodation_note = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
     wants_reminders = models.BooleanField(default=True)
+    preferences: models.JSONField[Any, Any] = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="How this person likes to work; `annotation.studies.preferences` reads it.",
+    )
     reminded_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="The last mail about open tasks, of all studies."
     )
@@ -145,12 +151,26 @@ class Study(models.Model):
         default=False,
         help_text="The labelled summaries of each system are a random draw: drawn here, or declared.",
     )
+    has_trial = models.BooleanField(
+        default=False, help_text="Label work begins with worked examples, off the clock and unpaid."
+    )
+    trial_pass_share = models.DecimalField(
+        max_digits=5,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="Share of right answers in the trial that somebody needs to go on; empty asks for none.",
+    )
+    trial_tries = models.PositiveSmallIntegerField(default=2)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="studies", blank=True)
+    group = group_field("studies")
 
+    SEEN_BY = "group"
+    NAMED_BY = ("name",)
     objects = StudyQuerySet.as_manager()
 
     class Meta:
@@ -159,6 +179,11 @@ class Study(models.Model):
             models.CheckConstraint(condition=~Q(kind=""), name="study_has_kind"),
             models.CheckConstraint(condition=Q(state__in=StudyState.values), name="study_state_known"),
             models.CheckConstraint(condition=Q(hourly_rate__gte=0), name="study_rate_not_negative"),
+            models.CheckConstraint(
+                condition=Q(trial_pass_share=None) | (Q(trial_pass_share__gte=0) & Q(trial_pass_share__lte=1)),
+                name="study_trial_share_of_one",
+            ),
+            models.CheckConstraint(condition=Q(trial_tries__gte=1), name="study_trial_tries_positive"),
         ]
 
     def __str__(self) -> str:
@@ -259,6 +284,9 @@ class Membership(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
     n_tasks_before = models.PositiveIntegerField(
         null=True, blank=True, help_text="Before some were passed on; empty once the annotator has read so."
+    )
+    n_more_tries = models.PositiveSmallIntegerField(
+        default=0, help_text="Tries of the trial that a researcher allowed beside those of the study."
     )
 
     objects = MembershipQuerySet.as_manager()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -25,6 +26,9 @@ class LinkingPlan(models.Model):
     allow_several_lines = models.BooleanField(default=False)
     asks_unlinked = models.BooleanField(default=False, help_text="Why bullets cover no insight.")
     people_per_item = models.PositiveSmallIntegerField(default=1)
+    narrows_first = models.BooleanField(
+        default=False, help_text="Tasks come in the order in which labels narrow figures soonest."
+    )
     overlap_share = models.DecimalField(max_digits=5, decimal_places=4, null=True, blank=True)
     overlap_number = models.PositiveIntegerField(null=True, blank=True)
     pass_mark = models.DecimalField(
@@ -185,3 +189,35 @@ class LabelTask(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator_id} at {self.position} ({self.state})"
+
+    @property
+    def has_remark(self) -> bool:
+        """Whether the annotator pointed something out to the researcher."""
+        return self.is_flagged or bool(self.comment)
+
+
+class RemarkReply(models.Model):
+    """What a researcher answers to the flag or the comment on a task; never edited, only followed by another one.
+
+    `comment` is the one that was answered, as it was then; empty where there was only a flag.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    task = models.ForeignKey(LabelTask, on_delete=models.CASCADE, related_name="replies")
+    comment = models.TextField(blank=True)
+    text = models.TextField()
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True, help_text="When the annotator said so.")
+
+    class Meta:
+        ordering = ["task", "made_at", "pk"]
+        verbose_name_plural = "remark replies"
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="remarkreply_says_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task_id}: {self.text[:40]}"

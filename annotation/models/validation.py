@@ -26,6 +26,9 @@ class ValidationPlan(models.Model):
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="validation_plan")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="validation_plans")
     people_per_item = models.PositiveSmallIntegerField(default=2)
+    narrows_first = models.BooleanField(
+        default=False, help_text="Tasks come in the order in which labels narrow figures soonest."
+    )
     shows_verdict = models.BooleanField(default=False)
     asks_why_not = models.BooleanField(default=False)
 

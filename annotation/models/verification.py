@@ -22,6 +22,9 @@ class VerificationPlan(models.Model):
         max_digits=5, decimal_places=4, default="0.1", help_text="Of the questions; everyone gets them."
     )
     people_per_question = models.PositiveSmallIntegerField(default=1)
+    narrows_first = models.BooleanField(
+        default=False, help_text="Tasks come in the order in which labels narrow figures soonest."
+    )
     share_without_highlight = models.DecimalField(
         max_digits=5, decimal_places=4, default=0, help_text="Of the key points, to measure anchoring."
     )

@@ -7,10 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling.summary_forms import SummariesForm
 from annotation.models import RatingPlan
-from annotation.studies.forms import NewStudyForm, PlanForm
+from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields
 
 
-class RatingStudyForm(NewStudyForm, SummariesForm, PlanForm):
+class RatingStudyForm(TrialFields, NewStudyForm, SummariesForm, PlanForm):
     """All settings of a new rating study."""
 
     people_per_item = forms.IntegerField(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import SimpleLazyObject
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Words, register
 from annotation.labelling import summaries
+from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import SummariesForm, add_from, choice_of, create_from
+from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.rating import exports, planning
@@ -21,8 +26,14 @@ from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
 from annotation.rating.sheet import RESULTS
 from annotation.rating.simulated import SIMULATED
+from annotation.rating.trial import TRIAL
+from annotation.studies.blocked import Reason
+from annotation.studies.dealing import Pair
+from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
+from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing, present_people
+from benchmarks.scoring.likert import LEVELS
 
 
 class Rating(LabelWork):
@@ -45,6 +56,7 @@ class Rating(LabelWork):
     guidelines = wording(__file__)
     plan = RatingPlan
     new_form = RatingStudyForm
+    settings_form = TrialSettingsForm
     items_form = SummariesForm
     form_template = "annotation/rating_form.html"
     people_template = "annotation/summaries_more.html"
@@ -66,11 +78,37 @@ class Rating(LabelWork):
     task_rows = ("study__rating_plan", "item__summary__subtopic", "item__summary__haystack")
     page_context = staticmethod(page_context)
     pane = staticmethod(pane)
+    keys = tuple(Key(str(level), str(level), format_lazy("{} / 5", level)) for level in LEVELS)
+    fixed_keys = "jkdD/"
+    question_rows = ("task__item__summary__subtopic", "task__item__summary__haystack")
     simulated = SIMULATED
+    trial = TRIAL
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         return create_from(planning.create_study, form=form, by=by, now=now)
+
+    recipes = (
+        Recipe(
+            key="middlesum-ratings",
+            title=gettext_lazy("Ratings of summaries"),
+            paper="On Context Utilization in Summarization",
+            section="Appendix B",
+            about=gettext_lazy(
+                "50 summaries, each rated by three people on the scale that models use in the paper."
+            ),
+            n_tasks=50 * 3,
+            minutes=3.0,
+            n_people=3,
+            values={"way": "sample", "n_sample": 50, "people_per_item": 3},
+            choose=summaries.all_sources,
+            lacks=partial(summaries.lacking, 50, with_documents=True),
+        ),
+    )
+
+    def question_of(self, row: Any) -> QuestionText:
+        summary = row.task.item.summary
+        return QuestionText(summary.subtopic.query, summary.haystack.language)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | choice_of(study, user=user)
@@ -80,12 +118,16 @@ class Rating(LabelWork):
 
     def dealing(self, study: Study) -> Dealing:
         """Summaries are assigned one by one; nobody gets their own, or what they still have to write on."""
-        people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
-        wanted = study.rating_plan.people_per_item
-        return {"group": "pk", "wanted": wanted, "barred": summaries.barred_pairs(people, items)}
+        barred: Any = SimpleLazyObject(partial(_who_may_not, study))  # three queries, for where it is asked
+        return {"group": "pk", "wanted": study.rating_plan.people_per_item, "barred": barred}
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.RATING)
+
+
+def _who_may_not(study: Study) -> dict[Pair, Reason]:
+    people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
+    return summaries.barred_pairs(people, items)
 
 
 KIND = register(Rating())

@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from annotation.models import LabelTask
 from annotation.pane import Pane, joined, kept, rendered_document
 from annotation.rating.aspects import aspects
-from annotation.rating.recording import RATED
+from annotation.rating.recording import RATED, Rated
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document, Haystack
 from benchmarks.scoring.likert import LEVELS
@@ -23,17 +23,24 @@ VERSION = 1
 def page_context(task: LabelTask) -> dict[str, Any]:
     """The query, the documents, the summary with its citations, and the annotator's own ratings."""
     summary = task.item.summary
-    haystack = summary.haystack
     numbers = source_numbers([summary])[summary.pk]
-    documents = haystack.documents.filter(number__in=numbers).order_by("number").defer("text", "metadata")
-    answer = RATED.current(task)
+    rows = summary.haystack.documents.filter(number__in=numbers)
+    return laid_out(task, list(rows.order_by("number").defer("text", "metadata")), RATED.current(task))
+
+
+def laid_out(task: LabelTask, documents: list[Document], answer: Rated) -> dict[str, Any]:
+    """A summary with documents and an answer, stored or not; `current` is the aspect at hand, as scripts begin."""
+    summary = task.item.summary
+    haystack = summary.haystack
+    rated = [(aspect, getattr(answer, aspect.key)) for aspect in aspects()]
     return {
         "subtopic": summary.subtopic,
         "haystack": haystack,
         "lines": [_pieces(line) for line in summary.lines if line.strip()],
-        "shown": frozenset(numbers),
+        "shown": frozenset(document.number for document in documents),
         "documents": [(document, ()) for document in documents],
-        "aspects": [(aspect, getattr(answer, aspect.key)) for aspect in aspects()],
+        "aspects": rated,
+        "current": next((aspect for aspect, value in rated if value is None), rated[0][0]),
         "levels": LEVELS,
         "answer": answer,
         "language": haystack.language,

@@ -13,9 +13,9 @@ from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from benchmarks.leaderboard.board import place_of
-from benchmarks.models import Judge, Summary, SummaryRating
+from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents, totals
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import (
     ASPECTS,
@@ -24,7 +24,7 @@ from benchmarks.scoring.likert import (
     RatingTable,
     likert_report,
 )
-from benchmarks.scoring.ratings import MISSING
+from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.sums import Ints
 
@@ -72,15 +72,17 @@ class Results:
     @property
     def differing(self) -> list[Differing]:
         """Disagreements of two points or more, the largest first."""
-        found = []
+        differences = []
         for item in self.items:
             for at, aspect in enumerate(ASPECTS):
-                given = {name: value for name, values in item.ratings.items() if (value := values[at]) is not None}
-                people = tuple((name, given[name]) for name in self.people if name in given)
-                judges = tuple((name, given[name]) for name in self.judges if name in given)
+                by_rater = {
+                    name: value for name, values in item.ratings.items() if (value := values[at]) is not None
+                }
+                people = tuple((name, by_rater[name]) for name in self.people if name in by_rater)
+                judges = tuple((name, by_rater[name]) for name in self.judges if name in by_rater)
                 if len(people) > 1:
-                    found.append(Differing(item, aspect, people, judges))
-        return sorted((one for one in found if one.spread >= NOTABLE), key=lambda one: -one.spread)
+                    differences.append(Differing(item, aspect, people, judges))
+        return sorted((each for each in differences if each.spread >= NOTABLE), key=lambda each: -each.spread)
 
 
 def results_of(study: Study, *, public: bool = False, resampling: Resampling | None = DEFAULT) -> Results:
@@ -118,6 +120,17 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
     return Results(items, people, judges, invalid, likert_report(table, resampling=resampling))
 
 
+def ratings_of(results: Results) -> Ratings:
+    """What people said overall, subtopics as clusters; their distances do not count."""
+    rows = [
+        {name: None if (ratings := item.ratings.get(name)) is None or ratings[0] is None else str(ratings[0])
+         for name in results.people}
+        for item in results.items
+    ]  # fmt: skip
+    clusters = [item.subtopic for item in results.items]
+    return Ratings.from_rows(rows, categories=tuple("12345"), raters=results.people, clusters=clusters)
+
+
 def _compute(options: OfStudy) -> Results:
     return results_of(study_or_gone(options.study), public=options.is_public)
 
@@ -128,7 +141,9 @@ def facts(options: OfStudy) -> object:
     labels = RatingLabel.objects.filter(study=study).for_figures()
     verdicts = SummaryRating.objects.counted().filter(repeat=0, summary__label_items__study=study)
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version"))
-    return totals(labels, verdicts, study.label_items.all()), judges, names_of(study, public=False)
+    rated = Haystack.objects.filter(pk__in=study.label_items.order_by().values("summary__haystack"))
+    items = study.label_items.all()
+    return totals(labels, verdicts, items), judges, contents(rated), names_of(study, public=False)
 
 
 RATING = register(
@@ -137,26 +152,26 @@ RATING = register(
 
 
 def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:
-    found: dict[str, Ints] = {}
+    by_person: dict[str, Ints] = {}
     rows = RatingLabel.objects.filter(study=study).for_figures().order_by("pk")
     for person, summary, *values in rows.values_list("annotator_id", "summary_id", *ASPECTS):
-        own = found.setdefault(names[person], _nothing(len(place)))
-        own[place[summary]] = np.array(values) - 1
-    return found
+        ratings = by_person.setdefault(names[person], _nothing(len(place)))
+        ratings[place[summary]] = np.array(values) - 1
+    return by_person
 
 
 def _of_judges(place: Mapping[int, int]) -> tuple[dict[str, Ints], dict[str, int]]:
-    found: dict[str, Ints] = {}
+    by_judge: dict[str, Ints] = {}
     invalid: Counter[str] = Counter()
     rows = SummaryRating.objects.counted().filter(repeat=0, summary__in=place).select_related("judge")
     for row in rows.order_by("judge__name", "judge__version", "pk"):
         name = str(row.judge)
-        own = found.setdefault(name, _nothing(len(place)))
+        ratings = by_judge.setdefault(name, _nothing(len(place)))
         if row.value is None:
             invalid[name] += 1
         else:
-            own[place[row.summary_id], ASPECTS.index(row.aspect)] = row.value - 1
-    return found, {name: invalid[name] for name in found}
+            ratings[place[row.summary_id], ASPECTS.index(row.aspect)] = row.value - 1
+    return by_judge, {name: invalid[name] for name in by_judge}
 
 
 def _nothing(n: int) -> Ints:
@@ -174,27 +189,29 @@ def _system(summary: Summary) -> str:
 # Plain values
 
 
-def as_json(found: Results) -> dict[str, Any]:
+def as_json(results: Results) -> dict[str, Any]:
     """Plain values, as `manage.py report likert` prints them."""
     return {
-        "n_summaries": len(found.items),
-        "n_rated": found.report.n_rated,
-        "people": list(found.people),
-        "judges": [{"judge": name, "n_invalid": found.n_invalid[name]} for name in found.judges],
+        "n_summaries": len(results.items),
+        "n_rated": results.report.n_rated,
+        "people": list(results.people),
+        "judges": [{"judge": name, "n_invalid": results.n_invalid[name]} for name in results.judges],
         "measures": [
             {
-                "measure": one.measure,
-                "people": {"n": one.people.n_items, **stat_json(one.people.stats)},
-                "judges": [{"judge": row.name, "n": row.n_items, **stat_json(row.stats)} for row in one.judges],
+                "measure": measure.measure,
+                "people": {"n": measure.people.n_items, **stat_json(measure.people.stats)},
+                "judges": [
+                    {"judge": row.name, "n": row.n_items, **stat_json(row.stats)} for row in measure.judges
+                ],
             }
-            for one in found.report.measures
+            for measure in results.report.measures
         ],
         "systems": [
             {
-                "rater": one.rater,
+                "rater": system.rater,
                 "rows": [
                     {"system": row.system, "n": row.n, **stat_json(row.stats), "own": stat_json(row.own)}
-                    for row in one.rows
+                    for row in system.rows
                 ],
                 "differences": [
                     {
@@ -203,11 +220,11 @@ def as_json(found: Results) -> dict[str, Any]:
                         "n_common": pair.n_common,
                         **stat_json(pair.stats),
                     }
-                    for pair in one.pairs
+                    for pair in system.pairs
                 ],
-                "ranking": one.ranking
-                and stat_json({"kendall": one.ranking.kendall, "spearman": one.ranking.spearman}),
+                "ranking": system.ranking
+                and stat_json({"kendall": system.ranking.kendall, "spearman": system.ranking.spearman}),
             }
-            for one in found.report.systems
+            for system in results.report.systems
         ],
     }

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.figures.charts import small_dots
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.rating.aspects import name_of
-from annotation.rating.results import RATING, Differing, Results, as_json
+from annotation.rating.results import RATING, Differing, Results, as_json, ratings_of, results_of
+from annotation.results.charts import small_dots
+from annotation.results.plannable import Plannable, agreement_of, published_agreement
+from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
+from benchmarks.models import SummaryRating
+from benchmarks.querysets import counted_judges
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Measure,
     Name,
@@ -30,7 +35,17 @@ from benchmarks.results.sheet import (
     Unit,
     stat_row,
 )
-from benchmarks.scoring.likert import ALPHA, DIFFERENCE, MEAN, MEASURES, PEOPLE, MeasureRows, SystemRows
+from benchmarks.scoring.likert import (
+    ALPHA,
+    DIFFERENCE,
+    HIGHEST,
+    LOWEST,
+    MEAN,
+    MEASURES,
+    PEOPLE,
+    MeasureRows,
+    SystemRows,
+)
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
@@ -42,9 +57,18 @@ class RatingResults(StudyResults[OfStudy, Results]):
 
     computation = RATING
     form_template = "annotation/_rating_run.html"
+    published = published_agreement(
+        gettext_lazy("Randolph's κ of overall ratings"),
+        gettext_lazy("at the widest, as if every other pair of people agreed: nothing is published"),
+        percent=0.5,
+        q=HIGHEST - LOWEST + 1,
+    )
 
     def sheet(self, study: Study, figures: Results, query: QueryDict) -> Sheet:
         return sheet(figures)
+
+    def judged(self, study: Study, options: OfStudy, figures: Results) -> Judged:
+        return Judged(others=figures.judges)
 
     def as_json(self, figures: Results) -> object:
         return as_json(figures)
@@ -59,6 +83,15 @@ class RatingResults(StudyResults[OfStudy, Results]):
             corrected=_mean(figures).people.stats[ALPHA],
             coefficient=_("Krippendorff α of the mean rating"),
         )
+
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        ratings = ratings_of(results_of(study, resampling=None))
+        return [agreement_of("overall", _("Randolph's κ of overall ratings"), "subtopics", ratings)]
+
+    def model_answers(self, study: Study) -> Sequence[Answers]:
+        items = study.label_items.values("summary")
+        rows = SummaryRating.objects.filter(counted_judges("judge__"), repeat=0, summary__in=items)
+        return [Answers(rows, ("summary",))]
 
     def card(self, figures: Results) -> Chart | None:
         """How the mean ratings of people and of judges correlate with those of people."""

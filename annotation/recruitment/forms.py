@@ -210,9 +210,9 @@ class LinkForm(FoldedForm):
         """The link as it is stored; without a parameter the one that its panel uses."""
         data: dict[str, Any] = self.cleaned_data
         usual, _others = PARAMETERS[Panel(data["panel"])]
-        own = {name: value for name, value in data.items() if name != "id_form"}
+        stored = {name: value for name, value in data.items() if name != "id_form"}
         return LinkValues(
-            **{**own, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}
+            **{**stored, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}
         )
 
 

@@ -139,10 +139,10 @@ def query_of(link: RecruitmentLink) -> str:
     return "&".join(f"{name}={pattern % value if '%s' in pattern else pattern}" for name, value in names)
 
 
-def references_in(link: RecruitmentLink, given: Any) -> dict[str, str]:
+def references_in(link: RecruitmentLink, parameters: Any) -> dict[str, str]:
     """What else the panel put into an address."""
     _usual, names = PARAMETERS[RecruitmentLink.Panel(link.panel)]
-    return {name: given[name][:100] for name in names if given.get(name)}
+    return {name: parameters[name][:100] for name in names if parameters.get(name)}
 
 
 def submission_of(link: RecruitmentLink, references: Mapping[str, str]) -> str:

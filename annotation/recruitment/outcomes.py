@@ -29,6 +29,9 @@ SCREENED_OUT = "screened_out"
 SKIPPED = "skipped"
 """What is shown of those at work who skipped more than the link lets them, and have nothing else to do."""
 
+NOT_PASSED = "trial"
+"""What is shown of those at work who did not pass the trial and have no try left; their place can be freed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -66,6 +69,7 @@ def code_of(link: RecruitmentLink, outcome: str) -> str:
         Outcome.FAILED_CHECKS.value: link.failed_checks_code,
         Outcome.NO_CONSENT.value: link.no_consent_code,
         SCREENED_OUT: link.screened_out_code,
+        NOT_PASSED: link.screened_out_code,
     }
     return codes.get(str(outcome), "")
 
@@ -146,7 +150,11 @@ def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
 
 
 def state_of(row: Recruitment, progress: Progress) -> str:
-    """The outcome as it is shown: of those at work also that they skipped too many tasks and have no other."""
+    """The outcome as it is shown: of those at work also that they did not pass the trial, or that they skipped too
+    many tasks and have no other.
+    """
+    if row.outcome == Outcome.WORKING and progress.is_out:
+        return NOT_PASSED
     is_stuck = progress.n > 0 and not progress.n_open and not progress.is_enough(row.link)
     if row.outcome == Outcome.WORKING and is_stuck:
         return SKIPPED

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Recruitment, RecruitmentLink
 from annotation.recruitment.links import submission_of
-from annotation.recruitment.outcomes import SCREENED_OUT, SKIPPED, state_of
+from annotation.recruitment.outcomes import NOT_PASSED, SCREENED_OUT, SKIPPED, state_of
 from annotation.recruitment.progress import Progress, progress_of
 from annotation.studies.earnings import pay
 
@@ -45,8 +45,15 @@ LABELS: dict[str, str | Promise] = {
     **{outcome.value: outcome.label for outcome in Recruitment.Outcome},
     SKIPPED: _("skipped too many"),
     SCREENED_OUT: _("screened out"),
+    NOT_PASSED: _("trial not passed"),
 }
-BADGES = {"completed": "good", "failed_checks": "warn", SKIPPED: "warn", "working": "accent"}
+BADGES = {
+    "completed": "good",
+    "failed_checks": "warn",
+    SKIPPED: "warn",
+    NOT_PASSED: "warn",
+    "working": "accent",
+}
 NOTHING = Progress(n=0, n_done=0, n_skipped=0)
 
 
@@ -82,7 +89,7 @@ class Person:
     @property
     def may_be_freed(self) -> bool:
         """Whether the person holds a place that is not used up."""
-        return self.state in {Recruitment.Outcome.WORKING, SKIPPED}
+        return self.state in {Recruitment.Outcome.WORKING, SKIPPED, NOT_PASSED}
 
     @property
     def did_nothing(self) -> bool:

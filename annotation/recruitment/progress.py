@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annotation.labelling.trial.progress import progress_by_annotator
 from annotation.models import Annotator, Assignment, LabelTask, RecruitmentLink, Session, Study
 from annotation.studies.kind import work_of
 
@@ -23,6 +24,8 @@ class Progress:
     paid_each: tuple[int, ...] = ()
     n_checks: int = 0
     n_checks_right: int = 0
+    is_out: bool = False
+    """Whether nothing can be begun, for the trial was not passed and no try is left."""
 
     @property
     def worked_ms(self) -> int:
@@ -65,6 +68,8 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
         of_sessions[person].append(ms)
     done = {Assignment.State.DONE.value, LabelTask.State.DONE.value}
     checks = work_of(study).checks(study)
+    members = study.memberships.filter(annotator__in=people) if study.has_trial else ()
+    trials = progress_by_annotator(study, members)
     return {
         person.pk: Progress(
             n=len(states[person.pk]),
@@ -73,6 +78,7 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
             paid_each=(of_labels[person.pk], *of_sessions[person.pk]),
             n_checks=checks.get(person.pk, (0, 0))[0],
             n_checks_right=checks.get(person.pk, (0, 0))[1],
+            is_out=person.pk in trials and trials[person.pk].is_out,
         )
         for person in people
     }

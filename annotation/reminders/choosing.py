@@ -43,7 +43,7 @@ def open_tasks(annotators: Iterable[Annotator]) -> dict[int, list[Open]]:
 
     Those who have withdrawn consent, and whose account is not active, have none to do. Four queries.
     """
-    known = Annotator.objects.filter(pk__in=[one.pk for one in annotators])
+    known = Annotator.objects.filter(pk__in=[annotator.pk for annotator in annotators])
     people = list(free_to_work(known).values_list("pk", flat=True))
     writing = Assignment.objects.filter(annotator__in=people, study__state=Study.State.OPEN).unfinished()
     labels = LabelTask.objects.filter(annotator__in=people, study__state=Study.State.OPEN).unfinished()
@@ -52,12 +52,17 @@ def open_tasks(annotators: Iterable[Annotator]) -> dict[int, list[Open]]:
         for person, study, n in rows.order_by().values_list("annotator", "study").annotate(n=Count("pk")):
             counts[person, study] += n
     studies = Study.objects.in_bulk({study for _person, study in counts})
-    found: dict[int, list[Open]] = defaultdict(list)
+    open_by_person: dict[int, list[Open]] = defaultdict(list)
     for (person, study), n in counts.items():
-        found[person].append(Open(studies[study], n))
-    for rows_of in found.values():
-        rows_of.sort(key=lambda one: (one.study.due_at is None, one.study.due_at or one.study.created_at))
-    return dict(found)
+        open_by_person[person].append(Open(studies[study], n))
+    for rows_of in open_by_person.values():
+        rows_of.sort(
+            key=lambda open_work: (
+                open_work.study.due_at is None,
+                open_work.study.due_at or open_work.study.created_at,
+            )
+        )
+    return dict(open_by_person)
 
 
 def is_due(due_at: datetime | None, *, reminded_at: datetime | None, now: datetime) -> bool:

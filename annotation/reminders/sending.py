@@ -30,7 +30,7 @@ from benchmarks.models import AuditEvent
 
 logger = logging.getLogger(__name__)
 
-ASKED = "study.remind"
+REMIND = "study.remind"
 ASK_AGAIN_AFTER = timedelta(minutes=10)
 """Until then the reminders of a study that somebody asked for may be on their way."""
 
@@ -94,7 +94,7 @@ def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annota
 
 def asked_at(study: Study, *, now: datetime) -> datetime | None:
     """When somebody last asked for reminders of a study, if that was a few minutes ago."""
-    events = AuditEvent.objects.filter(action=ASKED, object_uid=str(study.uid), at__gt=now - ASK_AGAIN_AFTER)
+    events = AuditEvent.objects.filter(action=REMIND, object_uid=str(study.uid), at__gt=now - ASK_AGAIN_AFTER)
     return events.values_list("at", flat=True).first()
 
 
@@ -104,7 +104,7 @@ def ask_for_study(*, study: Study, by: Any, n: int, now: datetime) -> None:
     Study.objects.select_for_update().get(pk=study.pk)  # of two who ask at once, one comes second
     if asked_at(study, now=now):
         raise AlreadyAsked
-    audit.record(actor=by, action=ASKED, target=study, now=now, n=n)
+    audit.record(actor=by, action=REMIND, target=study, now=now, n=n)
     enqueue("annotation.tasks.remind_study", str(study.uid))
 
 

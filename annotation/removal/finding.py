@@ -11,19 +11,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models.functions import Cast
 
 from annotation.models import (
     Annotator,
     Assignment,
     CoverageAdjudication,
+    CoverageLabel,
     DraftRevision,
     ExternalLabel,
     LabelTask,
     LateDecision,
+    PackedRows,
     Session,
     SessionEvent,
     Snapshot,
+    Trial,
 )
 from annotation.models.answers import Answer
 from benchmarks.models import JudgeCall, JudgeRunItem, Summary, SummaryRating, Verdict
@@ -52,12 +56,17 @@ class Going:
     """Annotators who labelled texts that go: name, tasks, and time of work (ms)."""
 
     @property
+    def labels(self) -> QuerySet[CoverageLabel]:
+        """The labels of coverage that go: the person's, and those of anyone on texts that go."""
+        return CoverageLabel.objects.filter(Q(annotator=self.annotator) | Q(summary__in=self.summaries))
+
+    @property
     def totals(self) -> dict[str, int]:
         """How many of what, over all studies."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for (_study, what), n in self.counts.items():
-            found[what] += n
-        return dict(found)
+            counts[what] += n
+        return dict(counts)
 
 
 def going_of(annotator: Annotator) -> Going:
@@ -66,26 +75,7 @@ def going_of(annotator: Annotator) -> Going:
     summaries, n_shared = _texts_of(sessions)
     theirs = LabelTask.objects.filter(item__summary__in=summaries).exclude(annotator=annotator)
     calls = _calls_about(summaries)
-    counts: Counts = Counter()
-    _count(counts, "writing_tasks", Assignment.objects.filter(annotator=annotator))
-    _count(counts, "sessions", sessions, "assignment__study")
-    _count(counts, "revisions", DraftRevision.objects.filter(session__in=sessions), "session__assignment__study")
-    _count(counts, "snapshots", Snapshot.objects.filter(session__in=sessions), "session__assignment__study")
-    _count(counts, "events", SessionEvent.objects.filter(session__in=sessions), "session__assignment__study")
-    _count(counts, "label_tasks", LabelTask.objects.filter(annotator=annotator))
-    for model in ANSWERS:
-        _count(counts, "labels", model.objects.filter(annotator=annotator))
-    for model in ON_TEXTS:
-        by_others = model.objects.filter(summary__in=summaries).exclude(annotator=annotator)
-        _count(counts, "labels_of_others", by_others)
-    _count(counts, "decisions", CoverageAdjudication.objects.filter(summary__in=summaries))
-    rows = Summary.objects.filter(pk__in=summaries)
-    for pk, n in (
-        rows.order_by().values_list("snapshots__session__assignment__study").annotate(n=Count("pk", distinct=True))
-    ):
-        counts[pk, "summaries"] += n
-    for verdicts in VERDICTS:
-        counts[None, "verdicts"] += verdicts.objects.filter(summary__in=summaries).count()
+    counts = _counts(annotator, sessions=sessions, summaries=summaries)
     counts[None, "replies"] += len(calls)
     return Going(
         annotator=annotator,
@@ -104,15 +94,15 @@ def going_of(annotator: Annotator) -> Going:
 
 def _texts_of(sessions: QuerySet[Session]) -> tuple[tuple[int, ...], int]:
     """The summaries that only these sessions wrote, and how many others wrote too."""
-    snapshots = Snapshot.objects.filter(summary=OuterRef("pk"))
-    late = LateDecision.objects.filter(summary=OuterRef("pk"))
-    written = Summary.objects.filter(origin=Summary.Origin.SESSION).filter(
-        Q(Exists(snapshots.filter(session__in=sessions))) | Q(Exists(late.filter(session__in=sessions)))
-    )
-    by_others = Q(Exists(snapshots.exclude(session__in=sessions))) | Q(Exists(late.exclude(session__in=sessions)))
-    shared = written.filter(by_others)
-    own = written.exclude(by_others).order_by("pk")
-    return tuple(own.values_list("pk", flat=True)), shared.count()
+    texts = [model.objects.order_by().exclude(summary=None) for model in (Snapshot, LateDecision)]
+    theirs = {pk for rows in texts for pk in rows.filter(session__in=sessions).values_list("summary", flat=True)}
+    by_others = Q()
+    for rows in texts:
+        by_others |= Q(Exists(rows.filter(summary=OuterRef("pk")).exclude(session__in=sessions)))
+    written = Summary.objects.filter(origin=Summary.Origin.SESSION, pk__in=theirs)
+    shared = set(written.filter(by_others).values_list("pk", flat=True))
+    deleted = set(written.values_list("pk", flat=True)) - shared
+    return tuple(sorted(deleted)), len(shared)
 
 
 def _calls_about(summaries: Iterable[int]) -> tuple[int, ...]:
@@ -135,6 +125,44 @@ def _calls_about(summaries: Iterable[int]) -> tuple[int, ...]:
     return tuple(JudgeCall.objects.filter(known | unused).order_by("pk").values_list("pk", flat=True))
 
 
-def _count(counts: Counts, what: str, rows: Any, study: str = "study") -> None:
-    for pk, n in rows.order_by().values_list(study).annotate(n=Count("pk")):
-        counts[pk, what] += n
+def _counts(annotator: Annotator, *, sessions: QuerySet[Session], summaries: Iterable[int]) -> Counts:
+    """How many of everything, in one query: each part of it gives study, what, and how many."""
+    of_session = "session__assignment__study"
+    parts = [
+        _part("writing_tasks", Assignment.objects.filter(annotator=annotator)),
+        _part("sessions", sessions, "assignment__study"),
+        *(
+            _part(what, model.objects.filter(session__in=sessions), of_session)
+            for what, model in (("revisions", DraftRevision), ("snapshots", Snapshot), ("events", SessionEvent))
+        ),
+        _part(F("table"), PackedRows.objects.filter(session__in=sessions), of_session, n=Sum("n_rows")),
+        _part("label_tasks", LabelTask.objects.filter(annotator=annotator)),
+        _part("trials", Trial.objects.filter(annotator=annotator)),
+        *(_part("labels", model.objects.filter(annotator=annotator)) for model in ANSWERS),
+        *(
+            _part("labels_of_others", model.objects.filter(summary__in=summaries).exclude(annotator=annotator))
+            for model in ON_TEXTS
+        ),
+        _part("decisions", CoverageAdjudication.objects.filter(summary__in=summaries)),
+        _part(
+            "summaries",
+            Summary.objects.filter(pk__in=summaries),
+            "snapshots__session__assignment__study",
+            n=Count("pk", distinct=True),
+        ),
+        *(_part("verdicts", model.objects.filter(summary__in=summaries), study=None) for model in VERDICTS),
+    ]
+    counts: Counts = Counter()
+    for study, what, n in parts[0].union(*parts[1:], all=True):
+        counts[study, what] += n
+    return counts
+
+
+def _part(what: str | F, rows: QuerySet[Any], study: str | None = "study", *, n: Any = None) -> QuerySet[Any, Any]:
+    named = Value(what, output_field=CharField()) if isinstance(what, str) else what
+    of_study = F(study) if study else Cast(Value(None), BigIntegerField())
+    grouped: QuerySet[Any, Any] = (
+        rows.order_by().annotate(of_study=of_study, what=named).values_list("of_study", "what")
+    )
+    counted: QuerySet[Any, Any] = grouped.annotate(n=n or Count("pk"))
+    return counted

@@ -10,54 +10,66 @@ from uuid import UUID
 
 from django.db import transaction
 
+from annotation.licences.recording import labels_go
 from annotation.models import (
     AllowedId,
     Annotator,
     Assignment,
     CoverageAdjudication,
-    CreditRequest,
     LabelItem,
     LabelTask,
     LateNotes,
     Participant,
+    RemarkReply,
     Removal,
     RemovedWork,
     Session,
-    SessionReport,
     Snapshot,
     SpotCheck,
+    Trial,
     TurnedAway,
 )
+from annotation.personal import HELD
 from annotation.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
+from benchmarks.personal import Person
 from benchmarks.results.stored import forget_all
-
-REMARK = "(removed)"
-"""In the place of a reason that a row must have."""
 
 
 @transaction.atomic
 def remove_work(
-    *, annotator: Annotator | None, mode: str, by: Any, now: datetime, uid: UUID | None = None
+    *,
+    annotator: Annotator | None,
+    mode: str,
+    by: Any,
+    now: datetime,
+    uid: UUID | None = None,
+    account: UUID | None = None,
 ) -> Removal:
     """Delete the work of a person or make it anonymous, and record how much; twice does no harm.
 
-    `uid` is that of a removal which is done again, after a restore.
+    `uid` is that of a removal which is done again, after a restore; `account` that of the account which goes too.
     """
     transaction.on_commit(forget_all)  # stored figures hold names
     counts: Counts = Counter()
     if annotator is not None:
         # Nobody may open a session or answer a task in between.
         Annotator.objects.select_for_update().get(pk=annotator.pk)
-        _forget_panel_ids(annotator)
+        forget_panel_ids(annotator)
         if mode == Removal.Mode.DELETED:
             going = going_of(annotator)
+            labels_go(going.labels, now=now)
             _delete(going)
             counts = going.counts
         else:
             counts = _without_remarks(annotator)
     removal = Removal.objects.create(
-        annotator=annotator, mode=mode, by=by, at=now, **({"uid": uid} if uid is not None else {})
+        annotator=annotator,
+        account=account,
+        mode=mode,
+        by=by,
+        at=now,
+        **({"uid": uid} if uid is not None else {}),
     )
     RemovedWork.objects.bulk_create(
         RemovedWork(removal=removal, study_id=study, what=what, n=n) for (study, what), n in counts.items()
@@ -65,8 +77,8 @@ def remove_work(
     return removal
 
 
-def _forget_panel_ids(annotator: Annotator) -> None:
-    """The ids of panels go, from the lists of links too."""
+def forget_panel_ids(annotator: Annotator) -> None:
+    """Let ids of panels go, from the lists of links too."""
     for participant in Participant.objects.filter(annotator=annotator):
         keys = {participant.panel_key, participant.panel_id.lower()}
         for model in (AllowedId, TurnedAway):
@@ -76,16 +88,17 @@ def _forget_panel_ids(annotator: Annotator) -> None:
 
 def totals(removal: Removal) -> dict[str, int]:
     """How many of what, over all studies."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for what, n in removal.work.values_list("what", "n"):
-        found[what] += n
-    return dict(found)
+        counts[what] += n
+    return dict(counts)
 
 
 def _delete(going: Going) -> None:
     """Delete what was found, in the order in which rows hold each other."""
     annotator, texts = going.annotator, going.summaries
     SpotCheck.objects.filter(annotator=annotator).delete()
+    Trial.objects.filter(annotator=annotator).delete()
     for model in ON_TEXTS:
         model.objects.filter(summary__in=texts).delete()
     for model in ANSWERS:
@@ -113,16 +126,13 @@ def _forget_replies(calls: tuple[int, ...]) -> None:
 def _without_remarks(annotator: Annotator) -> Counts:
     """Take away what a person wrote beside the work: notes, comments, reasons, remarks on the time."""
     counts: Counts = Counter()
-    own = Session.objects.filter(annotator=annotator)
-    tasks = LabelTask.objects.filter(annotator=annotator)
-    for rows, field, instead in (
-        (own.exclude(notes_text=""), "notes_text", ""),
-        (tasks.exclude(comment=""), "comment", ""),
-        (tasks.exclude(skip_reason=""), "skip_reason", REMARK),
-        (SessionReport.objects.filter(session__in=own).exclude(comment=""), "comment", ""),
-        (CreditRequest.objects.filter(session__in=own).exclude(reason=""), "reason", ""),
-        (Assignment.objects.filter(annotator=annotator).exclude(withdrawn_reason=""), "withdrawn_reason", ""),
-    ):
-        counts[None, "remarks"] += rows.update(**{field: instead})
-    counts[None, "remarks"] += LateNotes.objects.filter(session__in=own).delete()[0]
+    person = Person(user=None, annotator=annotator)
+    for held in HELD:
+        rows = held.rows_of(person) if held.annotator else None  # the annotator's own row is not beside the work
+        if rows is None:
+            continue
+        for field, instead in held.emptied.items():
+            n = rows.exclude(**{field: ""}).update(**{field: instead})
+            counts[None, "remarks"] += 0 if held.model is RemarkReply else n  # there the comment stands once more
+    counts[None, "remarks"] += LateNotes.objects.filter(session__annotator=annotator).delete()[0]
     return +counts

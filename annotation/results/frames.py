@@ -7,20 +7,24 @@ clusters stand in the order of their content.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet, Value
 
-from annotation.figures.collect import judge_raters
-from annotation.figures.table import LabelTable, Rater, UnknownLabel
 from annotation.models import Study
+from annotation.results.table import LabelTable, Rater, UnknownLabel
 from annotation.studies.members import named
+from benchmarks.engine.costs import Cost, cost_by_judge
+from benchmarks.engine.juries import fitted_haystacks
+from benchmarks.models import Judge
 from benchmarks.querysets import counted_judges
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.sums import Ints
 
+PUBLISHED = "as published"
+"""How the cost of an imported judge is known."""
 Key = tuple[Any, ...]
 Categories = Sequence[Any] | Mapping[Any, str]
 ITEM, CLUSTER = ("task__item",), ("task__item__block",)
@@ -48,10 +52,10 @@ class Verdicts:
         fields = {field.name for field in self.rows.model._meta.get_fields()}
         rows = self.counted.filter(**{f"{self.item[0]}__in": labelled})
         valid = "is_valid" if "is_valid" in fields else Value(True)
-        found = rows.order_by("pk").values_list("judge", self.value, valid, *self.item)
+        verdicts = rows.order_by("pk").values_list("judge", self.value, valid, *self.item)
         return [
             (judge, places[tuple(key)], said if is_valid else None)
-            for judge, said, is_valid, *key in found
+            for judge, said, is_valid, *key in verdicts
             if tuple(key) in places
         ]
 
@@ -85,8 +89,8 @@ def frame_of(
     labelled = labels.order_by().values(item[0]).distinct()
     judged = verdicts.read(places, labelled) if verdicts is not None and places else []
     judges = judge_raters({judge for judge, *_ in judged}) if judged else {}
-    names = categories if isinstance(categories, Mapping) else {one: str(one) for one in categories}
-    code_of = {one: code for code, one in enumerate(names)} | {"": MISSING, None: MISSING}
+    names = categories if isinstance(categories, Mapping) else {category: str(category) for category in categories}
+    code_of = {category: code for code, category in enumerate(names)} | {"": MISSING, None: MISSING}
     columns = {pk: column for column, pk in enumerate(people)}
     codes = np.full((len(places), len(people) + len(judges)), MISSING, dtype=np.int64)
     versions = np.zeros((len(places), len(people)), dtype=np.int64)
@@ -120,10 +124,10 @@ def _read(
     labels: QuerySet[Any, Any], value: str, item: Sequence[str], cluster: Sequence[str]
 ) -> list[tuple[int, Any, int, Key, Key]]:
     """(who, what was said, version of the guidelines, item, cluster) of each label. One query."""
-    found = labels.values_list("annotator", value, "guideline__version", *item, *cluster)
+    rows = labels.values_list("annotator", value, "guideline__version", *item, *cluster)
     return [
         (who, said, version or 0, tuple(keys[: len(item)]), tuple(keys[len(item) :]))
-        for who, said, version, *keys in found
+        for who, said, version, *keys in rows
     ]
 
 
@@ -160,3 +164,35 @@ def _numbered(names: Iterable[Key]) -> tuple[Ints, int]:
     every = list(names)
     numbers = {name: number for number, name in enumerate(sorted(set(every), key=str))}
     return np.array([numbers[name] for name in every], dtype=np.int64), len(numbers)
+
+
+def judge_raters(keys: set[int]) -> dict[int, Rater]:
+    """Judges by name; the newest version bears the plain name."""
+    judges = list(Judge.objects.filter(pk__in=keys).order_by("name", "-version"))
+    models = [judge.pk for judge in judges if judge.kind == Judge.Kind.OPENAI]
+    spent = cost_by_judge(models) if models else {}
+    fitted_on = fitted_haystacks(judges)
+    seen: set[str] = set()
+    result = {}
+    for judge in judges:
+        name = f"{judge.name} v{judge.version}" if judge.name in seen else judge.name
+        seen.add(judge.name)
+        cost, reason = _cost(judge, spent.get(judge.pk))
+        rater = Rater(str(judge.uid), name, name, judge.kind, cost, reason, fitted_on=fitted_on[judge.pk])
+        result[judge.pk] = rater if judge.published_cost is None else replace(rater, cost_method=PUBLISHED)
+    return result
+
+
+def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
+    """What all calls of a judge cost in US dollars; the offline judge costs nothing."""
+    if judge.kind == Judge.Kind.LEXICAL:
+        return 0.0, ""
+    if judge.published_cost is not None:
+        return float(judge.published_cost), ""
+    if judge.kind == Judge.Kind.IMPORTED:
+        return None, "imported predictions come without their usage"
+    if judge.kind == Judge.Kind.JURY:
+        return None, "it asks nothing itself; see what its members cost"
+    if spent is None:
+        return None, "no call of it is on record"
+    return (None, spent.reason) if spent.dollars is None else (float(spent.dollars), "")

@@ -10,14 +10,14 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.figures import judges as judging
-from annotation.figures import people as among
-from annotation.figures.charts import forest, of_pairs
-from annotation.figures.judge_sections import judge_parts
-from annotation.figures.judges import JudgeReport
-from annotation.figures.people import Agreement
-from annotation.figures.sections import people_parts
 from annotation.kinds import Text
+from annotation.results import judges as judging
+from annotation.results import people as among
+from annotation.results.charts import forest, of_pairs
+from annotation.results.judge_sections import judge_parts
+from annotation.results.judges import JudgeReport
+from annotation.results.people import Agreement
+from annotation.results.sections import people_parts
 from annotation.studies.overview import Speed
 from benchmarks.results.sheet import (
     Cell,
@@ -38,7 +38,7 @@ from benchmarks.web.charts import Chart
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionFigures:
     """The figures of one question; `people` is None before the first label. `given` counts labels by person."""
 
     key: str
@@ -60,29 +60,29 @@ class Worker:
 class LabelFigures:
     """All figures of the labels of a study, by question, and how its people worked."""
 
-    questions: tuple[Asked, ...]
+    questions: tuple[QuestionFigures, ...]
     workers: tuple[Worker, ...]
 
 
 def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
     """All that a page, a file or the console shows of labels."""
-    asked = [one for one in figures.questions if one.people is not None]
-    if not asked:
+    with_people = [question for question in figures.questions if question.people is not None]
+    if not with_people:
         waiting = Note(_("There are no answers yet. Figures appear with the first one."), is_empty=True)
         return Sheet((waiting, *_people(figures, titles)))
     parts: list[Part] = []
-    for one in asked:
-        prefix = f"{one.key}-" if len(figures.questions) > 1 else ""
-        parts += _question(one, prefix, _title(one, titles) if prefix else "")
+    for figures_of_question in with_people:
+        prefix = f"{figures_of_question.key}-" if len(figures.questions) > 1 else ""
+        parts += _question(figures_of_question, prefix, _title(figures_of_question, titles) if prefix else "")
     return Sheet((*parts, *_people(figures, titles)))
 
 
-def _title(one: Asked, titles: Mapping[str, Text]) -> str:
-    return str(titles.get(one.key) or capfirst(one.key.replace("_", " ")))
+def _title(question: QuestionFigures, titles: Mapping[str, Text]) -> str:
+    return str(titles.get(question.key) or capfirst(question.key.replace("_", " ")))
 
 
-def _question(one: Asked, prefix: str, title: str) -> Iterable[Part]:
-    people, report = one.people, one.judges
+def _question(question: QuestionFigures, prefix: str, title: str) -> Iterable[Part]:
+    people, report = question.people, question.judges
     if people is None:
         return
     n = len(people.people)
@@ -121,28 +121,30 @@ def _drawn(chart: Chart | None, prefix: str) -> Iterable[Drawing]:
 
 def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Section]:
     is_one = len(figures.questions) == 1
-    given = tuple(
-        _given(
-            one, "given" if is_one else f"{one.key}-given", _("Labels given") if is_one else _title(one, titles)
+    choices = tuple(
+        _choices(
+            question,
+            "given" if is_one else f"{question.key}-given",
+            _("Labels given") if is_one else _title(question, titles),
         )
-        for one in figures.questions
-        if one.given
+        for question in figures.questions
+        if question.given
     )
     workers = (_workers(figures),) if figures.workers else ()
-    if given or workers:
-        yield Section("each", _("Each person"), (*workers, *given))
+    if choices or workers:
+        yield Section("each", _("Each person"), (*workers, *choices))
 
 
 def _workers(figures: LabelFigures) -> Table:
-    def row(one: Worker) -> Row:
-        if one.speed is None:
-            return Row((one.name,), {"done": one.n_done})
+    def row(worker: Worker) -> Row:
+        if worker.speed is None:
+            return Row((worker.name,), {"done": worker.n_done})
         speed: dict[str, Value] = {
-            "median": one.speed.median_seconds,
-            "per_hour": one.speed.per_hour,
-            "fast": one.speed.fast,
+            "median": worker.speed.median_seconds,
+            "per_hour": worker.speed.per_hour,
+            "fast": worker.speed.fast,
         }
-        return Row((one.name,), {"done": one.n_done, **speed})
+        return Row((worker.name,), {"done": worker.n_done, **speed})
 
     return Table(
         "speed",
@@ -154,13 +156,13 @@ def _workers(figures: LabelFigures) -> Table:
             Measure("per_hour", _("Tasks an hour"), Unit.COUNT, _("of active time")),
             Measure("fast", _("Under 5 s"), Unit.SHARE, _("share of tasks that took less active time")),
         ),
-        tuple(row(one) for one in figures.workers),
+        tuple(row(worker) for worker in figures.workers),
         about=_("Active time, without training and hidden questions."),
     )
 
 
-def _given(one: Asked, key: str, title: str) -> Table:
-    labels = list(next(iter(one.given.values())))
+def _choices(question: QuestionFigures, key: str, title: str) -> Table:
+    labels = list(next(iter(question.given.values())))
 
     def row(name: str, counts: Mapping[str, int]) -> Row:
         n = sum(counts.values())
@@ -172,7 +174,7 @@ def _given(one: Asked, key: str, title: str) -> Table:
         title,
         (Name("annotator", _("Annotator")),),
         (Measure("n", _("Labels"), Unit.COUNT), *(Measure(label, label, Unit.COUNT) for label in labels)),
-        tuple(row(name, counts) for name, counts in one.given.items()),
+        tuple(row(name, counts) for name, counts in question.given.items()),
         about=_("How often each person gave each label."),
     )
 
@@ -181,15 +183,16 @@ def as_json(figures: LabelFigures) -> dict[str, Any]:
     """Plain values by question, and how each person worked."""
     return {
         "questions": {
-            one.key: {
-                "people": one.people and among.as_json(one.people),
-                "judges": [] if one.judges is None else judging.as_json(one.judges),
-                "given": {name: dict(counts) for name, counts in one.given.items()},
+            question.key: {
+                "people": question.people and among.as_json(question.people),
+                "judges": [] if question.judges is None else judging.as_json(question.judges),
+                "given": {name: dict(counts) for name, counts in question.given.items()},
             }
-            for one in figures.questions
+            for question in figures.questions
         },
         "annotators": [
-            {"annotator": one.name, "n_done": one.n_done, **_speed_json(one.speed)} for one in figures.workers
+            {"annotator": worker.name, "n_done": worker.n_done, **_speed_json(worker.speed)}
+            for worker in figures.workers
         ],
     }
 

@@ -14,16 +14,17 @@ from django.db.models import Count, Max, Q, Sum
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.figures.charts import small_dots
-from annotation.figures.judges import judge_report
-from annotation.figures.people import agreement
-from annotation.figures.table import LabelTable
 from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
+from annotation.results.charts import small_dots
 from annotation.results.frames import CLUSTER, ITEM, Categories, Verdicts, frame_of
-from annotation.results.labels_sheet import Asked, LabelFigures, Worker, as_json, sheet
+from annotation.results.judges import judge_report
+from annotation.results.labels_sheet import LabelFigures, QuestionFigures, Worker, as_json, sheet
+from annotation.results.people import agreement
+from annotation.results.plannable import Plannable, agreement_of
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
+from annotation.results.table import LabelTable
 from annotation.studies.members import names_of
 from annotation.studies.overview import people_of
 from benchmarks.models import Judge, ModelPrice
@@ -88,28 +89,30 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         return {
             key: frame_of(
                 study,
-                model=_model(study, one),
-                value=one.value,
-                categories=one.categories,
-                item=one.item or _item(study),
-                cluster=one.cluster,
-                unit=one.unit,
-                verdicts=one.verdicts() if one.verdicts else None,
+                model=_model(study, question),
+                value=question.value,
+                categories=question.categories,
+                item=question.item or _item(study),
+                cluster=question.cluster,
+                unit=question.unit,
+                verdicts=question.verdicts() if question.verdicts else None,
             )
-            for key, one in self.questions.items()
+            for key, question in self.questions.items()
         }
 
     def facts_of(self, study: Study) -> object:
         """All that the labels depend on."""
         if self._facts is not None:
             return self._facts(study)
-        of_people = [_model(study, one).objects.filter(study=study).for_figures() for one in self._apart(study)]
-        judged = [one.verdicts().counted for one in self.questions.values() if one.verdicts]
+        of_people = [
+            _model(study, question).objects.filter(study=study).for_figures() for question in self._apart(study)
+        ]
+        judged = [question.verdicts().counted for question in self.questions.values() if question.verdicts]
         return totals(*of_people, *judged), _judge_facts() if judged else ()
 
     def _apart(self, study: Study) -> list[Question]:
         """A question for each model of answers."""
-        return list({_model(study, one): one for one in self.questions.values()}.values())
+        return list({_model(study, question): question for question in self.questions.values()}.values())
 
     def sheet(self, study: Study, figures: LabelFigures, query: QueryDict) -> Sheet:
         return sheet(figures, self.titles)
@@ -117,40 +120,46 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
     def as_json(self, figures: LabelFigures) -> Any:
         return as_json(figures)
 
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        return [
+            agreement_of(key, str(self.titles.get(key, key)), table.cluster_unit, table.ratings())
+            for key, table in self.labels(study).items()
+        ]
+
     def headline(self, figures: LabelFigures) -> Headline:
         """The figures of the first question that has labels."""
-        found = _first(figures)
-        if found is None or found.people is None:
+        question = _first(figures)
+        if question is None or question.people is None:
             return Headline(0, 0, None)
-        people, n_judges = found.people, len(found.judges.rows) if found.judges else 0
+        people, n_judges = question.people, len(question.judges.rows) if question.judges else 0
         return Headline(
             people.n_items, len(people.people), n_judges, people.cards["percent"], people.cards["randolph"]
         )
 
     def card(self, figures: LabelFigures) -> Chart | None:
         """Judges beside people by correlation; without judges how far people agree."""
-        found = _first(figures)
-        if found is None or found.people is None:
+        question = _first(figures)
+        if question is None or question.people is None:
             return None
-        caption = _("%(n)d items, 95 %% intervals") % {"n": found.people.n_items}
-        if found.judges is not None and found.judges.rows:
-            ranked = sorted(found.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
-            ceiling = found.judges.ceiling
+        caption = _("%(n)d items, 95 %% intervals") % {"n": question.people.n_items}
+        if question.judges is not None and question.judges.rows:
+            ranked = sorted(question.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
+            ceiling = question.judges.ceiling
             people = [] if ceiling is None else [(_("people"), ceiling.stats["pearson"])]
             rows = [*people, *((row.name, row.stats["pearson"]) for row in ranked[:MAX_CARD])]
             return small_dots(
                 _("Correlation with people"), rows, x_label=_("Pearson"), caption=caption, n_human=len(people)
             )
         rows = [
-            (_("agreement"), found.people.cards["percent"]),
-            (_("Randolph's κ"), found.people.cards["randolph"]),
-            (_("α, ordinal"), found.people.cards["alpha_ordinal"]),
+            (_("agreement"), question.people.cards["percent"]),
+            (_("Randolph's κ"), question.people.cards["randolph"]),
+            (_("α, ordinal"), question.people.cards["alpha_ordinal"]),
         ]
         return small_dots(_("Agreement of annotators"), rows, x_label="", caption=caption, n_human=len(rows))
 
 
-def _first(figures: LabelFigures) -> Asked | None:
-    return next((one for one in figures.questions if one.people is not None), None)
+def _first(figures: LabelFigures) -> QuestionFigures | None:
+    return next((question for question in figures.questions if question.people is not None), None)
 
 
 def _model(study: Study, question: Question) -> Any:
@@ -175,10 +184,10 @@ def _judge_facts() -> object:
 
 
 def _results(study: Study) -> LabelResults:
-    found = getattr(kind_named(study.kind), "results", None)
-    if not isinstance(found, LabelResults):
+    results = getattr(kind_named(study.kind), "results", None)
+    if not isinstance(results, LabelResults):
         raise CannotCompute(_("Studies of this kind have other results."))
-    return found
+    return results
 
 
 def _compute(options: OfStudy) -> LabelFigures:
@@ -187,18 +196,18 @@ def _compute(options: OfStudy) -> LabelFigures:
     questions = []
     with shared_draws():
         for key, table in _results(study).labels(study).items():
-            questions.append(_asked(key, table.anonymous() if options.is_public else table))
+            questions.append(_question_figures(key, table.anonymous() if options.is_public else table))
     workers = (
         Worker(names[row["member"].annotator_id], row["tasks"].get(LabelTask.State.DONE, 0), row["speed"])
         for row in people_of(study)
     )
-    return LabelFigures(tuple(questions), tuple(one for one in workers if one.n_done))
+    return LabelFigures(tuple(questions), tuple(worker for worker in workers if worker.n_done))
 
 
-def _asked(key: str, table: LabelTable) -> Asked:
+def _question_figures(key: str, table: LabelTable) -> QuestionFigures:
     if not len(table.codes):
-        return Asked(key, None, None, {})
-    given = {
+        return QuestionFigures(key, None, None, {})
+    choices = {
         person.name: {
             label: int(np.count_nonzero(table.codes[:, column] == code))
             for code, label in enumerate(table.categories)
@@ -206,7 +215,7 @@ def _asked(key: str, table: LabelTable) -> Asked:
         for column, person in enumerate(table.people)
         if (table.codes[:, column] != MISSING).any()
     }
-    return Asked(key, agreement(table), judge_report(table) if table.judges else None, given)
+    return QuestionFigures(key, agreement(table), judge_report(table) if table.judges else None, choices)
 
 
 def _all_facts(options: OfStudy) -> object:

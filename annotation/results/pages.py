@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -11,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.figures.look import readable
 from annotation.kinds import kind_named
 from annotation.models import Study
 from annotation.results.study import waiting_for_study
@@ -27,7 +27,7 @@ HEAD = "annotation/_study_head.html"
 
 def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, StudyResults[Any, Any]]:
     """A study that this researcher may read, and how its kind shows its results; 404 where it has none."""
-    study = get_object_or_404(readable(request.user).select_related("created_by"), uid=uid)
+    study = get_object_or_404(Study.objects.readable_by(request.user).select_related("created_by"), uid=uid)
     results = kind_named(study.kind).results_of(study, part)
     if results is None:
         raise Http404
@@ -48,7 +48,8 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
     if shown.figures is None:
         return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
     results.was_read(request, study, shown.figures)
-    sheet = results.sheet(study, shown.figures, request.GET)
+    judged = results.judged(study, options, shown.figures)
+    sheet = replace(results.sheet(study, shown.figures, request.GET), judged=judged)
     name = f"{request.resolver_match.view_name}-file" if request.resolver_match else ""
     files_url = reverse(name, args=[study.uid, "x"]).removesuffix("x")
     context = {
@@ -81,7 +82,8 @@ def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: st
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     results.was_read(request, study, shown.figures)
-    sheet = results.sheet(study, shown.figures, request.GET)
+    judged = results.judged(study, options, shown.figures)
+    sheet = replace(results.sheet(study, shown.figures, request.GET), judged=judged)
     as_json = results.as_json(shown.figures)
     if isinstance(as_json, dict):
         as_json = {"data_version": shown.version, **as_json}
@@ -93,7 +95,7 @@ def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: st
 @require_safe
 def moved(request: HttpRequest, uid: uuid.UUID, to: str = "study-figures", name: str = "") -> HttpResponse:
     """Send who follows an old address of results to the page, or the file called `name`, where they are now."""
-    get_object_or_404(readable(request.user), uid=uid)
+    get_object_or_404(Study.objects.readable_by(request.user), uid=uid)
     return _redirect(request, _address(f"annotation:{to}", uid, name))
 
 

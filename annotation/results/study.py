@@ -1,4 +1,4 @@
-"""Stored figures of one study: what they are of, and its page before there are any."""
+"""Stored figures of one study: what they are of, and their page before there are any."""
 
 from __future__ import annotations
 

@@ -6,8 +6,10 @@ A kind with labels has one `StudyResults`; page, files, headline and card are ma
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.http import HttpRequest, QueryDict
@@ -15,8 +17,11 @@ from django.utils.translation import gettext_lazy
 
 from annotation.kinds import Headline, Text
 from annotation.models import Study
+from annotation.results.plannable import Plannable, Published
+from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from benchmarks.results.computation import Computation
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
 from benchmarks.web.charts import Chart
 
@@ -36,6 +41,10 @@ class StudyResults(ABC, Generic[O, F]):
     here: ClassVar[str] = "results"
     form_template = ""
     downloads_template = "annotation/_results_labels.html"
+    published: ClassVar[Published | None] = None
+    """What published figures say of the headline, by which a study is planned where none has labels."""
+    beyond_archive: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Names, or parts of names, of figures that stand on more than an archive holds, each with why."""
 
     def options(self, study: Study, query: QueryDict) -> O:
         """Which figures an address asks for; nothing that is written in it can make an error."""
@@ -49,6 +58,10 @@ class StudyResults(ABC, Generic[O, F]):
     def as_json(self, figures: F) -> Any:
         """The figures as `figures.json` and `manage.py report --json` give them."""
 
+    def judged(self, study: Study, options: O, figures: F) -> Judged:
+        """The judges that the figures are by; none by default."""
+        return Judged()
+
     def headline(self, figures: F) -> Headline:
         """How many labels there are and how far people agree, in a line."""
         return Headline(0, 0, None)
@@ -56,6 +69,14 @@ class StudyResults(ABC, Generic[O, F]):
     def card(self, figures: F) -> Chart | None:
         """The figures as a small chart; None before there are any."""
         return None
+
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        """The headlines whose intervals can be planned, computed now; none by default."""
+        return ()
+
+    def model_answers(self, study: Study) -> Sequence[Answers]:
+        """What models answered about the items of a study, which costs what its people cost; none by default."""
+        return ()
 
     def settle(self, study: Study, now: datetime) -> None:
         """Called before figures are looked up: end what is due by now."""
@@ -74,6 +95,14 @@ class StudyResults(ABC, Generic[O, F]):
     def archived(self, options: O) -> O:
         """The same figures as an archive holds them, which names nobody."""
         return self.public(options)
+
+    def judged_by(self, figures: F) -> str:
+        """The judge whose verdicts all of these figures stand on; empty where it is none, or several."""
+        return ""
+
+    def chosen(self, figures: F) -> str:
+        """Which part of the data these figures are of, in a few words; empty for all."""
+        return ""
 
     def called(self, figures: F) -> str:
         """What names of files begin with."""

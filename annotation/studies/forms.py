@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -18,7 +18,9 @@ from annotation.models import Annotator, Study
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.lifecycle import Details, details_of
 from annotation.studies.sampling import stable_seed
+from benchmarks.sight import whole_site
 from benchmarks.web.folds import FoldedForm
+from benchmarks.web.groups import GroupedForm
 
 
 class DetailsForm(FoldedForm):
@@ -28,6 +30,7 @@ class DetailsForm(FoldedForm):
         "details": ("contact", "due_at", "hourly_rate", "currency"),
         "researchers": ("researchers",),
         "guidelines": ("guidelines",),
+        "trial": ("trial_pass_percent", "trial_tries"),
     }
 
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -67,10 +70,57 @@ class DetailsForm(FoldedForm):
 
     def details(self) -> Details:
         """The values for the verbs."""
-        return Details(**{item.name: self.cleaned_data[item.name] for item in fields(Details)})
+        names = (item.name for item in fields(Details))
+        return Details(**{name: self.cleaned_data[name] for name in names if name in self.cleaned_data})
 
 
-class NewStudyForm(DetailsForm):
+class TrialFields(forms.Form):
+    """Whether label work begins with a trial, and who may go on; beside a `DetailsForm`."""
+
+    has_trial = forms.BooleanField(
+        label=_("New annotators begin with a trial"),
+        required=False,
+        initial=True,
+        help_text=_(
+            "Three or more examples on the page of the work, each with its answer explained. About two minutes, "
+            "not paid and not timed; its answers are in no figure."
+        ),
+    )
+    trial_pass_percent = forms.DecimalField(
+        label=_("Right answers needed to go on, percent"),
+        min_value=0,
+        max_value=100,
+        decimal_places=2,
+        required=False,
+        help_text=_("Blank: everybody goes on."),
+    )
+    trial_tries = forms.IntegerField(
+        label=_("Tries"),
+        min_value=1,
+        max_value=10,
+        initial=2,
+        required=False,
+        help_text=_("Each with other examples, as far as there are any. You can allow somebody another one."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if share := self.initial.get("trial_pass_share"):
+            self.initial.setdefault("trial_pass_percent", percent(share))
+
+    def details(self) -> Details:
+        """The values for the verbs, with the share of one."""
+        of_study: Details = super().details()  # type: ignore[misc]
+        needed = self.cleaned_data["trial_pass_percent"]
+        share = None if needed is None else needed / 100
+        return replace(of_study, trial_pass_share=share, trial_tries=self.cleaned_data["trial_tries"] or 2)
+
+
+class TrialSettingsForm(TrialFields, DetailsForm):
+    """What a study of label work is called, pays, and whether a trial comes first."""
+
+
+class NewStudyForm(GroupedForm, DetailsForm):
     """Details, people and guidelines of a new study; a kind adds its own settings."""
 
     annotators = forms.ModelMultipleChoiceField(
@@ -96,12 +146,15 @@ class NewStudyForm(DetailsForm):
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
         annotators: Any = self.fields["annotators"]
-        annotators.queryset = Annotator.objects.active().order_by("label")
+        annotators.queryset = Annotator.objects.active().visible_to(user).order_by("label")
         researchers: Any = self.fields["researchers"]
         may_work = Permission.objects.filter(content_type__app_label="annotation", codename="change_study")
-        people = get_user_model().objects.filter(is_active=True, groups__permissions__in=may_work)
+        people = get_user_model().objects.colleagues_of(user).filter(is_active=True)
+        people = people.filter(groups__permissions__in=may_work)
         researchers.queryset = people.exclude(pk=user.pk).distinct()
         researchers.label_from_instance = lambda person: person.display_name
+        if self.study is not None:
+            self.fields.pop("group", None)  # it is moved on a page of its own
 
     @property
     def chosen_seed(self) -> int:
@@ -117,11 +170,21 @@ class NewStudyForm(DetailsForm):
     @property
     def plan_fields(self) -> list[forms.BoundField]:
         """What a kind adds to the fields of every study."""
-        return [self[name] for name in self.fields if name not in NewStudyForm.base_fields]
+        usual = {*NewStudyForm.base_fields, *TrialFields.base_fields}
+        return [self[name] for name in self.fields if name not in usual]
 
     def clean_guidelines(self) -> str:
         """Browsers send line breaks their own way; stored texts have one."""
         return plain_breaks(self.cleaned_data["guidelines"])
+
+
+NARROWS_FIRST = _("What narrows figures soonest comes first")
+NARROWS_FIRST_HELP = _(
+    "Instead of one subtopic, question or response after the other, in an order of each person: what most people"
+    " get first, of each in turn, in the same order for everybody. Results are narrower while work is under way;"
+    " people change the topic more often, and tire on the same items. No answer and no verdict decides on the"
+    " order, so figures stay as right as by lot."
+)
 
 
 class PlanForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -163,10 +226,10 @@ class PeopleForm(forms.Form):
     )
     rebalance = forms.BooleanField(label=_("Redistribute unopened tasks"), required=False, initial=True)
 
-    def __init__(self, *args: Any, study: Study, deals: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, user: Any, deals: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["annotators"]
-        field.queryset = Annotator.objects.free_for(study).order_by("label")
+        field.queryset = Annotator.objects.free_for(study).visible_to(user).order_by("label")
         if not deals:
             field.required = True
             del self.fields["rebalance"]
@@ -216,8 +279,9 @@ class ConsentForm(forms.Form):
 
 def unique_name(name: str, *, but: Study | None = None) -> str:
     """The name, unless another study has it; raises ValidationError."""
-    if Study.objects.filter(name=name).exclude(pk=but and but.pk).exists():
-        raise forms.ValidationError(_("Another study has this name."))
+    with whole_site():
+        if Study.objects.filter(name=name).exclude(pk=but and but.pk).exists():
+            raise forms.ValidationError(_("Another study has this name."))
     return name
 
 
@@ -240,8 +304,9 @@ def name_for(kind: Any, about: str) -> str:
     name = f"{kind}: {about}".strip()[:100]
     name = name[:1].upper() + name[1:]
     n = 1
-    while Study.objects.filter(name=name if n == 1 else f"{name} ({n})").exists():
-        n += 1
+    with whole_site():
+        while Study.objects.filter(name=name if n == 1 else f"{name} ({n})").exists():
+            n += 1
     return name if n == 1 else f"{name} ({n})"
 
 

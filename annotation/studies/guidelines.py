@@ -23,9 +23,16 @@ def unwrapped(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n|#|- |\d+\. |\Z) *", " ", text)
 
 
+_OURS: dict[str, Path] = {}
+"""The file of each wording of our own."""
+
+
 def wording(module: str, name: str = "guidelines.md") -> str:
     """Our own Markdown, from a file beside a module."""
-    return unwrapped(Path(module).with_name(name).read_text(encoding="utf-8"))
+    path = Path(module).with_name(name)
+    text = unwrapped(path.read_text(encoding="utf-8"))
+    _OURS[text.strip()] = path
+    return text
 
 
 def default_guidelines(kind: str) -> str:
@@ -51,6 +58,18 @@ def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Gui
     )
     audit.record(actor=by, action="study.guidelines", target=study, now=now, version=version)
     return guideline
+
+
+def translation_of(guideline: Guideline) -> str:
+    """Our own guidelines in the active language; empty in English, and where a study has a text of its own."""
+    path = _OURS.get(guideline.body.replace("\r\n", "\n").strip())
+    translated = in_active_language(path) if path else None
+    return unwrapped(translated.read_text(encoding="utf-8")) if translated and translated != path else ""
+
+
+def guideline_html(guideline: Guideline | None) -> SafeString | str:
+    """Guidelines as annotators read them: in their language where they are ours, else as they were written."""
+    return render_markdown(translation_of(guideline) or guideline.body) if guideline else ""
 
 
 @lru_cache(maxsize=64)

@@ -20,8 +20,10 @@ from django.utils.translation import gettext_lazy
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.blocked import Blocked, seen_by
+from annotation.studies.estimates import Measured
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
+from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
 from benchmarks.web.lists import Column
@@ -113,6 +115,8 @@ class Work(StudyKind, ABC):
     """What follows from closing a study."""
     tasks_page = "annotation:study"
     """Where one sees who has which tasks."""
+    list_of_tasks = ("annotation:study-work", "uid")
+    """The page that lists tasks, and the field of an annotator by which `annotator` in its address chooses."""
     plan: type[Any] | None = None
     """The model of the settings of a study, with a field `study`; None where there are none."""
 
@@ -139,6 +143,9 @@ class Work(StudyKind, ABC):
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
     downloads: tuple[tuple[str, Text], ...] = ()
     """Other files, or the page where they are: the name of its URL, and what it is called."""
+
+    recipes: tuple[Recipe, ...] = ()
+    """Studies of this kind as the papers set them up."""
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
@@ -168,9 +175,20 @@ class Work(StudyKind, ABC):
         """The same of documents with reference summaries; nothing where there is no such work on them."""
         return {}
 
+    def initial_on_questions(self, dataset: str) -> dict[str, Any]:
+        """The same of a question set; nothing where there is no such work on questions."""
+        return {}
+
     def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
         """What the template needs beside the form, of a new study or of one that exists."""
         return {}
+
+    def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Any:
+        """How narrow the headline of a new study is expected to be, None where nothing says it.
+
+        It has a `title`, `shown`, the half of its interval, and the `source` of what it is planned by.
+        """
+        return None
 
     # Items and people
 
@@ -207,6 +225,10 @@ class Work(StudyKind, ABC):
         n = self.n_short(study) if has_plan(study) else 0
         return str(self.short % {"n": n}) if n else ""
 
+    def columns_of_members(self, study: Study) -> Mapping[str, Column]:
+        """The columns of that page for one study."""
+        return self.member_columns
+
     def member_rows(self, study: Study) -> list[dict[str, Any]]:
         """A row for each person who takes or took part, with what `people_template` shows beside the name."""
         members = study.memberships.select_related("annotator__user").order_by("number")
@@ -237,6 +259,10 @@ class Work(StudyKind, ABC):
         """Why a study cannot be deleted."""
 
     # Following a study
+
+    def next_step(self, study: Study, now: datetime) -> str:
+        """What would make the headline of a study narrower, in a sentence; empty while nothing is known."""
+        return ""
 
     @abstractmethod
     def n_previews(self, study: Study) -> int:

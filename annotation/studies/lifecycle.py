@@ -30,7 +30,7 @@ FROZEN_DETAILS = ("hourly_rate", "currency")
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a study is called and offers; `hourly_rate` in `currency`."""
+    """What a study is called and offers; `hourly_rate` in `currency`, `trial_pass_share` from 0 to 1."""
 
     name: str
     description: str = ""
@@ -38,6 +38,9 @@ class Details:
     currency: str = "USD"
     contact: str = ""
     due_at: datetime | None = None
+    has_trial: bool = False
+    trial_pass_share: Decimal | None = None
+    trial_tries: int = 2
 
 
 def details_of(study: Study) -> dict[str, Any]:
@@ -162,7 +165,7 @@ def delete_study(*, study: Study, by: Any, now: datetime) -> None:
 
 @transaction.atomic
 def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotators: bool = False) -> Study:
-    """Make a new draft with the same settings and newest guidelines, without any item or task."""
+    """Make a new draft with the same settings, newest guidelines and trial examples, without any item or task."""
     newest = current_guideline(study)
     people = study.memberships.current().select_related("annotator") if with_annotators else ()
     copy = new_study(
@@ -174,9 +177,14 @@ def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotat
         by=by,
         now=now,
     )
+    copy.group = study.group
+    copy.save(update_fields=["group"])
     plan = plan_of(study)
     if plan is not None:
         _copy_plan(plan, copy)
+    custom = study.trial_examples.order_by("-pk").first()
+    if custom is not None and custom.body:
+        copy.trial_examples.create(body=custom.body, replaces=custom.replaces, made_at=now, made_by=by)
     return copy
 
 

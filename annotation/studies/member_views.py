@@ -43,7 +43,9 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not has_plan(study):
         raise Http404
     action = request.POST.get("action", "people") if request.method == "POST" else ""
-    people = PeopleForm(request.POST if action == "people" else None, study=study, deals=work.deals)
+    people = PeopleForm(
+        request.POST if action == "people" else None, study=study, user=request.user, deals=work.deals
+    )
     sent = (request.POST, request.FILES) if action == "items" else (None, None)
     items = work.items_form(*sent, user=request.user, study=study) if work.items_form is not None else None
     if action and _do(request, work, study, action=action, people=people, items=items):
@@ -57,7 +59,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "form": items,
         "short": work.short_of(study),
         "blocked": blocked_in(study, request.user),
-        "table": MemberTable(members_now, request.GET, extra_columns=work.member_columns.items()),
+        "table": MemberTable(members_now, request.GET, extra_columns=work.columns_of_members(study).items()),
         "left": [row for row in rows if row["member"].left_at is not None],
     }
     return page(request, work.people_template, context, status=422 if action else 200)

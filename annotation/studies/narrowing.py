@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
+from annotation.studies.estimates import Sizes
 
 
 class NarrowedForm(forms.Form):
@@ -30,6 +31,10 @@ class NarrowedForm(forms.Form):
 
     def count(self) -> Any:
         """How many items a form that is right chooses, as its part of the page shows it."""
+        raise NotImplementedError
+
+    def sizes(self, count: Any) -> Sizes:
+        """What such a count is, as the estimate of a new study takes it."""
         raise NotImplementedError
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.models import LabelItem, LabelTask, Membership, Study
 from annotation.studies.earnings import pay
-from benchmarks.scoring.intervals import wilson
+from benchmarks.scoring.means import wilson
 from benchmarks.scoring.stat import Stat
 
 MS_PER_HOUR = 3_600_000

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import Text
 from annotation.models import LabelTask, Membership
+from annotation.studies.amounts import duration, money, percent
 from annotation.studies.overview import TOO_FAST_MS, Share
-from annotation.templatetags.work import duration, money, percent
 from benchmarks.web.lists import Column as ListColumn
 from benchmarks.web.lists import MemoryTable
 
@@ -164,6 +164,11 @@ def share_columns(
         return Column(name, label, cell, group=group)
 
     return [column(at, name, label) for at, (name, label) in enumerate(labels.items())]
+
+
+def order_fact(plan: Any) -> list[tuple[str, Any]]:
+    """In which order tasks come, where a study chose another than the usual one."""
+    return [(_("Order of tasks"), _("what narrows figures soonest first"))] if plan.narrows_first else []
 
 
 def progress_columns() -> list[Column]:

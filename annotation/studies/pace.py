@@ -1,4 +1,4 @@
-"""How far studies of any kind are, and when they will be done at the pace so far; four queries for any number."""
+"""How far studies of any kind are, and when they will be done at the pace so far; two queries for any number."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from math import ceil
+from math import ceil, sqrt
+from statistics import variance
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment, LabelTask, Study
+from benchmarks.scoring.students_t import t_quantile
 
 WINDOW_DAYS = 7
 """The pace is that of so many days, today included, or of fewer where work began later."""
 NEEDS = 3
 """At least this many tasks must be done in those days for a pace to be given."""
-SHOWN_DAYS = 14
+SHOWN_DAYS, MOST_AHEAD = 14, 60
 DONE = LabelTask.State.DONE
 """Writing tasks call it the same."""
 OPEN = (LabelTask.State.TODO, LabelTask.State.BEGUN, Assignment.State.ASSIGNED, Assignment.State.STARTED)
@@ -66,6 +69,37 @@ class Pace:
         ) % {"pace": self.per_day or 0, "n": self.n_days}
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Tasks that will be left at the end of a day, and between how many in 95 of 100 cases."""
+
+    day: date
+    left: float
+    low: float
+    high: float
+
+
+def ahead(pace: Pace) -> list[Ahead]:
+    """What will be left from today on, until nothing will be in 95 of 100 cases, for at most 60 days.
+
+    Days to come are taken to differ among each other as those of the pace do: d of them scatter by s² d, and the
+    pace of n days by s² / n. Empty without a pace, or one of a single day.
+    """
+    if pace.per_day is None or not pace.n_open or pace.n_days < 2:
+        return []
+    counts = [pace.by_day.get(pace.today - timedelta(days=at), 0) for at in range(pace.n_days)]
+    scatter, t = variance(counts), t_quantile(pace.n_days - 1)
+    days_ahead = []
+    for days in range(MOST_AHEAD + 1):
+        left = pace.n_open - pace.per_day * days
+        half = t * sqrt(scatter * days * (1 + days / pace.n_days))
+        low, high = max(0.0, left - half), min(float(pace.n_open), max(0.0, left + half))
+        days_ahead.append(Ahead(pace.today + timedelta(days=days), max(0.0, left), low, high))
+        if high == 0:
+            break
+    return days_ahead
+
+
 def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
     """The pace of each study by its primary key; withdrawn tasks are none."""
     pks = [study.pk for study in studies]
@@ -75,13 +109,11 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
     days: dict[int, Counter[date]] = defaultdict(Counter)
     labels = LabelTask.objects.order_by().filter(study__in=pks)
     texts = Assignment.objects.order_by().live().filter(study__in=pks)
-    for rows in (labels, texts):
-        for study, state, n in rows.values_list("study", "state").annotate(n=Count("pk")):
-            states[study][state] += n
-    for rows, ended in ((labels, "done_at"), (texts, "session__ended_at")):
-        recent = rows.filter(state=DONE, **{f"{ended}__gte": since}).annotate(day=TruncDate(ended))
-        for study, day, n in recent.values_list("study", "day").annotate(n=Count("pk")):
-            days[study][day] += n
+    of_labels, of_texts = (rows.values_list("study", "state").annotate(n=Count("pk")) for rows in (labels, texts))
+    for study, state, n in of_labels.union(of_texts, all=True):
+        states[study][state] += n
+    for study, day, n in done_by_day(labels, texts, by="study", since=since):
+        days[study][day] += n
     return {
         pk: Pace(
             n_tasks=states[pk].total(),
@@ -92,3 +124,16 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
         )
         for pk in pks
     }
+
+
+def done_by_day(labels: QuerySet[Any], texts: QuerySet[Any], *, by: str, since: datetime) -> QuerySet[Any, Any]:
+    """(what `by` names, day, how many tasks were done) since a time, of label tasks and of texts, in one query."""
+    of_labels, of_texts = (
+        rows.filter(state=DONE, **{f"{ended}__gte": since})
+        .annotate(day=TruncDate(ended))
+        .values_list(by, "day")
+        .annotate(n=Count("pk"))
+        for rows, ended in ((labels, "done_at"), (texts, "session__ended_at"))
+    )
+    counts: QuerySet[Any, Any] = of_labels.union(of_texts, all=True)
+    return counts

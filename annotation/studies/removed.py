@@ -18,6 +18,7 @@ WORDS = {
     "revisions": gettext_lazy("saved versions, late texts included"),
     "events": gettext_lazy("recorded events"),
     "label_tasks": gettext_lazy("label tasks, with comments and times"),
+    "trials": gettext_lazy("tries of the trial"),
     "labels": gettext_lazy("labels, changed ones included"),
     "labels_of_others": gettext_lazy("labels by other annotators on these texts"),
     "decisions": gettext_lazy("decisions by researchers on these texts"),

@@ -10,13 +10,18 @@ from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Study
 from annotation.studies.kind import works
+from benchmarks import sight
 
 
 def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:
-    """A study that people work in and that this researcher may see; of any kind, unless one is named."""
+    """A study that people work in and that this researcher may see; of any kind, unless one is named.
+
+    For the rest of the request what its research group sees is in sight.
+    """
     kinds = [kind] if kind else [work.value for work in works()]
-    studies = Study.objects.for_user(request.user).filter(kind__in=kinds).select_related("created_by")
+    studies = Study.objects.for_user(request.user).filter(kind__in=kinds).select_related("created_by", "group")
     study: Study = get_object_or_404(studies, uid=uid)
+    sight.within(study.group_id)
     return study
 
 
@@ -33,5 +38,5 @@ def annotator_behind(request: HttpRequest) -> Annotator:
     annotator: Any = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True).first()
     if annotator is None:
         raise Http404
-    found: Annotator = annotator
-    return found
+    person: Annotator = annotator
+    return person

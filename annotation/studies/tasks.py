@@ -1,7 +1,5 @@
 """The label tasks of a study: assigned to its members, and taken back from those who leave. Work begun stays.
 
-Who has fewer tasks than before, since some were passed on, is told so until they have read it.
-
 Items that belong together (all key points of a question, all pairs of a response) are assigned as one group;
 `group` names the field of `LabelItem` that says which group an item is in, "pk" where each item stands for itself.
 """
@@ -9,23 +7,24 @@ Items that belong together (all key points of a question, all pairs of a respons
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Required, TypedDict
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotator, Assignment, LabelItem, LabelTask, Membership, Recruitment, Study
+from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
-from annotation.studies.sampling import in_blocks
+from annotation.studies.fewer_tasks import note_fewer, task_counts
+from annotation.studies.sampling import in_blocks, narrowing_first
 from benchmarks import audit
 
 IN_A_QUERY = 500
@@ -79,9 +78,11 @@ def deal(
     barred: Collection[Pair] = (),
     rebalance: bool = False,
     before: Mapping[int, int] | None = None,
+    narrows_first: bool = False,
 ) -> Dealt:
     """Give every group its missing annotators. With `rebalance`, groups that nobody opened are shared anew.
 
+    People get their tasks block by block, each in an order of their own, or what narrows figures soonest first.
     A group that somebody left unfinished goes to somebody else as one; what was answered stays. Who ends
     with fewer tasks than `before` (by default those they have now) reads so on the page of their work.
     """
@@ -100,7 +101,9 @@ def deal(
     )
     _take_back(study, group, dealt.taken)
     pairs = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
-    n_new = _write_tasks(study, group, groups, people, pairs, held=held, now=now)
+    n_people = {key: len(people) if items.is_for_everyone else wanted for key, items in groups.items()}
+    orders = _Orders(study.seed, groups, n_people if narrows_first else None, dealt_before=held)
+    n_new = _write_tasks(study, group, groups, people, pairs, held=held, orders=orders, now=now)
     note_fewer(study=study, before=before)
     if pairs or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
@@ -313,6 +316,7 @@ def _write_tasks(
     pairs: Iterable[Pair],
     *,
     held: Mapping[Pair, _Held],
+    orders: _Orders,
     now: datetime,
 ) -> int:
     """New tasks come after those that a person has, group by group; positions count from 1 without holes.
@@ -330,7 +334,7 @@ def _write_tasks(
         owned = set(partly_held.values_list("item", flat=True))
         rows = [
             row
-            for key in _in_order(keys, groups, seed=study.seed, person=people[person])
+            for key in orders.of(keys, person=people[person])
             for row in groups[key].rows
             if row[0] not in owned
         ]
@@ -344,11 +348,39 @@ def _write_tasks(
     return len(made)
 
 
-def _in_order(keys: Sequence[int], groups: Groups, *, seed: int, person: str) -> list[int]:
-    """Training first, then block by block, by lot."""
-    blocks = {key: groups[key].block for key in keys}
-    parts = ([key for key in keys if groups[key].is_training == is_first] for is_first in (True, False))
-    return [key for part in parts for key in in_blocks(part, block_of=blocks, seed=seed, person=person)]
+class _Orders:
+    """In which order people get groups: training first, then block by block, by lot of each person.
+
+    With `n_people` of each group: what narrows figures soonest first, in an order that is the same for everybody.
+    """
+
+    def __init__(
+        self, seed: int, groups: Groups, n_people: Mapping[int, int] | None, *, dealt_before: Iterable[Pair]
+    ) -> None:
+        self.seed, self.groups = seed, groups
+        self.block_of = {key: items.block for key, items in groups.items()}
+        self.places: dict[int, int] | None = None
+        if n_people is not None:
+            known = {key for _person, key in dealt_before if key in groups}
+            ranked = narrowing_first(
+                groups,
+                block_of=self.block_of,
+                people_of=n_people,
+                seed=seed,
+                before=Counter(self.block_of[key] for key in known),
+            )
+            self.places = {key: place for place, key in enumerate(ranked)}
+
+    def of(self, keys: Iterable[int], *, person: str) -> list[int]:
+        """These groups in the order in which a person gets them."""
+        chosen = list(keys)
+        parts = [[key for key in chosen if self.groups[key].is_training == first] for first in (True, False)]
+        return [key for part in parts for key in self._ordered(part, person)]
+
+    def _ordered(self, keys: list[int], person: str) -> list[int]:
+        if self.places is not None:
+            return sorted(keys, key=self.places.__getitem__)
+        return in_blocks(keys, block_of=self.block_of, seed=self.seed, person=person)
 
 
 def _renumber(study: Study, person: int) -> int:
@@ -360,31 +392,3 @@ def _renumber(study: Study, person: int) -> int:
         if position != n:
             LabelTask.objects.filter(pk=pk).update(position=n)
     return n
-
-
-def task_counts(study: Study) -> Counter[int]:
-    """{annotator pk: how many tasks of the study they have, whatever became of them}, without withdrawn ones."""
-    counts: Counter[int] = Counter()
-    for rows in (study.label_tasks.all(), Assignment.objects.live().filter(study=study)):
-        counts.update(dict(rows.order_by().values_list("annotator").annotate(n=Count("pk"))))
-    return counts
-
-
-def note_fewer(*, study: Study, before: Mapping[int, int]) -> None:
-    """Remember how many tasks those had `before` who have fewer now; the most, if it happened more than once.
-
-    Nobody has seen the tasks of a study that is not open, and who left knows.
-    """
-    if study.state != Study.State.OPEN:
-        return
-    after = task_counts(study)
-    fewer = [person for person, n in before.items() if after[person] < n]
-    for member in study.memberships.current().filter(annotator__in=fewer):
-        member.n_tasks_before = max(before[member.annotator_id], member.n_tasks_before or 0)
-        member.save(update_fields=["n_tasks_before"])
-
-
-def have_read(*, membership: Membership) -> None:
-    """They have read it; the number of tasks that they have is the one they know."""
-    membership.n_tasks_before = None
-    membership.save(update_fields=["n_tasks_before"])

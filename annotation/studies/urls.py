@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.studies import list_views, member_views, preview_views, text_views, views
+from annotation.studies import list_views, member_views, preview_views, recipe_views, text_views, views
 
 STUDY = "studies/<uuid:uid>/"
 
 urlpatterns = [
     path("studies/", list_views.study_list, name="studies"),
+    path("studies/recipes/", recipe_views.recipes, name="recipes"),
     path("studies/<slug:kind>/new/", views.study_create, name="study-create"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),
+    path(STUDY + "group/", views.study_group, name="study-group"),
     path(STUDY + "state/", views.study_state, name="study-state"),
+    path(STUDY + "progress/<str:name>", views.study_progress, name="study-progress"),
     path(STUDY + "delete/", views.study_delete, name="study-delete"),
     path(STUDY + "clone/", views.study_clone, name="study-clone"),
     path(STUDY + "preview/", preview_views.preview, name="study-preview"),

@@ -6,16 +6,19 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Study
-from annotation.studies import lifecycle
+from annotation.studies import lifecycle, progress
 from annotation.studies.forms import CloneForm, copy_name, initial_from, name_for
+from annotation.studies.grouping import move_study, place_study
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import (
     Frozen,
@@ -29,11 +32,17 @@ from annotation.studies.kind import (
     works,
 )
 from annotation.studies.pace import paces
+from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of, uid_in
+from benchmarks import sight
+from benchmarks.grouping import CannotMove
 from benchmarks.models import Haystack
+from benchmarks.results.chart_files import chart_file
+from benchmarks.results.drawings import drawings_of
 from benchmarks.web.downloads import csv_download, download, jsonl_download
 from benchmarks.web.exposure import saw_insights
+from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.parquet import CONTENT_TYPE, parquet
 from benchmarks.web.permissions import requires
@@ -58,15 +67,46 @@ def study_create(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            study = work.create(form=form, by=request.user, now=timezone.now())
+            study = _created(work, form, by=request.user)
         except NotPossible as problem:
             form.add_error(problem.field, str(problem))
+        except CannotMove as problem:
+            form.add_error("group", str(problem))
         else:
             if request.POST.get("then") == "open":
                 return _opened(request, study)
             _say_set_up(request, study)
             return redirect(work.tasks_page, uid=study.uid)
     return form_page(request, work, form)
+
+
+@transaction.atomic
+def _created(work: Work, form: Any, *, by: Any) -> Study:
+    """The study of a valid form, in the research group that was chosen."""
+    study: Study = work.create(form=form, by=by, now=timezone.now())
+    place_study(study=study, group=form.chosen_group)
+    return study
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_group(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Give a study to another research group."""
+    study = study_of(request, uid)
+    sight.begin(request.user)  # with the other groups of whoever moves it
+    along = (
+        _("Its tasks, labels, sessions, results and licences, with its recruitment links."),
+        _("Its haystacks and questions stay where they are; the group has to see them."),
+        _("Its annotators stay members. Researchers who are not in the group no longer see the study."),
+    )
+    return move_page(
+        request,
+        thing=study.name,
+        group=study.group,
+        along=along,
+        back=reverse("annotation:study", args=[study.uid]),
+        move=lambda to: move_study(study=study, to=to, by=request.user, now=timezone.now()),
+    )
 
 
 @requires("annotation.change_study")
@@ -94,7 +134,9 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     work = work_of(study)
     now = timezone.now()
-    overview = work.overview(study, now)
+    overview, pace = work.overview(study, now), paces([study], now)[study.pk]
+    may_read = request.user.has_perm("annotation.view_session")
+    charts = [] if wants_fragment(request) else progress.charts_of(study, work, pace, now)
     context = {
         "study": study,
         "kind": work,
@@ -105,10 +147,14 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
             for shown in [table.shown(request.GET)]
         ],
         "on_now": work.on_now(study, now),
-        "pace": paces([study], now)[study.pk],
+        "pace": pace,
+        "charts": charts,
+        "drawings": drawings_of(charts, now=now) if charts else {},
+        "charts_url": reverse("annotation:study-progress", args=[study.uid, "x"]).removesuffix("x"),
         "now": now,
         "has_plan": has_plan(study),
         "short": work.short_of(study),
+        "next_step": "" if wants_fragment(request) or not may_read else work.next_step(study, now),
         "blocked": [] if wants_fragment(request) else blocked_in(study, request.user),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
@@ -116,6 +162,15 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     }
     template = LIVE if wants_fragment(request) else work.overview_template
     return page(request, template, context)
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """A chart of the overview as a file."""
+    study, now = study_of(request, uid), timezone.now()
+    charts = progress.charts_of(study, work_of(study), paces([study], now)[study.pk], now)
+    return chart_file(request, charts, name, about=study)
 
 
 @requires("annotation.change_study")
@@ -225,9 +280,24 @@ def form_page(
     **more: Any,
 ) -> HttpResponse:
     """The form of a new study of a kind, or of the settings of `study`."""
-    context = {"kind": work, "form": form, "study": study, **work.form_context(form, study), **more}
+    recipe = recipe_named(work, request.GET.get("recipe", ""))
+    context = {
+        "kind": work,
+        "form": form,
+        "study": study,
+        "recipe": recipe,
+        "lacks": recipe.lacks() if recipe is not None else "",
+        "may_move": study is not None and may_choose(),
+        **work.form_context(form, study),
+        **more,
+    }
     template = work.settings_template if study else work.form_template
     return page(request, template, context, status=status or (422 if form.errors else 200))
+
+
+def recipe_named(work: Work, key: str) -> Recipe | None:
+    """A recipe of a kind by its key."""
+    return next((recipe for recipe in work.recipes if recipe.key == key), None)
 
 
 def work_named(value: str) -> Work:
@@ -242,7 +312,8 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
     source = request.GET.get("from", "")
     if not source:
         usual = {"guidelines": work.guidelines, "contact": request.user.email}  # type: ignore[union-attr]
-        return usual | _initial_on(request, work)
+        recipe = recipe_named(work, request.GET.get("recipe", ""))
+        return usual | (_initial_on(request, work) if recipe is None else recipe.initial())
     study = study_of(request, uid_in(source), kind=work.value)
     return initial_from(study) | (work.initial_of(study, request.user) if has_plan(study) else {})
 
@@ -251,6 +322,8 @@ def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
     """What the form starts with for the haystack or sources that the address names, else for the only haystack."""
     if (sources := _sources_named(request)) and (values := work.initial_on_sources(sources)):
         return {"name": name_for(work.label, request.GET.get("dataset") or sources[0].title), **values}
+    if values := work.initial_on_questions(request.GET.get("dataset", "")):
+        return values
     rows = Haystack.objects.for_work()
     uid = request.GET.get("haystack", "")
     if uid:

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Mapping
 
 from django import template
-from django.utils.formats import number_format
-from django.utils.translation import gettext as _
+
+from annotation.studies.amounts import about_minutes, duration, money, percent
 
 register = template.Library()
 
 
 @register.filter
-def duration(milliseconds: int) -> str:
-    """Milliseconds as “1 h 05 min”, below one minute as seconds."""
-    seconds = max(0, int(milliseconds)) // 1000
-    if seconds < 60:
-        return _("%(n)d s") % {"n": seconds}
-    hours, minutes = seconds // 3600, seconds // 60 % 60
-    if hours:
-        return _("%(hours)d h %(minutes)02d min") % {"hours": hours, "minutes": minutes}
-    return _("%(n)d min") % {"n": minutes}
+def key_of(keys: Mapping[str, str], name: object) -> str:
+    """The key that does something, of those in use; empty where there is none."""
+    return keys.get(str(name), "")
 
 
-@register.filter
-def about_minutes(minutes: float) -> str:
-    """Minutes of reading, rounded up, as “61 min” or “1 h 01 min”."""
-    rounded = -(-int(minutes * 100) // 100)
-    return duration(rounded * 60_000) if rounded else _("under a minute")
-
-
-@register.filter
-def money(amount: Decimal, currency: str) -> str:
-    """An amount with its currency, to cents."""
-    return f"{number_format(amount, decimal_pos=2, force_grouping=True)} {currency}"
-
-
-@register.filter
-def percent(share: float | str | None) -> str:
-    """A share of 1 as percent without decimals; a dash where there is none."""
-    return f"{share * 100:.0f} %" if isinstance(share, int | float) else "–"
+for spoken in (duration, about_minutes, money, percent):
+    register.filter(spoken)

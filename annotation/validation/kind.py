@@ -8,17 +8,22 @@ from typing import Any
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Words, register
+from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
+from annotation.labelling.task_page import QuestionText
 from annotation.models import Study, ValidationPlan
+from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
+from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.validation import exports, planning
-from annotation.validation.forms import PairsForm, ValidationStudyForm, choice_of
+from annotation.validation.forms import PairsForm, ValidationStudyForm, busiest_judge, choice_of, lacking
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
 from annotation.validation.sheet import RESULTS
 from annotation.validation.simulated import SIMULATED
+from annotation.validation.trial import TRIAL
 
 
 class Validation(LabelWork):
@@ -41,6 +46,7 @@ class Validation(LabelWork):
     guidelines = wording(__file__)
     plan = ValidationPlan
     new_form = ValidationStudyForm
+    settings_form = TrialSettingsForm
     items_form = PairsForm
     form_template = "annotation/validation_form.html"
     people_template = "annotation/validation_more.html"
@@ -58,7 +64,19 @@ class Validation(LabelWork):
     task_template = "annotation/validation_task.html"
     task_rows = ("study__validation_plan", "item__response__question", "item__key_point")
     page_context = staticmethod(page_context)
+    keys = (
+        Key("yes", "1", gettext_lazy("yes"), also="y"),
+        Key("neutral", "2", gettext_lazy("neutral"), also="0"),
+        Key("no", "3", gettext_lazy("no"), also="n"),
+        Key("incomplete", "4", gettext_lazy("why neutral: incomplete")),
+        Key("general", "5", gettext_lazy("why neutral: too general")),
+        Key("missing", "6", gettext_lazy("why no: not mentioned")),
+        Key("contradicted", "7", gettext_lazy("why no: contradicted")),
+    )
+    fixed_keys = "mM"
+    question_rows = ("key_point", "task__item__response__question")
     simulated = SIMULATED
+    trial = TRIAL
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
@@ -73,6 +91,26 @@ class Validation(LabelWork):
             now=now,
             **form.common(),
         )
+
+    recipes = (
+        Recipe(
+            key="long2rag-evaluator",
+            title=gettext_lazy("Is the evaluator right?"),
+            paper="Long²RAG",
+            section="§6.2",
+            about=gettext_lazy("180 verdicts of the judge of key point recall, each by two people, blind."),
+            n_tasks=360,
+            minutes=0.5,
+            n_people=2,
+            values={"n_sample": 180, "people_per_item": 2, "shows_verdict": False},
+            choose=busiest_judge,
+            lacks=lacking,
+        ),
+    )
+
+    def question_of(self, row: Any) -> QuestionText:
+        question = row.task.item.response.question
+        return QuestionText(row.key_point.text, question.language, beside=question.text)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | choice_of(study)

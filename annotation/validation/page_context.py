@@ -12,8 +12,12 @@ from benchmarks.models import PointVerdict
 
 def page_context(task: LabelTask) -> dict[str, Any]:
     """Question, response with the marked passage, key point, and the annotator's own answer."""
+    return laid_out(task, PAIR.current(task)) | {"verdict": _verdict(task)}
+
+
+def laid_out(task: LabelTask, answer: PairAnswer) -> dict[str, Any]:
+    """A pair and an answer to it, stored or not."""
     response = task.item.response
-    answer = PAIR.current(task)
     return {
         "question": response.question,
         "response_parts": _parts(response.text, answer),
@@ -21,7 +25,7 @@ def page_context(task: LabelTask) -> dict[str, Any]:
         "direction": direction_of(response.question.language),
         "answer": answer,
         "reasons": _reasons(answer) if task.study.validation_plan.asks_why_not else [],
-        "verdict": _verdict(task),
+        "verdict": "",
     }
 
 

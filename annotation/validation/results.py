@@ -159,33 +159,33 @@ def facts(options: OfStudy) -> object:
 VALIDATION = register(Computation("validation", options=OfStudy, figures=Results, compute=_compute, facts=facts))
 
 
-def _reason_rows(found: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
+def _reason_rows(counts_by_reason: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
     return tuple(
         ReasonRow(of, name, {reason: counts[reason] for reason in REASONS})
-        for (of, name), counts in sorted(found.items())
+        for (of, name), counts in sorted(counts_by_reason.items())
     )
 
 
-def as_json(found: Results) -> dict[str, Any]:
+def as_json(results: Results) -> dict[str, Any]:
     """Plain values, as `manage.py report validation` prints them."""
-    evaluation = found.evaluation
+    evaluation = results.evaluation
     return {
-        "judge": found.judge,
-        "protocol": "verdict shown" if found.is_shown else "blind",
-        "n_sampled": found.n_sampled,
-        "n_answered": found.n_answered,
-        "verdicts": dict(found.verdicts),
+        "judge": results.judge,
+        "protocol": "verdict shown" if results.is_shown else "blind",
+        "n_sampled": results.n_sampled,
+        "n_answered": results.n_answered,
+        "verdicts": dict(results.verdicts),
         "mean": stat_json(evaluation.mean),
         "weighted": stat_json({"accuracy": evaluation.weighted}),
         "people": [
-            {"annotator": one.name, **stat_json(one.stats), "confusion": one.confusion}
-            for one in evaluation.people
+            {"annotator": person.name, **stat_json(person.stats), "confusion": person.confusion}
+            for person in evaluation.people
         ],
         "ceiling": stat_json(evaluation.ceiling),
         "pairs": [{"a": pair.first, "b": pair.second, **stat_json(pair.stats)} for pair in evaluation.pairs],
         "by": {
             "verdict": _plain(evaluation.by_answer),
-            **{part: _plain(stats) for part, stats in found.parts.items()},
+            **{part: _plain(stats) for part, stats in results.parts.items()},
         },
         "why_not": [
             {
@@ -194,7 +194,7 @@ def as_json(found: Results) -> dict[str, Any]:
                 "n": row.n,
                 **{reason or "none_given": row.counts[reason] for reason in REASONS},
             }
-            for row in found.reasons
+            for row in results.reasons
         ],
     }
 
@@ -207,6 +207,17 @@ def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratin
         for column, name in enumerate(people, 1):
             codes[row, column] = code.get(item.answers.get(name, ""), -1)
     return Ratings(codes, ENTAILMENTS, (JUDGE, *people), tuple(clusters))
+
+
+def ratings_of(results: Results) -> Ratings:
+    """What people answered, entailed or not, responses as clusters."""
+    people = sorted({name for item in results.items for name in item.answers})
+    rows = [
+        {name: ("yes" if answer == Entailment.YES else "no") for name, answer in item.answers.items()}
+        for item in results.items
+    ]
+    clusters = [item.response for item in results.items]
+    return Ratings.from_rows(rows, categories=("yes", "no"), raters=people, clusters=clusters)
 
 
 def _by(part: str, items: list[Item], ratings: Ratings) -> dict[str, Stat]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from django.db.models import F, Q
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.figures.charts import small_dots
 from annotation.kinds import Headline
 from annotation.models import Study
+from annotation.results.charts import small_dots
+from annotation.results.plannable import Plannable, agreement_of, published_agreement, share_of
+from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
-from annotation.validation.results import REASONS, VALIDATION, Item, Results, as_json
+from annotation.validation.results import REASONS, VALIDATION, Item, Results, as_json, ratings_of, results_of
+from benchmarks.models import PointVerdict
+from benchmarks.querysets import counted_judges
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     COUNTED,
     Card,
@@ -32,6 +39,7 @@ from benchmarks.results.sheet import (
     stat_row,
 )
 from benchmarks.scoring.evaluator import Evaluation
+from benchmarks.scoring.keypoints import Entailment
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
@@ -40,16 +48,49 @@ class ValidationResults(StudyResults[OfStudy, Results]):
     """The judge of key point recall beside people."""
 
     computation = VALIDATION
+    published = published_agreement(
+        gettext_lazy("Randolph's κ: entailed or not"),
+        gettext_lazy("as two people agree in Long²RAG, κ .61 (Cohen)"),
+        percent=0.805,
+        q=2,
+    )
 
     def sheet(self, study: Study, figures: Results, query: QueryDict) -> Sheet:
         return sheet(figures)
 
+    def judged(self, study: Study, options: OfStudy, figures: Results) -> Judged:
+        return Judged(others=(figures.judge,))
+
     def as_json(self, figures: Results) -> Any:
         return as_json(figures)
+
+    def judged_by(self, figures: Results) -> str:
+        return figures.judge
 
     def headline(self, figures: Results) -> Headline:
         ceiling, n_people = figures.evaluation.ceiling, len(figures.evaluation.people)
         return Headline(figures.n_answered, n_people, 1, ceiling["percent"], ceiling["randolph"])
+
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        results = results_of(study)
+        ratings = ratings_of(results)
+        kappa = agreement_of("entailment", _("Randolph's κ: entailed or not"), "responses", ratings)
+        verdicts = np.array([item.verdict == Entailment.YES for item in results.items])
+        answered = ratings.codes >= 0
+        same = (ratings.codes == 0) == verdicts[:, None]
+        clusters = np.unique([item.response for item in results.items], return_inverse=True)[1]
+        accuracy = share_of(
+            "accuracy", _("the judge's accuracy over all answers"), "responses",
+            is_hit=(same & answered).ravel(), is_counted=answered.ravel(),
+            clusters=np.repeat(clusters, answered.shape[1]), n_people=answered.shape[1],
+        )  # fmt: skip
+        return [kappa, accuracy]
+
+    def model_answers(self, study: Study) -> Sequence[Answers]:
+        """Those of every judge on the same pairs."""
+        same_pair = Q(key_point=F("response__label_items__key_point"), response__label_items__study=study)
+        rows = PointVerdict.objects.filter(same_pair, counted_judges("judge__"), premise="response", repeat=0)
+        return [Answers(rows, ("response", "key_point"))]
 
     def card(self, figures: Results) -> Chart | None:
         if not figures.evaluation.n_items:
@@ -143,7 +184,10 @@ def _against(evaluation: Evaluation) -> Table:
     )
     rows = [
         stat_row(_("mean"), stats=evaluation.mean, is_pinned=True),
-        *(stat_row(one.name, stats=one.stats, n=one.stats["accuracy"].n_items) for one in evaluation.people),
+        *(
+            stat_row(person.name, stats=person.stats, n=person.stats["accuracy"].n_items)
+            for person in evaluation.people
+        ),
     ]
     return Table(
         "against",
@@ -173,14 +217,14 @@ def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
     return tuple(
         Table(
             f"answers-{number}",
-            one.name,
+            person.name,
             (Name("answer", _("Annotator")),),
-            tuple(Measure(answer, answer, Unit.COUNT) for answer in one.confusion),
-            tuple(Row((answer,), counts) for answer, counts in one.confusion.items()),
+            tuple(Measure(answer, answer, Unit.COUNT) for answer in person.confusion),
+            tuple(Row((answer,), counts) for answer, counts in person.confusion.items()),
             about=_("rows: annotator, columns: judge"),
             is_square=True,
         )
-        for number, one in enumerate(evaluation.people, 1)
+        for number, person in enumerate(evaluation.people, 1)
     )
 
 

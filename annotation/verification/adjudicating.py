@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, F, Max, Min, OuterRef, Q
 
+from annotation.labelling.deciding import delivered
 from annotation.models import Grounded, LabelItem, PointAdjudication, PointLabel, Study
 from annotation.verification.labels import PointTable
 from benchmarks import audit
@@ -63,9 +64,12 @@ def undecided(studies: Iterable[int]) -> Counter[int]:
         .order_by()
         .values("study", "key_point")
         .annotate(
-            yes_no=Count("grounded", distinct=True), key=Count("keyness", distinct=True, filter=~Q(keyness=""))
+            least=Min("grounded"),
+            most=Max("grounded"),
+            least_key=Min("keyness", filter=~Q(keyness="")),
+            most_key=Max("keyness", filter=~Q(keyness="")),
         )
-        .filter(Q(yes_no__gt=1) | Q(key__gt=1))
+        .filter(Q(least__lt=F("most")) | Q(least_key__lt=F("most_key")))
     )
     return Counter(rows.values_list("study", flat=True))
 
@@ -80,10 +84,12 @@ def adjudicate(
     by: Any,
     now: datetime,
     is_blind: bool = False,
+    seen: int | None = None,
 ) -> PointAdjudication:
     """Record a decision, which supersedes the one before; the same decision again changes nothing.
 
-    `is_blind` says that the page hid names; only a first decision counts as blind.
+    `is_blind` says that the page hid names; only a first decision counts as blind. `seen` is the newest decision
+    that the form knew, see `deciding`.
 
     Raises:
         InvalidDecision: a yes without the second judgment, or a no with one.
@@ -96,7 +102,11 @@ def adjudicate(
         items = LabelItem.objects.filter(study=study, key_point=key_point, role=LabelItem.Role.ORDINARY)
         if not items.exists():
             raise NotOfStudy(str(key_point))
-        known = PointAdjudication.objects.filter(study=study, key_point=key_point, is_current=True).first()
+        rows = PointAdjudication.objects.filter(study=study, key_point=key_point)
+        said = {"grounded": grounded, "keyness": keyness, "note": note}
+        if (before := delivered(rows, by=by, seen=seen, **said)) is not None:
+            return before  # type: ignore[no-any-return]
+        known = rows.filter(is_current=True).first()
         if known is not None:
             if (known.grounded, known.keyness, known.note) == (grounded, keyness, note):
                 return known

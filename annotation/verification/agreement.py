@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.figures.judges import JudgeReport
-from annotation.figures.people import Agreement, agreement, as_json
-from annotation.figures.table import Rater
+from annotation.results.judges import JudgeReport
+from annotation.results.people import Agreement, agreement, as_json
 from annotation.results.study import study_or_gone
+from annotation.results.table import Rater
 from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import PointTable, collect, data_version, key_points_of
 from annotation.verification.machines import (
@@ -21,6 +21,7 @@ from annotation.verification.machines import (
     machines_version,
     report_json,
 )
+from annotation.verification.pairs import StratumRow, strata_of
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
@@ -86,7 +87,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class KeyPointFigures:
-    """All tasks under one look: which items, which people by key and name."""
+    """All tasks under one look: which items, which people by key and name; `strata` of pairs of a haystack."""
 
     scope: str
     has_control: bool
@@ -96,6 +97,7 @@ class KeyPointFigures:
     people: tuple[tuple[str, str], ...]
     threshold: float
     tasks: tuple[TaskAgreement, ...]
+    strata: tuple[StratumRow, ...] = ()
 
 
 def _facts(look: Look) -> object:
@@ -121,11 +123,14 @@ def _figures(look: Look) -> KeyPointFigures:
         people=tuple((person.key, person.name) for person in everybody),
         threshold=look.threshold,
         tasks=tuple(task_agreement(chosen, task, beside=beside) for task in Task) if everybody else (),
+        strata=strata_of(study, table.with_people(look.people) if look.people else table),
     )
 
 
 KEY_POINTS = register(
-    Computation("key-point-agreement", options=Look, figures=KeyPointFigures, compute=_figures, facts=_facts)
+    Computation(
+        "key-point-agreement", options=Look, figures=KeyPointFigures, compute=_figures, facts=_facts, revision=2
+    )
 )
 
 
@@ -153,13 +158,13 @@ def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resamp
         return ()
     ratings, names = table.ratings(task), np.array(groups, dtype=object)
     rows = []
-    for name in sorted(set(groups), key=lambda one: (not one, one)):
-        own = ratings.items(names == name)
+    for name in sorted(set(groups), key=lambda group: (not group, group)):
+        group = ratings.items(names == name)
         rows.append(
             GroupRow(
                 name or UNNAMED,
-                percent_agreement(own, resampling=resampling),
-                randolph_kappa(own, resampling=resampling),
+                percent_agreement(group, resampling=resampling),
+                randolph_kappa(group, resampling=resampling),
             )
         )
     return tuple(rows)
@@ -169,8 +174,8 @@ def _person(table: PointTable, task: Task, column: int, person: Rater) -> Person
     codes = table.codes(task)[:, column]
     n = int((codes != MISSING).sum())
     counts = [(label, int((codes == code).sum())) for code, label in enumerate(CATEGORIES[task])]
-    own = table.seconds[:, column]
-    timed = own[np.isfinite(own) & (own > 0)]
+    seconds = table.seconds[:, column]
+    timed = seconds[np.isfinite(seconds) & (seconds > 0)]
     return PersonRow(
         name=person.name,
         n=n,
@@ -181,24 +186,37 @@ def _person(table: PointTable, task: Task, column: int, person: Rater) -> Person
     )
 
 
-def figures_json(found: KeyPointFigures) -> dict[str, Any]:
+def figures_json(figures: KeyPointFigures) -> dict[str, Any]:
     """All figures as plain values."""
     return {
-        "scope": found.scope,
-        "autods_threshold": found.threshold,
-        "n_key_points": found.n_items,
-        "tasks": {one.task.value: task_json(one) for one in found.tasks},
+        "scope": figures.scope,
+        "autods_threshold": figures.threshold,
+        "n_key_points": figures.n_items,
+        **({"pairs": [pairs_json(row) for row in figures.strata]} if figures.strata else {}),
+        "tasks": {task.task.value: task_json(task) for task in figures.tasks},
     }
 
 
-def task_json(found: TaskAgreement) -> dict[str, Any]:
+def pairs_json(row: StratumRow) -> dict[str, Any]:
+    """A stratum of pairs as plain values."""
+    return {
+        "stratum": row.name,
+        "n_pairs": row.n_pairs,
+        "n_drawn": row.n_drawn,
+        "n_tied": row.n_tied,
+        "n_expected": row.n_expected,
+        **stat_json({"wrong": row.wrong}),
+    }
+
+
+def task_json(agreement: TaskAgreement) -> dict[str, Any]:
     """As every agreement report, with the groups of questions and the people beside it."""
     return {
-        "task": found.task.value,
-        **as_json(found.people),
+        "task": agreement.task.value,
+        **as_json(agreement.people),
         "by": {
-            "category": _groups_json(found.by_category),
-            "domain": _groups_json(found.by_domain),
+            "category": _groups_json(agreement.by_category),
+            "domain": _groups_json(agreement.by_domain),
         },
         "per_annotator": [
             {
@@ -209,9 +227,9 @@ def task_json(found: TaskAgreement) -> dict[str, Any]:
                 "n_timed": row.n_timed,
                 f"n_under_{FAST_S:.0f}_s": row.n_fast,
             }
-            for row in found.persons
+            for row in agreement.persons
         ],
-        "machines": report_json(found.machines),
+        "machines": report_json(agreement.machines),
     }
 
 

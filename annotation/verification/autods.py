@@ -16,15 +16,16 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.figures.table import Rater
 from annotation.models import Study
 from annotation.results.study import study_or_gone
 from annotation.results.study_results import StudyResults
+from annotation.results.table import Rater
 from annotation.studies.scope import uid_in
 from annotation.verification.labels import PointTable, collect, data_version, key_points_of, threshold_in
 from annotation.verification.machines import judge_scores, machines_version
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Drawing, Measure, Name, Note, Row, Sheet, Table, Unit
 from benchmarks.scoring.autods import (
     RATES,
@@ -196,6 +197,9 @@ class AutoDSResults(StudyResults[AutoDSLook, AutoDSFigures]):
 
     def sheet(self, study: Study, figures: AutoDSFigures, query: QueryDict) -> Sheet:
         return sheet(figures.autods)
+
+    def judged(self, study: Study, options: AutoDSLook, figures: AutoDSFigures) -> Judged:
+        return Judged(others=() if options.judge is None else (options.judge,))
 
     def as_json(self, figures: AutoDSFigures) -> Any:
         if figures.autods is None:

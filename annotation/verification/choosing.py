@@ -16,10 +16,10 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.figures.table import Rater
 from annotation.models import Study
 from annotation.results.study import study_or_gone
 from annotation.results.study_results import StudyResults
+from annotation.results.table import Rater
 from annotation.verification.labels import PointTable, collect, data_version
 from annotation.verification.sheet import titles
 from benchmarks.results.computation import Computation, register
@@ -153,12 +153,12 @@ RESULTS = SetsResults()
 
 def sheet(sets: Sets, *, page: str = "") -> Sheet:
     """All that a page or a file shows of a ranking; `page` is where one tries a set."""
-    found = sets.ranking
+    ranking = sets.ranking
     about = _(
         "Every set of two or more annotators, ranked on one half of the control group and reported on the other "
         "half, which played no part in the choice."
     )
-    if not found.rows:
+    if not ranking.rows:
         nothing = _(
             "No sets to rank yet. At least two annotators must label the same key points of the control group."
         )
@@ -167,7 +167,7 @@ def sheet(sets: Sets, *, page: str = "") -> Sheet:
 
 
 def _notes(sets: Sets) -> Iterator[Note]:
-    found = sets.ranking
+    ranking = sets.ranking
     if not sets.has_control:
         yield Note(_("There is no control group, so all key points are used, where two annotators labelled them."))
     yield Note(
@@ -176,10 +176,10 @@ def _notes(sets: Sets) -> Iterator[Note]:
             "other %(questions_out)d. Randolph's κ, q = %(q)d; intervals resample questions."
         )
         % {
-            "n_in": found.n_in,
-            "questions_in": found.questions_in,
-            "n_out": found.n_out,
-            "questions_out": found.questions_out,
+            "n_in": ranking.n_in,
+            "questions_in": ranking.questions_in,
+            "n_out": ranking.n_out,
+            "questions_out": ranking.questions_out,
             "q": sets.q,
         }
     )
@@ -191,8 +191,8 @@ def _notes(sets: Sets) -> Iterator[Note]:
         best = _("The best pair on the whole group would show %(value)s.")
         warning += " " + best % {"value": f"{sets.flattered.value:.3f}"}
     yield Note(warning, warns=True)
-    if found.too_many:
-        yield Note(_("Only the first %(n)d annotators are compared.") % {"n": len(found.people)}, warns=True)
+    if ranking.too_many:
+        yield Note(_("Only the first %(n)d annotators are compared.") % {"n": len(ranking.people)}, warns=True)
 
 
 def _table(sets: Sets, page: str) -> Table:

@@ -17,10 +17,12 @@ from annotation.studies.scope import study_of
 from annotation.verification import datasets, exports
 from annotation.verification.datasets import Choice, Dataset
 from annotation.verification.labels import PointTable, collect
+from annotation.verification.pairs import haystacks_of
 from annotation.verification.research_forms import ChoiceForm
 from benchmarks.models import KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -48,6 +50,7 @@ def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def _page(
     request: HtmxHttpRequest, study: Study, table: PointTable, form: Any, choice: Choice, *, is_tried: bool
 ) -> HttpResponse:
+    saw_insights(request.user, *haystacks_of(study))
     decided = datasets.adjudications(study)
     verified = datasets.build(table, choice, adjudicated=decided)
     context = {
@@ -137,6 +140,7 @@ def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """The dataset, its manifest or its key points as a table; of a version, by default the newest."""
     study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
+    saw_insights(request.user, *haystacks_of(study))
     number = request.GET.get("version", "")
     try:
         verified = datasets.dataset_of(

@@ -13,7 +13,9 @@ from typing import Any
 
 from django.utils.translation import get_language
 
-from annotation.pane import Pane, compress, joined, kept, rendered_document
+from annotation.models import LabelTask
+from annotation.pane import Pane, compress, direction_of, joined, kept, rendered_document
+from annotation.verification.recording import Judgments
 from benchmarks.models import Question, QuestionDocument, Span
 from benchmarks.web.highlighting import Mark
 
@@ -68,6 +70,21 @@ def highlight_for(item: Any, documents: list[QuestionDocument]) -> Highlight:
     places.sort(key=lambda place: (place[0].number, place[1], place[2]))
     passages = (Passage(n, document, start, end) for n, (document, start, end) in enumerate(places, 1))
     return Highlight(tuple(passages), tuple(lost))
+
+
+def laid_out(
+    task: LabelTask, documents: list[QuestionDocument], highlight: Highlight, answer: Judgments
+) -> dict[str, Any]:
+    """What the page shows of a key point and an answer to it, stored or not."""
+    question = task.item.question
+    return {
+        "question": question,
+        "key_point": task.item.key_point,
+        "direction": direction_of(question.language),
+        "answer": answer,
+        "documents": [(document, highlight.in_document(document)) for document in documents],
+        "highlight": highlight,
+    }
 
 
 def pane_of(question: Question, documents: list[QuestionDocument], highlight: Highlight) -> Pane:

@@ -10,7 +10,7 @@ from annotation.labelling import blind
 from annotation.models import PointLabel, Study
 from benchmarks.models import KeyPoint, Span
 
-AROUND = 320
+MARGIN = 320
 """Code points shown before and after a passage."""
 
 
@@ -53,15 +53,15 @@ def _passage(span: Span) -> Passage:
     name = document.title if document else ""
     if document is None or span.start is None or span.end is None:
         return Passage(span.number, name, number, "", span.quote, "", 0, is_located=False)
-    first = max(0, span.start - AROUND)
-    before, after = document.text[first : span.start], document.text[span.end : span.end + AROUND]
+    first = max(0, span.start - MARGIN)
+    before, after = document.text[first : span.start], document.text[span.end : span.end + MARGIN]
     return Passage(
         number=span.number,
         document=name,
         document_number=number,
         before=("… " if first else "") + before,
         text=document.text[span.start : span.end],
-        after=after + (" …" if span.end + AROUND < len(document.text) else ""),
+        after=after + (" …" if span.end + MARGIN < len(document.text) else ""),
         percent=int(100 * (span.match_ratio or 0)),
         is_located=True,
     )

@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, VerificationPlan
-from annotation.studies.forms import NewStudyForm, PlanForm, percent
+from annotation.studies.estimates import Sizes
+from annotation.studies.forms import (
+    NARROWS_FIRST,
+    NARROWS_FIRST_HELP,
+    NewStudyForm,
+    PlanForm,
+    TrialFields,
+    percent,
+)
 from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.verification.planning import draw_questions
-from benchmarks.models import Question
+from benchmarks.models import KeyPoint, Question
 
 WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
 
@@ -68,16 +77,23 @@ class QuestionsForm(NarrowedForm):
         n = self._matching().count()
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
+    def sizes(self, count: tuple[int, int]) -> Sizes:
+        """Key points in their questions; of a sample of questions as many as these have on average."""
+        n, n_matching = count
+        n_points = KeyPoint.objects.filter(question__in=self._matching()).count()
+        n_drawn = round(n_points * n / n_matching) if n_matching else 0
+        return Sizes(n_drawn, n_drawn, n)
+
     def _matching(self) -> QuerySet[Question, Question]:
         return _matching(self.cleaned_data)
 
 
-class VerificationStudyForm(NewStudyForm, QuestionsForm, PlanForm):
+class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
     """All settings of a new verification study; shares in percent."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         **NewStudyForm.FOLDS,
-        "checks": ("n_attention_checks", "plain_percent"),
+        "checks": ("n_attention_checks", "plain_percent", "narrows_first"),
     }
 
     control_percent = forms.DecimalField(
@@ -106,7 +122,9 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm, PlanForm):
 
     class Meta:
         model = VerificationPlan
-        fields = ("people_per_question", "n_attention_checks")
+        fields = ("people_per_question", "n_attention_checks", "narrows_first")
+        labels = {"narrows_first": NARROWS_FIRST}
+        help_texts = {"narrows_first": NARROWS_FIRST_HELP}
 
     def clean(self) -> dict[str, Any]:
         """Attention checks sit among questions that everyone gets."""
@@ -131,6 +149,20 @@ class VerificationStudyForm(NewStudyForm, QuestionsForm, PlanForm):
         self.instance.control_share = self.cleaned_data["control_percent"] / 100
         self.instance.share_without_highlight = self.cleaned_data["plain_percent"] / 100
         return self.instance
+
+
+def largest_set(seed: int) -> dict[str, Any]:
+    """What a form is filled with to take the question set with most key points."""
+    rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
+    sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n", "question__dataset")
+    return {"seed": seed, **({"dataset": first[0]} if (first := sets.first()) else {})}
+
+
+def lacking() -> str:
+    """What is missing to verify key points; empty where there are some."""
+    if KeyPoint.objects.filter(question__archived_at=None).exists():
+        return ""
+    return gettext("No question with key points is here yet: import a question set, or make one by synthesis.")
 
 
 def choice_of(study: Study) -> dict[str, Any]:

@@ -6,24 +6,32 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Tab, Waiting, Words, register, results_tab
+from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork, disagreements
-from annotation.models import LabelTask, Study, VerificationPlan
-from annotation.pane import Pane, direction_of
+from annotation.labelling.task_page import QuestionText
+from annotation.labelling.views import barred
+from annotation.models import Exposure, LabelTask, Study, VerificationPlan
+from annotation.pane import Pane
+from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
+from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, exports, planning
 from annotation.verification.adjudicating import undecided
-from annotation.verification.documents import documents_of, highlight_for, pane_of
-from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of
-from annotation.verification.overview import ABOUT_ROWS, about, checks_of, page_of
+from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
+from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
+from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
+from annotation.verification.pairs import haystacks_of
 from annotation.verification.recording import POINT
 from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
+from annotation.verification.trial import TRIAL
 
 DISAGREEMENTS = "annotation:verification-disagreements"
 
@@ -62,6 +70,7 @@ class Verification(LabelWork):
     )
     plan = VerificationPlan
     new_form = VerificationStudyForm
+    settings_form = TrialSettingsForm
     items_form = QuestionsForm
     form_template = "annotation/verification_form.html"
     people_template = "annotation/verification_more.html"
@@ -85,9 +94,39 @@ class Verification(LabelWork):
     more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
     task_rows = ("item__question", "item__key_point")
+    keys = (
+        Key("found", "y", gettext_lazy("the point is in the text")),
+        Key("missing", "n", gettext_lazy("the point is not in the text")),
+        Key("agree", "1", gettext_lazy("agree")),
+        Key("neutral", "2", gettext_lazy("neutral")),
+        Key("disagree", "3", gettext_lazy("disagree")),
+    )
+    fixed_keys = "dDhH/"
+    question_rows = ("key_point", "task__item__question")
     simulated = SIMULATED
+    trial = TRIAL
     checks = staticmethod(checks_of)
+    checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)
+
+    recipes = (
+        Recipe(
+            key="long2rag-verification",
+            title=gettext_lazy("Verified key points"),
+            paper="Long²RAG",
+            section="§3.3, A.3",
+            about=gettext_lazy(
+                "Every key point of a question set by four people: 10 % of the questions go to all of them as a "
+                "control group, the others to one each. The two who agree most give the dataset."
+            ),
+            n_tasks=4 * 846 + 7_611,
+            minutes=1.0,
+            n_people=4,
+            values={"way": "all", "control_percent": 10, "people_per_question": 1},
+            choose=largest_set,
+            lacks=lacking,
+        ),
+    )
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Take the questions and deal them."""
@@ -97,6 +136,17 @@ class Verification(LabelWork):
         return planning.create_study(
             plan=form.plan(), questions=questions, seed=form.chosen_seed, by=by, now=now, **form.common()
         )
+
+    def initial_on_questions(self, dataset: str) -> dict[str, Any]:
+        return {"dataset": dataset, "name": f"{self.label}: {dataset}"} if dataset else {}
+
+    def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
+        """Key points that are insights of a haystack are only for people who have nothing to write on it."""
+        if task.item.question.haystack_id is None:
+            return None
+        return barred(request, task, reason=Exposure.Reason.PAGE)
+
+    insights_in_files = staticmethod(haystacks_of)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | choice_of(study)
@@ -111,17 +161,13 @@ class Verification(LabelWork):
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
         """The question, its documents with passages to highlight, the key point, the annotator's own answer."""
-        question = task.item.question
-        documents = documents_of(question)
+        documents = documents_of(task.item.question)
         highlight = highlight_for(task.item, documents)
-        return {
-            "question": question,
-            "key_point": task.item.key_point,
-            "direction": direction_of(question.language),
-            "answer": POINT.current(task),
-            "documents": [(document, highlight.in_document(document)) for document in documents],
-            "highlight": highlight,
-        }
+        return laid_out(task, documents, highlight, POINT.current(task))
+
+    def question_of(self, row: Any) -> QuestionText:
+        question = row.task.item.question
+        return QuestionText(row.key_point.text, question.language, beside=question.text)
 
     def pane(self, context: dict[str, Any]) -> Pane:
         """The texts of the documents, to be stitched into the page."""
@@ -129,7 +175,7 @@ class Verification(LabelWork):
         return pane_of(context["question"], documents, context["highlight"])
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        return disagreements(studies, undecided(studies), page=DISAGREEMENTS)
+        return [*super().waiting(studies), *disagreements(studies, undecided(studies), page=DISAGREEMENTS)]
 
 
 KIND = register(Verification())

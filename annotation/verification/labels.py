@@ -15,8 +15,8 @@ import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.figures.table import LabelTable, Rater
 from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
+from annotation.results.table import LabelTable, Rater
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 from benchmarks.scoring.sums import Bools, Floats, Ints
@@ -70,7 +70,7 @@ class PointTable:
         """A task as the tables and reports of agreement take it: the points that somebody answered, or all."""
         codes = self.codes(task)
         numbers, clusters = np.unique(self.questions, return_inverse=True)
-        own = np.full(self.n_items, -1, dtype=np.int64)
+        unknown = np.full(self.n_items, -1, dtype=np.int64)
         table = LabelTable(
             categories=CATEGORIES[task],
             people=self.people,
@@ -82,8 +82,8 @@ class PointTable:
             clusters=clusters.astype(np.int64),
             n_clusters=len(numbers),
             cluster_unit="questions",
-            summary_of=own,
-            insights=own,
+            summary_of=unknown,
+            insights=unknown,
             summaries=(),
             items=self.items,
             n_invalid=(),
@@ -116,7 +116,7 @@ class PointTable:
 
     def anonymous(self) -> PointTable:
         """The same under the names that may leave the site."""
-        return replace(self, people=tuple(replace(one, name=one.pseudonym) for one in self.people))
+        return replace(self, people=tuple(replace(rater, name=rater.pseudonym) for rater in self.people))
 
     def with_people(self, keys: Iterable[str]) -> PointTable:
         """Only some people's labels; every key point stays."""
@@ -237,8 +237,8 @@ def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
         cells[task].append((at, people.setdefault(row.annotator, len(people)), _CODES[task][row.label]))
     shape = (len(items), len(people))
     codes = {task: np.full(shape, MISSING, dtype=np.int64) for task in STORED_TASKS}
-    for task, found in cells.items():
-        for at, person, code in found:
+    for task, cells_of_task in cells.items():
+        for at, person, code in cells_of_task:
             codes[task][at, person] = code
     names = [f"question {cluster_of[item]}" if item in cluster_of else f"item {item}" for item in items]
     numbers = {name: number for number, name in enumerate(sorted(set(names)))}

@@ -10,9 +10,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
-from annotation.figures.run_scopes import RunStudies
 from annotation.labelling import machines
 from annotation.models import Study
+from annotation.results.run_scopes import RunStudies
 from annotation.studies.scope import study_of
 from benchmarks.judging.run_views import RUN
 from benchmarks.models import JudgeRun, KeyPoint

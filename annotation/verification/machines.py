@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 
-from annotation.figures.judges import JudgeReport, JudgeRow, judge_report
-from annotation.figures.table import LabelTable, Rater
 from annotation.models import Study
+from annotation.results.judges import JudgeReport, JudgeRow, judge_report
+from annotation.results.table import LabelTable, Rater
 from annotation.verification.labels import PointTable, key_points_of
 from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.models import AutodsScore, Judge, KeyPointVerdict

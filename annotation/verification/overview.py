@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
+from annotation.studies.amounts import percent
 from annotation.studies.overview import Answering, Overview, counts_of, people_of, remarks_of, shares_of
 from annotation.studies.overview_page import (
     Card,
@@ -25,12 +26,12 @@ from annotation.studies.overview_page import (
     cost_column,
     fast_column,
     median_column,
+    order_fact,
     progress_columns,
     share_columns,
     time_column,
     work_cards,
 )
-from annotation.templatetags.work import percent
 
 ABOUT_ROWS = ("item__question", "item__key_point")
 
@@ -95,6 +96,15 @@ def checks_of(study: Study) -> dict[int, tuple[int, int]]:
     return {row["annotator"]: (row["n"], row["right"]) for row in counts}
 
 
+def checks_in_order(study: Study) -> dict[int, list[bool]]:
+    """Per annotator whether each attention check was answered right, in the order of answering. One query."""
+    rows = PointLabel.objects.filter(study=study, is_current=True, is_check=True, is_complete=True)
+    answers: dict[int, list[bool]] = defaultdict(list)
+    for person, grounded in rows.order_by("made_at", "pk").values_list("annotator_id", "grounded"):
+        answers[person].append(grounded == Grounded.NO)
+    return answers
+
+
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     overview, plan = overview_of(study), study.verification_plan
@@ -119,6 +129,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             (_("People for each other question"), plan.people_per_question),
             (_("Attention checks"), overview.n_gold),
             (_("Key points without a highlight"), percent(float(plan.share_without_highlight))),
+            *order_fact(plan),
         ],
         remarks=[about(task) for task in overview.remarks],
         subject=_("Key point"),

@@ -14,14 +14,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.labelling import blind
+from annotation.labelling import blind, deciding
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
 from annotation.studies.scope import study_of
 from annotation.verification import adjudicating, datasets, spotchecks
 from annotation.verification.evidence import answers_on, blinded, passages_of
 from annotation.verification.labels import collect
+from annotation.verification.pairs import haystacks_of
 from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
 from benchmarks.models import KeyPoint
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -67,6 +69,7 @@ def _check(request: HttpRequest, uid: uuid.UUID, number: int) -> tuple[Study, Sp
 def spot_check(request: HtmxHttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
     """One answer of the sample: the point, its passages, what was answered, and whether that is right."""
     study, check = _check(request, uid, number)
+    saw_insights(request.user, *haystacks_of(study))
     marks = list(check.marks.order_by("pk"))
     position = _position(request, [mark.is_right for mark in marks])
     form = MarkForm(request.POST if request.method == "POST" else None)
@@ -145,6 +148,7 @@ def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     With `blind=1` open ones have letters instead of names.
     """
     study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
+    saw_insights(request.user, *haystacks_of(study))
     disputes, decided, chosen = _queue(study)
     only_open = request.GET.get("open", "1") == "1"
     rows = [dispute for dispute in disputes if not (only_open and dispute.point in decided)]
@@ -181,6 +185,7 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
     )
     if key_point is None:
         raise Http404
+    saw_insights(request.user, *haystacks_of(study))
     queue, decided, chosen = _queue(study)
     rows = PointAdjudication.objects.filter(study=study, key_point=key_point).select_related("made_by")
     history = list(rows.order_by("-pk"))
@@ -197,6 +202,7 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
                 study=study,
                 key_point=key_point,
                 is_blind=is_blind,
+                seen=deciding.seen_in(request.POST),
                 by=request.user,
                 now=timezone.now(),
                 **form.cleaned_data,
@@ -219,6 +225,7 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
         "answers": answers,
         "form": form,
         "history": history,
+        "seen": deciding.newest(history),
         "place": places.index(key_point.pk) + 1 if key_point.pk in places else None,
         "n": len(places),
         "next_url": next_url,

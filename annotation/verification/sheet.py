@@ -11,11 +11,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.figures.charts import small_dots
-from annotation.figures.judge_sections import judge_table
-from annotation.figures.sections import people_parts
 from annotation.kinds import Headline
 from annotation.models import Study
+from annotation.results.charts import small_dots
+from annotation.results.judge_sections import judge_table
+from annotation.results.plannable import Plannable, agreement_of, published_agreement
+from annotation.results.sections import people_parts
+from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.verification.agreement import (
     ALL,
@@ -29,10 +31,14 @@ from annotation.verification.agreement import (
     TaskAgreement,
     figures_json,
 )
-from annotation.verification.labels import threshold_in
+from annotation.verification.labels import collect, key_points_of, threshold_in
 from annotation.verification.machines import FIGURES
+from annotation.verification.pairs import StratumRow
+from benchmarks.models import KeyPointVerdict
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import COUNTED, Cell, Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.retention import Task
+from benchmarks.synthesis.checks.pairs import Stratum
 from benchmarks.web.charts import Chart
 
 LONGEST_KEY = 200
@@ -42,6 +48,12 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
 
     computation = KEY_POINTS
+    published = published_agreement(
+        gettext_lazy("Randolph's κ: is it a key point?"),
+        gettext_lazy("as two people agree in Long²RAG, κ .56"),
+        percent=0.707,
+        q=3,
+    )
     heading = gettext_lazy("Agreement")
     here = "agreement"
     form_template = "annotation/_points_form.html"
@@ -63,24 +75,47 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
                 "Those of the control group go to everyone."
             )
             return Sheet((Note(nothing, is_empty=True),))
-        tasks = (task_section(one) for one in figures.tasks)
-        return Sheet((Note(_provenance(figures)), *_chosen_on(study), *tasks))
+        tasks = (task_section(task) for task in figures.tasks)
+        return Sheet((Note(_provenance(figures)), *_chosen_on(study), *_pairs(figures.strata), *tasks))
+
+    def judged(self, study: Study, options: Look, figures: KeyPointFigures) -> Judged:
+        rows = (row for task in figures.tasks for row in (task.machines.rows if task.machines else ()))
+        return Judged(others=tuple(dict.fromkeys(row.key for row in rows)))
 
     def as_json(self, figures: KeyPointFigures) -> Any:
         return figures_json(figures)
+
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        table, names = collect(study), titles()
+        return [
+            agreement_of(task.value, _("Randolph's κ: %(judgment)s") % {"judgment": names[task]}, "questions",
+                         table.ratings(task))
+            for task in names
+        ]  # fmt: skip
+
+    def model_answers(self, study: Study) -> Sequence[Answers]:
+        rows = KeyPointVerdict.objects.counted().filter(key_point__in=key_points_of(study), repeat=0)
+        return [Answers(rows, ("key_point",))]
+
+    def archived(self, options: Look) -> Look:
+        """Those of all items: labels that come back from an archive know of no control group."""
+        return replace(options, is_public=True, scope=ALL)
+
+    def chosen(self, figures: KeyPointFigures) -> str:
+        return _("control group") if figures.scope == CONTROL else _("all items")
 
     def called(self, figures: KeyPointFigures) -> str:
         return f"key-points-{figures.scope}"
 
     def headline(self, figures: KeyPointFigures) -> Headline:
         """How many key points were judged, and how far people agree on which are kept."""
-        cards = {one.task: one.people.cards for one in figures.tasks}.get(Task.KEEP, {})
+        cards = {task.task: task.people.cards for task in figures.tasks}.get(Task.KEEP, {})
         return Headline(figures.n_items, len(figures.people), None, cards.get("percent"), cards.get("randolph"))
 
     def card(self, figures: KeyPointFigures) -> Chart | None:
         return small_dots(
             _("Randolph's κ of annotators"),
-            [(titles()[one.task], one.people.cards["randolph"]) for one in figures.tasks],
+            [(titles()[task.task], task.people.cards["randolph"]) for task in figures.tasks],
             x_label=_("Randolph's κ"),
             caption=_("%(n)d key points, 95 %% intervals") % {"n": figures.n_items},
             n_human=len(figures.tasks),
@@ -126,42 +161,80 @@ def _chosen_on(study: Study) -> Iterator[Note]:
     )
 
 
-def task_section(found: TaskAgreement) -> Section:
+def _pairs(strata: Sequence[StratumRow]) -> Iterator[Section]:
+    """What documents of a haystack say against its plan, where the study asks about that."""
+    if not strata:
+        return
+    names = {
+        Stratum.PLANNED: _("planned, and not said: missed"),
+        Stratum.CLOSE: _("not planned, close by words, and said: leaked"),
+        Stratum.FAR: _("not planned, far by words, and said: leaked"),
+    }
+    table = Table(
+        "pairs",
+        _("Against the plan"),
+        (Name("stratum", _("Pairs of an insight and a document")),),
+        (
+            COUNTED,
+            Measure("wrong", _("Share"), Unit.SHARE),
+            Measure("expected", _("Of all"), Unit.COUNT, _("the share of all such pairs of the haystack")),
+            Measure("all", _("Pairs"), Unit.COUNT, _("such pairs in the haystack")),
+            Measure("tied", _("Undecided"), Unit.COUNT, _("as many yes as no")),
+        ),
+        tuple(
+            Row(
+                (names[Stratum(row.name)],),
+                {
+                    "n": row.wrong.n_items,
+                    "wrong": row.wrong,
+                    "expected": None if row.n_expected is None else round(row.n_expected),
+                    "all": row.n_pairs,
+                    "tied": row.n_tied,
+                },
+            )
+            for row in strata
+        ),
+        about=_("By the majority of all answers to each pair, with Wilson's intervals, pairs as independent."),
+    )
+    yield Section("against-plan", _("What documents say against the plan of the haystack"), (table,))
+
+
+def task_section(agreement: TaskAgreement) -> Section:
     """One task: people among themselves, machines beside them, groups of questions, and each annotator."""
     how = {
         Task.GROUNDED: _("Task 1, yes or no."),
         Task.KEY_POINT: _("Task 2, agree, neutral or disagree; missing for whoever said no in task 1."),
         Task.KEEP: _("Derived: keep is yes and agree, everything else is drop."),
-    }[found.task]
-    n = found.people.n_pairable
+    }[agreement.task]
+    n = agreement.people.n_pairable
     answered = ngettext(
         "%(n)d key point has two or more answers.", "%(n)d key points have two or more answers.", n
     ) % {"n": n}
     return Section(
-        f"task-{found.task}",
-        titles()[found.task],
-        tuple(_parts(found, f"{found.task}-")),
+        f"task-{agreement.task}",
+        titles()[agreement.task],
+        tuple(_parts(agreement, f"{agreement.task}-")),
         about=f"{how} {answered}",
-        badge=f"q = {found.people.q}",
+        badge=f"q = {agreement.people.q}",
     )
 
 
-def _parts(found: TaskAgreement, prefix: str) -> Iterator[Part]:
+def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
     groups = (
-        _groups(found.by_category, f"{prefix}category", _("Category")),
-        _groups(found.by_domain, f"{prefix}domain", _("Domain")),
+        _groups(agreement.by_category, f"{prefix}category", _("Category")),
+        _groups(agreement.by_domain, f"{prefix}domain", _("Domain")),
     )
-    persons = _persons(found.persons, f"{prefix}persons")
-    if found.people.n_pairable:
-        yield from people_parts(found.people, prefix=prefix)
-        if found.machines is not None and found.machines.rows:
-            report = replace(found.machines, highest=None)  # of a correlation, which machines here have not
+    persons = _persons(agreement.persons, f"{prefix}persons")
+    if agreement.people.n_pairable:
+        yield from people_parts(agreement.people, prefix=prefix)
+        if agreement.machines is not None and agreement.machines.rows:
+            report = replace(agreement.machines, highest=None)  # of a correlation, which machines here have not
             table = judge_table(report, key=f"{prefix}machines", only=tuple(FIGURES.values()))
             yield replace(
                 table,
                 title=_("Machines beside people"),
                 names=(Name("judge", _("Against people")),),
-                measures=tuple(one for one in table.measures if one.key != "cost"),
+                measures=tuple(measure for measure in table.measures if measure.key != "cost"),
                 about=_(
                     "Models and AutoDS scores against people, on key points with two or more answers: against "
                     "each annotator, then the mean. The row of people averages the same figures over pairs."

@@ -7,7 +7,7 @@ For trying out the choice of annotators. Two people who turn yes and no around w
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from annotation.labelling.simulating import Chosen, Rates, Simulated, dice_of, mistaken
@@ -47,11 +47,6 @@ def said_of(true: Truth, rates: Rates, dice: random.Random) -> Judgments:
 def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int) -> dict[K, Judgments]:
     """What somebody says of each key point."""
     return {point: said_of(true, rates, dice_of(person, seed, point)) for point, true in truth.items()}
-
-
-def true_answers(points: Iterable[K], *, seed: int, **shares: float) -> dict[K, Truth]:
-    """Draw what is true of each key point."""
-    return {point: true_of(dice_of("truth", seed, point), **shares) for point in points}
 
 
 def _truth(item: LabelItem, dice: random.Random) -> Truth:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.models import Annotator, PointLabel, SpotCheck, SpotCheckMark, Study
 from benchmarks import audit
-from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count
 
 from annotation.kinds import Words, kind_named
+from annotation.labelling.trial.progress import TrialProgress, progress_of
 from annotation.models import Annotator, LabelTask, Study
 from annotation.studies.earnings import pay
 
@@ -29,6 +30,8 @@ class LabellingJob:
     is_begun: bool
     worked_ms: int
     earned: Decimal
+    trial: TrialProgress | None = None
+    """How the person stands in the trial that has to come first; None where nothing does."""
 
     @property
     def words(self) -> Words:
@@ -60,10 +63,10 @@ class LabellingJob:
 
 
 def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
-    """The label work of a person, the nearest date first; three queries."""
-    own = LabelTask.objects.filter(annotator=annotator).visible()
-    rows = {row["study"]: row for row in own.by_study()}
-    waiting = own.unfinished().with_blocked().filter(is_blocked=True).order_by().values("study")
+    """The label work of a person, the nearest date first; three queries, and two for each trial to come."""
+    tasks = LabelTask.objects.filter(annotator=annotator).visible()
+    rows = {row["study"]: row for row in tasks.by_study()}
+    waiting = tasks.unfinished().with_blocked().filter(is_blocked=True).order_by().values("study")
     blocked = {row["study"]: row["n"] for row in waiting.annotate(n=Count("pk"))}
     jobs = [
         LabellingJob(
@@ -76,11 +79,17 @@ def labelling_jobs(annotator: Annotator) -> list[LabellingJob]:
             is_begun=row["n"] > row["n_todo"],
             worked_ms=row["worked_ms"],
             earned=pay(row["worked_ms"], study.hourly_rate),
+            trial=_trial(study, annotator) if study.has_trial and row["n"] == row["n_todo"] else None,
         )
         for study in Study.objects.filter(pk__in=rows)
         for row in [rows[study.pk]]
     ]
     return sorted(jobs, key=lambda job: (job.study.due_at is None, job.study.due_at or job.study.created_at))
+
+
+def _trial(study: Study, annotator: Annotator) -> TrialProgress | None:
+    progress = progress_of(study, annotator)
+    return None if progress.is_passed else progress
 
 
 def n_open(row: Mapping[str, Any]) -> int:

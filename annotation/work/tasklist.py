@@ -19,7 +19,7 @@ from annotation.kinds import Text, kind_named
 from annotation.models import Annotator, Assignment, CreditRequest, Membership, Session, Study
 from annotation.studies import consent
 from annotation.studies.earnings import pay
-from annotation.studies.tasks import task_counts
+from annotation.studies.fewer_tasks import task_counts
 from annotation.work.earned import Earned, earned_by
 from annotation.work.jobs import LabellingJob, labelling_jobs
 from annotation.writing import assigning, contamination, earnings
@@ -167,14 +167,21 @@ def _labelling_rows(jobs: Iterable[LabellingJob], now: datetime) -> list[Row]:
             due_at=job.study.due_at,
             is_late=job.study.due_at is not None and job.study.due_at < now,
             most=pay(int(job.minutes_left * 60_000), job.study.hourly_rate),
-            blocked=_("You still have a writing task on the same documents. This opens once it is submitted.")
-            if job.n_blocked == job.n_open
-            else "",
+            blocked=_why_blocked(job),
             job=job,
         )
         for job in jobs
         if job.n_open
     ]
+
+
+def _why_blocked(job: LabellingJob) -> str:
+    """Why nothing of a job can be opened; empty where something can."""
+    if job.n_blocked == job.n_open:
+        return _("You still have a writing task on the same documents. This opens once it is submitted.")
+    if job.trial is not None and job.trial.is_out:
+        return _("The trial asks for more right answers than you had. The researcher can allow another try.")
+    return ""
 
 
 def _writing_rows(
@@ -219,14 +226,14 @@ def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member.
     person = replace(person, is_member=True)
     later = held_back(unfinished)
-    found = {
+    obstacles = {
         row.pk: (
             *assigning.obstacles_to(person, row.subtopic, row.study),
             *([other_form_first()] if row.pk in later else []),
         )
         for row in waiting
     }
-    return {pk: str(why_not(NotEligible(these))["obstacle"]) for pk, these in found.items() if these}
+    return {pk: str(why_not(NotEligible(these))["obstacle"]) for pk, these in obstacles.items() if these}
 
 
 def _limit_ms(row: Any, session: Session | None, members: dict[int, Membership]) -> int:
@@ -280,8 +287,8 @@ def fewer_tasks(
     annotator: Annotator, members: Iterable[Membership], jobs: Iterable[LabellingJob]
 ) -> tuple[Fewer, ...]:
     """The open studies in which a person has fewer tasks than they know of. No query where there is none."""
-    own = {job.study.pk: job for job in jobs}
-    found = []
+    job_of_study = {job.study.pk: job for job in jobs}
+    suggestions = []
     for member in members:
         study, before = member.study, member.n_tasks_before
         if before is None or member.left_at is not None or study.state != Study.State.OPEN:
@@ -289,9 +296,9 @@ def fewer_tasks(
         n = task_counts(study)[annotator.pk]
         if n < before:
             is_writing = kind_named(study.kind).words is None
-            less = pay(int((before - n) * _ms_each(annotator, member, own)), study.hourly_rate)
-            found.append(Fewer(study, n, before, less or None, is_writing))
-    return tuple(found)
+            less = pay(int((before - n) * _ms_each(annotator, member, job_of_study)), study.hourly_rate)
+            suggestions.append(Fewer(study, n, before, less or None, is_writing))
+    return tuple(suggestions)
 
 
 def _ms_each(annotator: Annotator, member: Membership, jobs: Mapping[int, LabellingJob]) -> float:

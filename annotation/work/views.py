@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,22 +15,35 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Membership, Session
+from annotation.labelling.position import page_of
+from annotation.labelling.replying import have_read
+from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
 from annotation.recruitment import outcomes
-from annotation.studies import consent, members, tasks
+from annotation.studies import consent, fewer_tasks, members
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
-from annotation.studies.guidelines import current_guideline, in_active_language, render_markdown
+from annotation.studies.guidelines import (
+    current_guideline,
+    guideline_html,
+    in_active_language,
+    render_markdown,
+    translation_of,
+)
+from annotation.studies.preferences import preferences_of
+from annotation.studies.rhythm import day_of, goal_of
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
+from annotation.work.days import last_days
 from annotation.work.earned import earned_by
 from annotation.work.jobs import labelling_jobs
-from annotation.writing import assigning, earnings, settling
+from annotation.work.last_answers import last_answers
+from annotation.writing import assigning, settling
 from annotation.writing.page_context import leftovers_config
 from annotation.writing.snapshots import FilledBy
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 
+REPLIES_SHOWN = 100
 HELP = Path(__file__).with_name("help.md")
 
 
@@ -42,6 +57,8 @@ def work(request: HtmxHttpRequest) -> HttpResponse:
     board = tasklist.board(annotator, now)
     context = {
         "board": board,
+        "rhythm": _rhythm_of(annotator, now),
+        "n_news": LabelTask.objects.filter(annotator=annotator).with_news().count(),
         "endings": outcomes.endings(annotator, now=now),
         "contacts": tasklist.contacts(annotator),
         "leftovers_json": leftovers_config(annotator.uid),
@@ -83,13 +100,38 @@ def own_work(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.do_work")
 @require_safe
 @never_cache
+def own_answers(request: HtmxHttpRequest) -> HttpResponse:
+    """The last twenty answers of this person, each a link to its item."""
+    annotator = annotator_behind(request)
+    context = {"answers": last_answers(annotator), "contacts": tasklist.contacts(annotator)}
+    return page(request, "annotation/work_answers.html", context)
+
+
+@requires("annotation.do_work")
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def replies(request: HtmxHttpRequest) -> HttpResponse:
+    """What researchers answered to this person's flags and comments; a POST marks all of it as read."""
+    annotator = annotator_behind(request)
+    tasks = LabelTask.objects.filter(annotator=annotator)
+    if request.method == "POST":
+        have_read(tasks=tasks, now=timezone.now())
+        return redirect("annotation:replies")
+    rows = RemarkReply.objects.filter(task__in=tasks).select_related("task__study").order_by("-made_at", "-pk")
+    answers = [(row, page_of(row.task.study.kind, row.task.uid)) for row in rows[:REPLIES_SHOWN]]
+    return page(request, "annotation/work_replies.html", {"replies": answers})
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
 def own_earnings(request: HtmxHttpRequest) -> HttpResponse:
     """Measured time and pay of this person, per session and study."""
-    annotator = annotator_behind(request)
-    earned = earned_by(annotator, timezone.now())
+    annotator, now = annotator_behind(request), timezone.now()
+    earned = earned_by(annotator, now)
     context = {
         "earned": earned,
-        "totals": earnings.by_study(earned.sessions),
+        "days": last_days(annotator, earned, now=now),
         "contacts": tasklist.contacts(annotator),
     }
     return page(request, "annotation/work_earnings.html", context)
@@ -104,7 +146,8 @@ def study_guidelines(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     context = {
         "study": study,
         "guideline": guideline,
-        "html": render_markdown(guideline.body) if guideline else "",
+        "html": guideline_html(guideline),
+        "original": render_markdown(guideline.body) if guideline and translation_of(guideline) else "",
     }
     return page(request, "annotation/guidelines.html", context)
 
@@ -197,7 +240,7 @@ def consent_decline(request: HttpRequest) -> HttpResponse:
 @require_POST
 def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Take away the notice that tasks of a study were passed on."""
-    tasks.have_read(membership=_membership(request, uid, current=True))
+    fewer_tasks.have_read(membership=_membership(request, uid, current=True))
     return redirect("annotation:work")
 
 
@@ -208,9 +251,19 @@ def help_page(request: HtmxHttpRequest) -> HttpResponse:
     return page(request, "annotation/help.html", {"html": render_markdown(in_active_language(HELP).read_text())})
 
 
+def _rhythm_of(annotator: Annotator, now: datetime) -> dict[str, Any] | None:
+    """The quiet line of today; None for who does not want it, or has done nothing and has no goal."""
+    chosen = preferences_of(annotator)
+    if not chosen.shows_pace:
+        return None
+    day = day_of(annotator, now)
+    goal = goal_of(chosen, day)
+    return {"day": day, "goal": goal} if goal or day.worked_ms else None
+
+
 def _membership(request: HttpRequest, uid: uuid.UUID, *, current: bool) -> Membership:
-    own = annotator_behind(request).memberships.select_related("study", "annotator")
+    memberships = annotator_behind(request).memberships.select_related("study", "annotator")
     if current:
-        own = own.filter(left_at=None)
-    member: Membership = get_object_or_404(own, study__uid=uid)
+        memberships = memberships.filter(left_at=None)
+    member: Membership = get_object_or_404(memberships, study__uid=uid)
     return member

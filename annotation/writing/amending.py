@@ -15,6 +15,7 @@ from annotation import clock
 from annotation.clock import Refusal, State
 from annotation.models import Assignment, ClockCredit, CreditRequest, Exclusion, Session, Snapshot
 from annotation.writing.locking import LockedSession, locked
+from annotation.writing.packing import unpack
 from annotation.writing.settling import settle
 from benchmarks import audit
 
@@ -98,6 +99,7 @@ def reopen(
     with locked(session, now=now) as held:
         done = held.take(clock.reopen(held.state, held.now_ms, delta_ms=delta_ms))
         if done.refused is None:
+            unpack(session_id=held.row.pk)
             final = Snapshot.objects.filter(session=held.row.pk, kind=Snapshot.Kind.FINAL)
             final.delete()
             held.put(late_text_id=None)

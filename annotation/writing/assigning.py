@@ -14,14 +14,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, Study
 from annotation.studies import consent
 from annotation.studies.blocked import Blocked, Reason, idle_people
 from annotation.studies.dealing import Group, deal
+from annotation.studies.fewer_tasks import note_fewer, task_counts
 from annotation.studies.sampling import stable_seed
-from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing import contamination
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
 from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles, other_form_first
@@ -128,7 +129,7 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     table = eligibility(study)
     wanted = study.writing_plan.sessions_per_subtopic
     places = {subtopic.pk: place for place, subtopic in enumerate(table.subtopics)}
-    pairs = list(_given(study, table, max_tasks=max_tasks))
+    pairs = list(_pairs(study, table, max_tasks=max_tasks))
     if table.forms is None:
         pairs.sort(key=lambda pair: places[pair[1]])
     have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))
@@ -144,7 +145,7 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
 
 def room(*, study: Study, n: int, max_tasks: int | None) -> int:
     """For how many of `n` people who join now, and have seen nothing, there are subtopics; one each by default."""
-    pairs = _given(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=range(-n, 0))
+    pairs = _pairs(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=range(-n, 0))
     return len({person for person, _subtopic in pairs if person < 0})
 
 
@@ -230,7 +231,7 @@ def choose_documents_anew(*, study: Study) -> int:
     return Assignment.objects.bulk_update(waiting, frozen)
 
 
-def _given(
+def _pairs(
     study: Study, table: Eligibility, *, max_tasks: int | None, newcomers: Iterable[int] = ()
 ) -> tuple[tuple[int, int], ...]:
     """Who would get which subtopic, as (annotator, subtopic); `newcomers` stand for people yet to come.
@@ -329,11 +330,10 @@ def practice_assignment(*, annotator: Annotator, now: datetime) -> Assignment | 
     open_task: Assignment | None = mine.first()
     if open_task is not None:
         return open_task
-    subtopic = (
-        Subtopic.objects.filter(haystack__in=Haystack.objects.current().filter(is_practice=True))
-        .order_by("haystack", "number")
-        .first()
-    )
+    # What one has practised on tells its insights at the end, so another subtopic comes first.
+    n_before = Count("assignments", filter=Q(assignments__annotator=annotator, assignments__is_practice=True))
+    rows = Subtopic.objects.filter(haystack__in=Haystack.objects.current().filter(is_practice=True))
+    subtopic = rows.annotate(n_before=n_before).order_by("n_before", "haystack", "number").first()
     if subtopic is None:
         return None
     documents = choose(load_material([subtopic])[subtopic.pk], PRACTICE_RULE)

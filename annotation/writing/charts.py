@@ -17,7 +17,7 @@ from annotation.writing.curves import StudyReport, study_report
 from annotation.writing.levels import Level
 from annotation.writing.results import MEASURES
 from benchmarks.corpora.retrieval_words import names_of
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 from benchmarks.scoring.curves import Curve
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import MUTED, Chart, Lines, colour_of
@@ -25,6 +25,8 @@ from benchmarks.web.charts import MUTED, Chart, Lines, colour_of
 PERCENT = (0.0, 100.0)
 MANY_MINUTES, EVERY, EVERY_OF_MANY = 60, 10, 30
 """Ticks stand every ten minutes, above an hour every thirty."""
+MOST_LINES = 60
+"""Above this many sessions single ones are not drawn: nobody tells them apart, and 250 make a page of 5 MB."""
 
 
 def progress_chart(report: StudyReport) -> Chart:
@@ -53,8 +55,9 @@ def progress_chart(report: StudyReport) -> Chart:
         f"{row.pseudonym} · {row.subtopic}": reverse("annotation:session-results", args=[row.uid])
         for row in report.sessions
     }
+    singly = report.n_counted <= MOST_LINES
     points = chain.from_iterable(
-        (*_sessions(curve, urls), *_means(curve, _panel(curve)), *_across(systems, curve))
+        (*(_sessions(curve, urls) if singly else ()), *_means(curve, _panel(curve)), *_across(systems, curve))
         for curve in report.curves
     )
     return Chart(words, [*points], layout)
@@ -62,7 +65,7 @@ def progress_chart(report: StudyReport) -> Chart:
 
 def small_chart(study: Study) -> Chart | None:
     """The mean joint score over active time, in a card; None before a session is scored."""
-    report = study_report(study=study, judge=judging.default_judge(now=timezone.now()))
+    report = study_report(study=study, judge=judge_versions.default_judge(now=timezone.now()))
     curve = report.curves[MEASURES.index("joint")]
     if not any(point.mean.is_defined for point in curve.points):
         return None
@@ -83,7 +86,7 @@ def small_chart(study: Study) -> Chart | None:
 
 def facts(study: Study) -> object:
     """All that the small chart depends on."""
-    judge = judging.default_judge(now=timezone.now())
+    judge = judge_versions.default_judge(now=timezone.now())
     return curves.facts(curves.ProgressLook(study.pk, judge.pk))
 
 
@@ -113,17 +116,17 @@ def _sessions(curve: Curve, urls: Mapping[str, str]) -> Iterator[Point]:
 
 def _systems(report: StudyReport) -> dict[str, Level]:
     """The systems across by what they are called; at most one query."""
-    names = names_of([one.retriever for one in report.levels])
-    return {f"{one.system} · {names[one.retriever]}": one for one in report.levels}
+    names = names_of([level.retriever for level in report.levels])
+    return {f"{level.system} · {names[level.retriever]}": level for level in report.levels}
 
 
 def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
     """Systems on the same subtopics, as lines across; the subtitle says with which documents."""
-    n_of = Counter(one.system for one in systems.values())
-    for name, one in systems.items():
-        value = one.values[curve.measure]
+    n_of = Counter(level.system for level in systems.values())
+    for name, level in systems.items():
+        value = level.values[curve.measure]
         if value is not None:
-            short = one.system if n_of[one.system] == 1 else name
+            short = level.system if n_of[level.system] == 1 else name
             yield Point(series=short, group=_("system"), value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
 
 
@@ -131,8 +134,8 @@ def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
     """When people's mean joint score reaches that of each system across."""
     joint = report.curves[MEASURES.index("joint")]
     said = []
-    for name, one in systems.items():
-        at = one.reached_at(joint)
+    for name, level in systems.items():
+        at = level.reached_at(joint)
         words = (
             _("%(name)s: joint score not reached")
             if at is None
@@ -145,10 +148,12 @@ def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
 
 
 def _caption(report: StudyReport) -> str:
-    parts = [
+    text = (
         _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.")
-        % {"n": report.n_counted, "people": report.n_annotators}
-    ]
+        if report.n_counted <= MOST_LINES
+        else _("n = %(n)d sessions of %(people)d writers, too many to draw each.")
+    )
+    parts = [text % {"n": report.n_counted, "people": report.n_annotators}]
     if report.n_running and report.with_running:
         text = ngettext(
             "%(n)d of them is still running and counts up to its last mark.",

@@ -42,7 +42,7 @@ def load_people(
             exposures={haystack: tuple(labels) for haystack, labels in seen[pk].items()},
             written=frozenset(written[pk]),
             subtopics=frozenset(subtopics[pk]),
-            not_apart=frozenset().union(*(forms.not_apart.get(one, ()) for one in subtopics[pk]))
+            not_apart=frozenset().union(*(forms.not_apart.get(subtopic, ()) for subtopic in subtopics[pk]))
             if forms is not None
             else frozenset(),
         )

@@ -27,10 +27,12 @@ from annotation.writing.earnings import last_known_ms
 from annotation.writing.finals import Final, finals
 from annotation.writing.form_results import FormFigures, form_figures
 from annotation.writing.levels import Level, levels
+from annotation.writing.packing import REVIEW_EVENTS
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
-from benchmarks.models import Judge, Verdict
+from benchmarks.judges.registry import description_of
+from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents, totals
 from benchmarks.scoring.components import MIN_WRITERS
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat, stat_json
@@ -49,7 +51,6 @@ CURVE_COLUMNS = (
     "undefined_reason",
     "final_text",
 )
-REVIEW_EVENTS = ("paste", "paste_blocked", "copy", "drag", "cut")
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class StudyReport:
     study: str
     judge: str | None
     judge_uid: str
-    judge_kind: str
+    judge_note: str
     haystacks: tuple[str, ...]
     final: tuple[Final, ...]
     of_all_insights: bool
@@ -161,8 +162,8 @@ def study_report(
         study=study.name,
         judge=str(judge) if judge else None,
         judge_uid=str(judge.uid) if judge else "",
-        judge_kind=judge.kind if judge else "",
-        haystacks=tuple(sorted({str(one.session.assignment.subtopic.haystack.uid) for one in results})),
+        judge_note=description_of(judge.kind, judge.config) if judge else "",
+        haystacks=tuple(sorted({str(result.session.assignment.subtopic.haystack.uid) for result in results})),
         final=finals(counted),
         of_all_insights=not present_only,
         levels=() if present_only else levels(counted, judge),
@@ -204,7 +205,10 @@ def facts(look: ProgressLook) -> object:
     sessions = sessions_of(study)
     of_study = {"session__assignment__study": study}
     snapshots, exclusions = Snapshot.objects.filter(**of_study), Exclusion.objects.filter(**of_study)
-    verdicts = Verdict.objects.filter(summary__haystack__in=sessions.values("assignment__subtopic__haystack"))
+    haystacks = Haystack.objects.filter(pk__in=sessions.values("assignment__subtopic__haystack"))
+    late = LateDecision.objects.filter(**of_study)
+    verdicts = Verdict.objects.filter(judge=look.judge)
+    of_systems = verdicts.filter(summary__haystack__in=haystacks.values("pk"))
     return (
         (study.name, study.writing_plan.limit_ms, study.writing_plan.mark_every_ms),
         _forms_of(study),
@@ -214,12 +218,14 @@ def facts(look: ProgressLook) -> object:
             *(snapshots.exclude(**{name: None}) for name in ("copy_check", "growth_check", "summary")),
             exclusions,
             exclusions.filter(lifted_at=None),
-            LateDecision.objects.filter(**of_study),
+            late,
             SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS),
             SessionReport.objects.filter(**of_study, used_no_model=False),
-            verdicts.filter(judge=look.judge),
+            of_systems.exclude(summary__origin=Summary.Origin.SESSION),
+            *(verdicts.filter(summary__in=texts.values("summary")) for texts in (snapshots, late)),
             Exposure.objects.all(),
         ),
+        contents(haystacks),
         names_of(study, public=True),
     )
 
@@ -316,9 +322,9 @@ def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
                     mean.undefined_reason or None,
                     report.final_text,
                 )
-            for one in curve.sessions:
-                row = (one.key, curve.rule.value, curve.measure, one.mark_ms, one.value)
-                yield (*row, None, None, 1, None, one.is_carried, None, report.final_text)
+            for session in curve.sessions:
+                row = (session.key, curve.rule.value, curve.measure, session.mark_ms, session.value)
+                yield (*row, None, None, 1, None, session.is_carried, None, report.final_text)
 
 
 def as_json(report: StudyReport) -> dict[str, Any]:
@@ -332,13 +338,13 @@ def as_json(report: StudyReport) -> dict[str, Any]:
         "n_sessions": report.n_counted,
         "n_annotators": report.n_annotators,
         "final": {
-            one.average: {"n_sessions": one.n_sessions, "n_insights": one.n_insights, **stat_json(one.stats)}
-            for one in report.final
+            mean.average: {"n_sessions": mean.n_sessions, "n_insights": mean.n_insights, **stat_json(mean.stats)}
+            for mean in report.final
         },
         "systems": [
-            {"system": one.system, "retriever": one.retriever, **one.values}
-            | {"reached_at": {curve.measure: one.reached_at(curve) for curve in report.curves}}
-            for one in report.levels
+            {"system": level.system, "retriever": level.retriever, **level.values}
+            | {"reached_at": {curve.measure: level.reached_at(curve) for curve in report.curves}}
+            for level in report.levels
         ],
         "forms": None if report.forms is None else _forms_json(report.forms),
         "measures": {

@@ -16,6 +16,7 @@ from django.db import IntegrityError
 from annotation import clock
 from annotation.clock import ClockState, State
 from annotation.models import DraftRevision, Session, SessionEvent
+from annotation.writing import packing
 from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, locked
 from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
@@ -209,7 +210,8 @@ def touch(held: LockedSession, tab_id: str) -> None:
 
 
 def _operation(held: LockedSession, op_id: str) -> DraftRevision | None:
-    return DraftRevision.objects.filter(session=held.row.pk, op_id=op_id).first()
+    row = DraftRevision.objects.filter(session=held.row.pk, op_id=op_id).first()
+    return row or (packing.revision_of(held.row.pk, op_id) if held.state.is_over else None)
 
 
 def _objection(held: LockedSession, tab_id: str, draft: Draft) -> str:
@@ -296,6 +298,7 @@ def _under_another_id(draft: Draft) -> Draft:
 
 def record_events(held: LockedSession, message: Message) -> None:
     """Append the events that the browser reports; an event sent twice is one row."""
+    known = packing.events_of(held.row.pk) if message.events and held.state.is_over else ()
     if message.events:
         SessionEvent.objects.bulk_create(
             [
@@ -310,6 +313,7 @@ def record_events(held: LockedSession, message: Message) -> None:
                     payload=event.payload,
                 )
                 for event in message.events
+                if (message.tab_id, event.seq) not in known
             ],
             ignore_conflicts=True,
         )

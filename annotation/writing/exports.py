@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 import orjson
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 
 from annotation.kinds import StudyFile
 from annotation.models import (
@@ -25,24 +25,23 @@ from annotation.models import (
     ClockCredit,
     DraftRevision,
     LateDecision,
+    PackedRows,
     Session,
-    SessionEvent,
     SessionReport,
     Snapshot,
     Study,
 )
 from annotation.studies.removed import removed_from
-from annotation.studies.rows import Columns, Rows, csv_file, jsonl_file, objects, rows_of
-from annotation.writing import curves, settling
+from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
+from annotation.writing import curves, packing, settling
 from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 from benchmarks.models import Judge
 from benchmarks.web.downloads import json_lines
 
 SCHEMA_VERSION = 2
-EVENT_CHUNK = 5_000
 BLOCK_BYTES = 256 * 1024
 
 
@@ -126,6 +125,17 @@ _SESSION_VALUES: dict[str, Callable[[_Row], Any]] = {
 """The columns of sessions, each with its value."""
 
 
+def _number(model: Any, of: Any = None, **only: Any) -> Coalesce:
+    """How many rows about a session there are; each count is a query of its own, joined they would multiply."""
+    rows = model.objects.filter(session=OuterRef("pk"), **only).order_by().values("session")
+    return Coalesce(Subquery(rows.annotate(n=of or Count("pk")).values("n")), Value(0))
+
+
+def _saves() -> Any:
+    """How many texts of a session reached the server, packed ones too."""
+    return _number(DraftRevision) + _number(PackedRows, Sum("n_rows"), table=PackedRows.Table.REVISIONS)
+
+
 def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
     """One row a session, its time and pay as of `now`."""
     credited = dict(
@@ -138,10 +148,10 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
     rows = (
         _sessions(study)
         .annotate(
-            n_periods=Count("periods", distinct=True),
-            n_revisions=Count("revisions", distinct=True),
-            n_credits=Count("credits", distinct=True),
-            n_late=Count("revisions", filter=Q(revisions__reject_code="closed"), distinct=True),
+            n_periods=_number(ActivePeriod),
+            n_revisions=_saves(),
+            n_credits=_number(ClockCredit),
+            n_late=_number(DraftRevision, reject_code="closed"),
         )
         .select_related("guideline", "report")
         .prefetch_related("exclusions", "late_decisions")
@@ -234,24 +244,29 @@ LATE_TEXTS: Columns = {
 """A text that arrived after the end, with the newest decision on it; none of them is a snapshot."""
 
 
+EVENTS = {
+    "session": "session__uid",
+    "seq": "client_seq",
+    "type": "type",
+    "at": "at_server",
+    "happened_at": "happened_at",
+    "active_ms": "active_ms",
+    "payload": "payload",
+}
+
+
 def event_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """One object an event; there may be millions, so rows stay tuples and payloads the text that is stored."""
-    uids = {pk: str(uid) for pk, uid in _sessions(study).values_list("pk", "uid")}
-    rows = (
-        _of_sessions(SessionEvent, study)
-        .annotate(payload_text=Cast("payload", TextField()))
-        .values_list("session_id", "client_seq", "type", "at_server", "happened_at", "active_ms", "payload_text")
-    )
-    for session, seq, kind, at, happened_at, active_ms, payload in rows.iterator(chunk_size=EVENT_CHUNK):
-        yield {
-            "session": uids[session],
-            "seq": seq,
-            "type": kind,
-            "at": at,
-            "happened_at": happened_at,
-            "active_ms": active_ms,
-            "payload": orjson.loads(payload),
-        }
+    """One object an event; there may be millions."""
+    for row in _with_packed(study, packing.Table.EVENTS, EVENTS.values()):
+        yield {name: row[field] for name, field in EVENTS.items()}
+
+
+def _with_packed(study: Study, table: str, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Rows of the sessions of a study, packed or not, session by session, with the session's uid."""
+    uids = dict(_sessions(study).values_list("pk", "uid"))
+    wanted = [name for name in names if name != "session__uid"]
+    for row in packing.rows_of(table, uids, wanted):
+        yield {**row, "session__uid": uids[row["session_id"]]}
 
 
 def late_texts(study: Study) -> QuerySet[Any, Any]:
@@ -295,7 +310,7 @@ def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, A
         ),
         "counts": {
             "sessions": sessions.count(),
-            "revisions": DraftRevision.objects.filter(session__in=sessions).count(),
+            "revisions": sum(sessions.annotate(n=_saves()).values_list("n", flat=True)),
             "snapshots": Snapshot.objects.filter(session__in=sessions).count(),
         },
         "removed_on_request": removed_from(study),
@@ -310,7 +325,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
         return lambda: rows_of(study, _of_sessions(model, study).order_by(*order), columns)
 
     def saved() -> Iterator[bytes]:
-        rows = rows_of(study, _of_sessions(DraftRevision, study), REVISIONS)
+        rows = cells(_with_packed(study, packing.Table.REVISIONS, fields_of(REVISIONS)), REVISIONS)
         return gzipped(json_lines(objects(REVISIONS, rows)))
 
     tables = (
@@ -336,7 +351,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
-    judge = judging.default_judge(now=now)
+    judge = judge_versions.default_judge(now=now)
     settling.settle_study(study=study, now=now)
     about = manifest(study, judge, now=now)
     return [

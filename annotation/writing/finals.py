@@ -43,7 +43,7 @@ def scored_text(entry: str, result: SessionResult, text: ScoredSnapshot | None) 
 
 def finals(results: Sequence[SessionResult]) -> tuple[Final, ...]:
     """Both averages of the last texts of sessions, those of the leaderboard's people; empty without a score."""
-    texts = [text for one in results if (text := scored_text("people", one, one.last)) is not None]
+    texts = [text for result in results if (text := scored_text("people", result, result.last)) is not None]
     return tuple(
         Final(name, {measure: row.stats[measure] for measure in MEASURES}, row.n_summaries, row.n_insights)
         for name, average in AVERAGES.items()

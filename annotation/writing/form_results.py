@@ -48,15 +48,15 @@ def form_figures(study: Study, results: Sequence[SessionResult]) -> FormFigures 
     places = {form[0].haystack_id: at for at, form in enumerate(forms)}
     by_form: list[list[Scores]] = [[], []]
     by_person: dict[int, list[tuple[int, Scores]]] = defaultdict(list)
-    for one in sorted((one for one in results if one.counts), key=_began):
-        at = places.get(one.session.assignment.subtopic.haystack_id)
-        if at is not None and one.last is not None and one.last.score is not None:
-            by_form[at].append(one.last.score.scores)
-            by_person[one.session.annotator_id].append((at, one.last.score.scores))
+    for result in sorted((result for result in results if result.counts), key=_began):
+        at = places.get(result.session.assignment.subtopic.haystack_id)
+        if at is not None and result.last is not None and result.last.score is not None:
+            by_form[at].append(result.last.score.scores)
+            by_person[result.session.annotator_id].append((at, result.last.score.scores))
     pairs = [texts for texts in by_person.values() if sorted(at for at, _scores in texts) == [0, 1]]
     compared = {name: crossover(_both(pairs, name)) for name in MEASURES}
     n_a_first = sum(texts[0][0] == 0 for texts in pairs)
-    a, b = (_one(form[0].haystack.title, texts) for form, texts in zip(forms, by_form, strict=True))
+    a, b = (_one_form(form[0].haystack.title, texts) for form, texts in zip(forms, by_form, strict=True))
     return FormFigures(
         forms=(a, b),
         difference={name: stats[0] for name, stats in compared.items()},
@@ -70,9 +70,9 @@ def _began(result: SessionResult) -> tuple[float, int]:
     return began.timestamp(), result.session.pk
 
 
-def _one(title: str, texts: Sequence[Scores]) -> OneForm:
+def _one_form(title: str, texts: Sequence[Scores]) -> OneForm:
     stats = {
-        name: mean([value for one in texts if (value := one.measure(name).value) is not None], reason=NO_TEXT)
+        name: mean([value for text in texts if (value := text.measure(name).value) is not None], reason=NO_TEXT)
         for name in MEASURES
     }
     return OneForm(title, len(texts), stats)

@@ -72,7 +72,7 @@ def jumps(saves: Iterable[Save], *, started_at: datetime, may_dictate: bool = Fa
     """
     window = DICTATION_WINDOW_S if may_dictate else SAVE_WINDOW_S
     known: set[tuple[str, ...]] = set()
-    last, found = started_at, []
+    last, additions = started_at, []
     for save in saves:
         runs = _runs(save.text)
         n_new = len(runs - known)
@@ -83,7 +83,7 @@ def jumps(saves: Iterable[Save], *, started_at: datetime, may_dictate: bool = Fa
         if n_new < FEWEST_WORDS or n_new / seconds <= MOST_PER_SECOND:
             continue
         is_offline = save.source in OFFLINE or save.offline_ms > 0
-        found.append(
+        additions.append(
             Jump(
                 rev=save.rev,
                 active_ms=save.active_ms,
@@ -97,7 +97,7 @@ def jumps(saves: Iterable[Save], *, started_at: datetime, may_dictate: bool = Fa
                 is_flagged=not is_offline or n_new / max(since, 1.0) > MOST_PER_SECOND,
             )
         )
-    return found
+    return additions
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

@@ -7,16 +7,21 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation import clock
 from annotation.kinds import Headline, Tab, register, results_tab
 from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
+from annotation.results import plan_sheet, priors
+from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
+from annotation.studies.estimates import Measured
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
 from annotation.studies.members import is_recruiting
+from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
@@ -27,7 +32,7 @@ from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, pag
 from annotation.writing.preview import act, page
 from annotation.writing.results_sheet import RESULTS
 from annotation.writing.study_forms import StudyForm
-from annotation.writing.study_views import preview_of
+from annotation.writing.study_views import all_of, preview_of, takes_of
 from benchmarks.models import Haystack
 
 
@@ -42,8 +47,29 @@ class Writing(Work):
     tabs = (
         Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
         results_tab("results", gettext_lazy("Scores"), "annotation:study-results"),
+        plan_sheet.TAB,
     )
     tasks_page = "annotation:study-assignments"
+    list_of_tasks = ("annotation:study-assignments", "label")
+    recipes = (
+        Recipe(
+            key="summhay-people",
+            title=gettext_lazy("People against the clock"),
+            paper="Summary of a Haystack",
+            section="§5.3, A.4",
+            about=gettext_lazy(
+                "Ten sessions of two hours, on five subtopics of news and five of conversations, without aids: "
+                "each shows the documents with insights of its subtopic."
+            ),
+            n_tasks=10,
+            minutes=120.0,
+            n_people=2,
+            values={"preset": "paper", "setting": "oracle", "limit_minutes": 120, "mark_minutes": 10,
+                    "token_budget": 15_000, "sessions_per_subtopic": 1},
+            choose=planning.subtopics_by_domain,
+            lacks=planning.lacking,
+        ),
+    )  # fmt: skip
     plan = WritingPlan
     new_form = settings_form = StudyForm
     form_template = settings_template = "annotation/writing_form.html"
@@ -70,6 +96,8 @@ class Writing(Work):
 
     def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
         """Scores of final texts and over time."""
+        if part == plan_sheet.TAB.here:
+            return plan_sheet.RESULTS
         return None if part else RESULTS
 
     @transaction.atomic
@@ -107,7 +135,15 @@ class Writing(Work):
         }
 
     def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
-        return {"preview": preview_of(form, study)}
+        takes = None if study else takes_of(form)
+        expected = None if takes is None else self.outlook(all_of(takes), user=form.user, now=timezone.now())
+        return {"preview": preview_of(form, study), "takes": takes, "expected": expected}
+
+    def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
+        return priors.outlook(self.value, measured, published=RESULTS.published, user=user, now=now)
+
+    def next_step(self, study: Study, now: datetime) -> str:
+        return plan_sheet.next_step_of(study, now)
 
     def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
         """Fill the open places."""

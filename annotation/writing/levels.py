@@ -42,30 +42,30 @@ def levels(sessions: Sequence[SessionResult], judge: Judge | None) -> tuple[Leve
 
     Only systems with a score on every subtopic of the sessions. Five queries.
     """
-    subtopics = [one.session.assignment.subtopic_id for one in sessions]
-    haystacks = {one.session.assignment.subtopic.haystack_id for one in sessions}
+    subtopics = [result.session.assignment.subtopic_id for result in sessions]
+    haystacks = {result.session.assignment.subtopic.haystack_id for result in sessions}
     if judge is None or not subtopics:
         return ()
     scored, entries = scored_summaries(haystacks=Haystack.objects.filter(pk__in=haystacks), judge=judge)
     by_entry: dict[str, dict[int, SummaryScore]] = {}
-    for one in scored:
-        by_entry.setdefault(one.entry, {})[one.subtopic] = one.score
-    found = [
+    for scored_text in scored:
+        by_entry.setdefault(scored_text.entry, {})[scored_text.subtopic] = scored_text.score
+    complete = [
         _level(entries[key], [scores[subtopic] for subtopic in subtopics])
         for key, scores in by_entry.items()
         if set(subtopics) <= set(scores)
     ]
-    found.sort(key=lambda one: (-(one.values["joint"] or 0.0), one.system, one.retriever))
+    complete.sort(key=lambda level: (-(level.values["joint"] or 0.0), level.system, level.retriever))
     chosen = (
-        next((one for one in found if (one.retriever in OF_ALL_DOCUMENTS) is of_all), None)
+        next((level for level in complete if (level.retriever in OF_ALL_DOCUMENTS) is of_all), None)
         for of_all in (False, True)
     )
-    return tuple(one for one in chosen if one is not None)
+    return tuple(level for level in chosen if level is not None)
 
 
 def _level(entry: Entry, scores: Sequence[SummaryScore]) -> Level:
     values: dict[str, float | None] = {}
     for name in MEASURES:
-        known = [value for one in scores if (value := one.scores.measure(name).value) is not None]
+        known = [value for score in scores if (value := score.scores.measure(name).value) is not None]
         values[name] = fmean(known) if known else None
     return Level(entry.system, entry.retriever, values)

@@ -17,6 +17,7 @@ from django.db.models import Max
 from annotation import clock, hot
 from annotation.clock import ClockState, Policy, Reason, Settlement, State
 from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
+from annotation.writing import host_clock
 from annotation.writing.snapshots import FilledBy, materialise
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -162,6 +163,18 @@ class LockedSession:
             Assignment.objects.filter(pk=self.row.assignment_id).update(state=Assignment.State.DONE)
         return done
 
+    def look_at_host_clock(self) -> None:
+        """Let no setting of this machine's clock become working time; call it before any verb."""
+        known, read = self.row.host_clocks or {}, host_clock.reading()
+        if read is None or self.state.is_over:
+            return
+        if by_ms := host_clock.set_by_ms(known, read):
+            self.take(clock.host_clock_set(self.state, self.now_ms, by_ms=by_ms))
+            self.note("clock_jump", by_ms=by_ms)
+        kept = host_clock.kept(known, read)
+        if kept is not None:
+            self.put(host_clocks=kept)
+
     def put(self, **columns: Any) -> None:
         """Change columns of the row; they are written when the lock is given back."""
         for name, value in columns.items():
@@ -239,6 +252,7 @@ def locked(
             raise Session.DoesNotExist
         state = clock_of(row)
         held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
+        held.look_at_host_clock()
         yield held
         held.flush()
 

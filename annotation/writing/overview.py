@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
+from annotation.studies.amounts import duration, money
 from annotation.studies.overview_page import Card, Column, OverviewPage, Presence, Table
-from annotation.templatetags.work import duration, money
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of

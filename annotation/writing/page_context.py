@@ -20,14 +20,16 @@ from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.models import Assignment, Guideline, Session, WritingPlan
-from annotation.studies.guidelines import current_guideline, render_markdown
-from annotation.templatetags.work import duration
+from annotation.personal.writing import DURING
+from annotation.studies.amounts import duration
+from annotation.studies.guidelines import current_guideline, guideline_html
+from annotation.studies.preferences import preferences_of
 from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.planning import AIDS
 from annotation.writing.starting import limit_of
-from benchmarks.scoring.text import lines_from_text
+from benchmarks.scoring.text import bullets, lines_from_text
 
 WORDS_PER_MINUTE = 200
 ENDPOINTS = (
@@ -51,8 +53,10 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
     t = clock.advance(state, now_ms)
     return {
         "session": row,
+        "text_size": preferences_of(row.annotator).text_size,
         **_task_facts(row.assignment, row.guideline, row.document_numbers),
         "n_words": lambda: count_words(row.draft_text),
+        "n_bullets": lambda: len(bullets(lines_from_text(row.draft_text))),
         "time_left": clock_face(clock.remaining_ms(state, t)),
         "time_worked": duration(clock.active_ms(state, t)),
     }
@@ -171,6 +175,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
     guideline = current_guideline(study) if study else None
     return {
         **_task_facts(assignment, guideline, assignment.document_numbers),
+        "recorded": DURING,
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),
@@ -182,16 +187,6 @@ def contact_of(assignment: Assignment) -> str:
     """The address to write to: the study's, or else the site's."""
     study_contact = assignment.study.contact if assignment.study else ""
     return study_contact or str(settings.CONTACT_ADDRESS)
-
-
-def guideline_html(guideline: Guideline | None) -> SafeString | str:
-    """The guidelines as HTML; a version never changes, so it is rendered once."""
-    return _rendered(guideline.body) if guideline else ""
-
-
-@lru_cache(maxsize=64)
-def _rendered(body: str) -> SafeString:
-    return render_markdown(body)
 
 
 def why_not(error: NotEligible) -> dict[str, Any]:

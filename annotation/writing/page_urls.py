@@ -36,5 +36,6 @@ urlpatterns = [
     path("work/tasks/<uuid:uid>/tour/", pages.tour, name="session-tour"),
     path("work/sessions/<uuid:uid>/", pages.session, name="session"),
     path("work/sessions/<uuid:uid>/after/", pages.after, name="session-after"),
-    path("work/sessions/<uuid:uid>/own/", pages.own, name="session-own"),
+    path("work/sessions/<uuid:uid>/practised/", pages.practised, name="session-practised"),
+    path("work/sessions/<uuid:uid>/own/", pages.own_results, name="session-own"),
 ]

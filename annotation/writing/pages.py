@@ -27,9 +27,12 @@ from annotation.writing.eligibility import NotEligible
 from annotation.writing.locking import lapse_of
 from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
 from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
+from annotation.writing.practising import PRACTISED, OfPractice, insights_of
 from annotation.writing.preview import unstored_session
 from annotation.writing.sample import sample
 from annotation.writing.sessions import OtherSession
+from benchmarks.results.stored import look_up
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 DO_WORK = "annotation.do_work"
@@ -115,8 +118,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state not in clock.OVER:
         return redirect("annotation:session", row.uid)
     if row.assignment.is_practice:
-        messages.success(request, _("You have finished the practice session. It is not scored."))
-        return redirect("annotation:work")
+        return redirect("annotation:session-practised", row.uid)
     if row.state == Session.State.VOIDED or hasattr(row, "report") or row.questions_declined_at:
         return redirect("annotation:session-own", row.uid)
     if request.method == "POST" and "decline" in request.POST:
@@ -138,9 +140,31 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 @requires(DO_WORK)
+@require_safe
+@never_cache
+def practised(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """The reference insights of a practice session that is over, found or missed, and what to do next.
+
+    Until a worker has compared them the page has the insights alone, and asks again.
+    """
+    now = timezone.now()
+    row = _session(request, uid, now)
+    if row.state not in clock.OVER or not row.assignment.is_practice:
+        return redirect("annotation:session-after", row.uid)
+    shown = look_up(PRACTISED, OfPractice(row.pk), now=now)
+    context = facts(row, now) | {
+        "shown": shown,
+        "insights": insights_of(row) if shown.figures is None else (),
+        "n_found": sum(insight.is_found for insight in shown.figures.insights) if shown.figures else 0,
+        "next_task": afterwards.next_task(session=row),
+    }
+    return page(request, "annotation/session_practised.html", context)
+
+
+@requires(DO_WORK)
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def own(request: HttpRequest, uid: UUID) -> HttpResponse:
+def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
     """A person's own work after its end, to read; remarks on the measured time go here."""
     now = timezone.now()
     row = _session(request, uid, now)

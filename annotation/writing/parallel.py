@@ -67,7 +67,7 @@ def deal_forms(
     dice.shuffle(order)
     pairs = sorted(forms.apart)
     dice.shuffle(pairs)
-    given: list[Task] = []
+    tasks: list[Task] = []
     for person in sorted(order, key=lambda person: person not in deal.tasks):
         mine = deal.tasks.get(person, ())
         chosen = deal.best(person, mine, pairs) if len(mine) < 2 else None
@@ -75,13 +75,13 @@ def deal_forms(
             continue
         if mine:
             [new] = set(chosen) - set(mine)
-            given.append((person, new))
+            tasks.append((person, new))
         else:
             a_first = deal.a_first_is_due(dice)
-            given += [(person, subtopic) for subtopic in (chosen if a_first else chosen[::-1])]
+            tasks += [(person, subtopic) for subtopic in (chosen if a_first else chosen[::-1])]
             deal.n_first[a_first] += 1
         deal.filled.update(set(chosen) - set(mine))
-    return tuple(given)
+    return tuple(tasks)
 
 
 class _Deal:

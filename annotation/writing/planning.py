@@ -6,9 +6,12 @@ has a copy of its own. Names, dates, the number of sessions and further subtopic
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any, Unpack
 
 from django.db import transaction
@@ -17,10 +20,11 @@ from django.utils.translation import gettext as _
 from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
 from annotation.studies.kind import Frozen, NotReady
 from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
+from annotation.studies.sampling import stable_seed
 from annotation.writing import assigning
 from annotation.writing.documentsets import rule_of
 from benchmarks import audit
-from benchmarks.models import Subtopic
+from benchmarks.models import Haystack, Subtopic
 
 AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
 SETTINGS = tuple(
@@ -30,6 +34,30 @@ SETTINGS = tuple(
 )
 FROZEN_PLAN = tuple(name for name in SETTINGS if name not in {"sessions_per_subtopic", "allow_second_on_haystack"})
 FROZEN_FIELDS = (*FROZEN_PLAN, *FROZEN_DETAILS)
+
+
+def subtopics_by_domain(seed: int, *, n: int = 10) -> dict[str, Any]:
+    """What a form is filled with to write on subtopics drawn evenly from domains, as ten from two, by seed."""
+    by_domain: dict[str, list[int]] = defaultdict(list)
+    haystacks = Haystack.objects.for_work().with_documents()
+    rows = Subtopic.objects.filter(haystack__in=haystacks).order_by("haystack__title", "number", "pk")
+    for pk, domain in rows.values_list("pk", "haystack__domain"):
+        by_domain[domain].append(pk)
+    rng = random.Random(stable_seed("recipe", seed))  # noqa: S311 - a draw that anyone can repeat
+    waiting = [rng.sample(them, len(them)) for _domain, them in sorted(by_domain.items())]
+    drawn = [pk for turn in zip_longest(*waiting) for pk in turn if pk is not None]
+    return {"subtopics": drawn[:n]}
+
+
+def lacking(n: int = 10) -> str:
+    """What is missing to write on n subtopics; empty where there are as many."""
+    haystacks = Haystack.objects.for_work().with_documents()
+    n_found = Subtopic.objects.filter(haystack__in=haystacks).count()
+    if not n_found:
+        return _("No haystack with documents is here yet: import one, or make one by synthesis.")
+    return "" if n_found >= n else _("Only %(found)d of %(n)d subtopics are here: all are taken.") % {
+        "found": n_found, "n": n,
+    }  # fmt: skip
 
 
 @transaction.atomic

@@ -108,16 +108,16 @@ class ViewForm(forms.Form):
     @classmethod
     def read(cls, query: Any, *, judges: Sequence[Judge], default: Judge) -> ViewForm:
         """What an address asks for, an unknown judge being the default one."""
-        asked = cls(query, judges=judges)
-        asked.is_valid()
-        data = asked.cleaned_data
-        judge = next((one for one in judges if str(one.uid) == data.get("judge")), default)
-        found = cls({**data, "judge": judge.uid}, judges=judges)
-        found.chosen = judge
-        found.shown = {
+        form = cls(query, judges=judges)
+        form.is_valid()
+        data = form.cleaned_data
+        judge = next((judge for judge in judges if str(judge.uid) == data.get("judge")), default)
+        bound = cls({**data, "judge": judge.uid}, judges=judges)
+        bound.chosen = judge
+        bound.shown = {
             "present_only": data.get("insights") == "present",
             "carried": data.get("average") != "working",
             "with_late": data.get("texts") == "late",
             "with_running": data.get("running") == "running",
         }
-        return found
+        return bound

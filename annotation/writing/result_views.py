@@ -80,7 +80,7 @@ def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     context = session_page.build(session=session, judge=form.chosen, present_only=form.shown["present_only"])
     context |= {"reason_form": ReasonForm(), "credit_form": CreditForm()}
     context |= {"form": form, "judge": form.chosen}
-    context["judge_note"] = description_of(form.chosen.kind)
+    context["judge_note"] = description_of(form.chosen.kind, form.chosen.config)
     return page(request, "annotation/results_session.html", context)
 
 

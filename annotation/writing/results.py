@@ -74,8 +74,8 @@ class SessionResult:
         """The scores along active time; of two texts at a mark the later one counts."""
         final = self.last
         points = {
-            one.mark_ms: measures_of(one.score.scores) if one.score else None
-            for one in ([*self.snapshots, final] if final else self.snapshots)
+            snapshot.mark_ms: measures_of(snapshot.score.scores) if snapshot.score else None
+            for snapshot in ([*self.snapshots, final] if final else self.snapshots)
         }
         return SessionCurve(
             key=f"{self.pseudonym} · {self.session.assignment.subtopic.name}",
@@ -148,8 +148,8 @@ def session_results(
             SessionResult(
                 session=session,
                 pseudonym=f"annotator{session.member_number}" if session.member_number else "—",
-                snapshots=tuple(one for one in scored if one.kind != LATE),
-                late=next((one for one in scored if one.kind == LATE), None),
+                snapshots=tuple(text for text in scored if text.kind != LATE),
+                late=next((text for text in scored if text.kind == LATE), None),
                 with_late=with_late,
                 is_excluded=session.is_excluded,
                 used_a_model=session.used_a_model,
@@ -160,7 +160,7 @@ def session_results(
 
 def _accepted_late(sessions: Sequence[Session]) -> list[Snapshot]:
     """The late texts that are accepted now, in the form of snapshots that are never stored."""
-    ended = {one.pk: one for one in sessions if one.late_text_id is not None}
+    ended = {session.pk: session for session in sessions if session.late_text_id is not None}
     if not ended:
         return []
     decisions = LateDecision.objects.filter(
@@ -192,8 +192,8 @@ def _scored(
         for shown, group in groups.items():
             ids = {row.summary_id for session in group for row in rows[session.pk] if row.summary_id}
             limits = None if shown is None else dict.fromkeys(ids, shown)
-            found = scores_of(summaries=ids, judge=judge, shown=limits, score=score)
-            scores |= {(session.pk, pk): one for session in group for pk, one in found.items()}
+            scores_of_group = scores_of(summaries=ids, judge=judge, shown=limits, score=score)
+            scores |= {(session.pk, pk): scored for session in group for pk, scored in scores_of_group.items()}
     return [
         tuple(
             ScoredSnapshot(

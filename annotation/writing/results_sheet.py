@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -16,15 +16,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Snapshot, Study
+from annotation.results.plannable import Plannable, Published, mean_of
+from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.writing import exports, settling
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json
 from annotation.writing.result_forms import ViewForm
-from annotation.writing.results import MEASURES
-from benchmarks.engine import judging
-from benchmarks.judges.registry import description_of
-from benchmarks.models import Judge, Verdict
+from annotation.writing.results import MEASURES, session_results, sessions_of
+from benchmarks.engine import judge_versions
+from benchmarks.models import DraftText, Judge, Verdict
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     COUNTED,
     Cell,
@@ -39,8 +41,12 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    few_clusters,
     stat_row,
 )
+from benchmarks.scoring.components import Cell as WriterCell
+from benchmarks.scoring.curves import measures_of
+from benchmarks.scoring.planning import Variances
 from benchmarks.scoring.stat import Stat
 
 FEW_WRITERS = 5
@@ -58,6 +64,12 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
     computation = PROGRESS
     form_template = "annotation/_progress_look.html"
     downloads_template = "annotation/_progress_files.html"
+    published = Published(
+        gettext_lazy("People's joint, mean over sessions"),
+        gettext_lazy("as ten published systems score with oracle documents on a news haystack"),
+        lambda _size: Variances(people=0.0158, items=0.0127, rest=0.0147, n_people=10, n_items=9),
+        is_points=True,
+    )
 
     def options(self, study: Study, query: QueryDict) -> ProgressLook:
         form = look_form(study, query)
@@ -69,6 +81,34 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
     def as_json(self, figures: StudyReport) -> Any:
         return as_json(figures)
 
+    def judged(self, study: Study, options: ProgressLook, figures: StudyReport) -> Judged:
+        domains = study.assignments.order_by().values_list("subtopic__haystack__domain", flat=True)
+        return Judged((options.judge,), frozenset(domains))
+
+    def plannable(self, study: Study) -> Sequence[Plannable]:
+        form = look_form(study, QueryDict())
+        scored = [
+            (result, result.last.score.scores)
+            for result in session_results(sessions=sessions_of(study), judge=form.chosen)
+            if result.counts and result.last is not None and result.last.score is not None
+        ]
+        plannables = []
+        for name in ("joint", "coverage", "citation"):
+            cells = [
+                WriterCell(result.session.annotator_id, result.session.assignment.subtopic_id, value)
+                for result, scores in scored
+                if (value := measures_of(scores)[name]) is not None
+            ]
+            title = _("People's %(score)s, mean over sessions") % {"score": name}
+            plannables.append(mean_of(name, title, "subtopics", cells))
+        return plannables
+
+    def model_answers(self, study: Study) -> Sequence[Answers]:
+        """The texts of models that summarized the subtopics of the study."""
+        subtopics = study.assignments.order_by().values("subtopic")
+        rows = DraftText.objects.filter(draft__subtopic__in=subtopics, is_valid=True)
+        return [Answers(rows, ("draft",))]
+
     def settle(self, study: Study, now: datetime) -> None:
         settling.settle_study(study=study, now=now)
 
@@ -76,11 +116,17 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
         self, request: HttpRequest, study: Study, options: ProgressLook, figures: StudyReport
     ) -> dict[str, Any]:
         form = look_form(study, request.GET)
-        return {"form": form, "files": exports.files(study, form.chosen, timezone.now()).values()}
+        return {
+            "form": form,
+            "files": exports.files(study, form.chosen, timezone.now()).values(),
+        }
 
     def public(self, options: ProgressLook) -> ProgressLook:
         """The same: nobody appears here under another name."""
         return options
+
+    def judged_by(self, figures: StudyReport) -> str:
+        return figures.judge or ""
 
     def called(self, figures: StudyReport) -> str:
         return slugify(figures.study, allow_unicode=True)
@@ -93,12 +139,12 @@ def look_form(study: Study | None, query: QueryDict) -> ViewForm:
     """How to look; a wrong choice, or a judge without verdicts here, falls back to the default one. One query."""
     texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
     with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    digest = judging.default_digest()
-    of_today = Q(name=judging.OFFLINE, config_sha256=digest)
+    digest = judge_versions.default_digest()
+    of_today = Q(name=judge_versions.OFFLINE, config_sha256=digest)
     judges = list(Judge.objects.counted().filter(of_today | with_verdicts))
-    default = next((one for one in judges if one.config_sha256 == digest), None)
+    default = next((judge for judge in judges if judge.config_sha256 == digest), None)
     if default is None:
-        default = judging.default_judge(now=timezone.now())
+        default = judge_versions.default_judge(now=timezone.now())
     return ViewForm.read(query, judges=judges, default=default)
 
 
@@ -111,10 +157,11 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
     curves = Drawing(progress_chart(report), table="sessions")
     if not report.n_counted:
         return Sheet((Note(_none_counted(report)), curves, sessions))
+    final = _final(report)
     return Sheet(
         (
             *_notes(report),
-            Section("final-texts", _("Final texts"), (_final(report),), about=_about_final(report)),
+            Section("final-texts", _("Final texts"), (final, *few_clusters(final)), about=_about_final(report)),
             *_parallel_forms(report),
             curves,
             Section("marks-part", _("Mean at each mark"), (_marks(report),), about=report.rule_text),
@@ -131,8 +178,8 @@ def _none_counted(report: StudyReport) -> str:
 
 def _notes(report: StudyReport) -> Iterator[Note]:
     yield Note(_("Scores from 0 to 100 by judge %(judge)s.") % {"judge": report.judge})
-    if note := description_of(report.judge_kind):
-        yield Note(note)
+    if report.judge_note:
+        yield Note(report.judge_note)
     if report.n_annotators < FEW_WRITERS:
         few = ngettext(
             "%(n)d writer: the figures describe this person only.",
@@ -155,16 +202,16 @@ def _final(report: StudyReport) -> Table:
     measures = (*SCORES, Measure("n_insights", _("Insights"), Unit.COUNT), COUNTED)
     rows = tuple(
         Row(
-            tuple(map(str, AVERAGES[one.average])),
+            tuple(map(str, AVERAGES[mean.average])),
             {
-                **_in_percent(one.stats),
-                "n_insights": one.n_insights,
-                "n": one.n_sessions,
+                **_in_percent(mean.stats),
+                "n_insights": mean.n_insights,
+                "n": mean.n_sessions,
             },
-            url=_on_leaderboard(report, one.average),
+            url=_on_leaderboard(report, mean.average),
             is_people=True,
         )
-        for one in report.final
+        for mean in report.final
     )
     names = (Name("average", _("Average")), Name("where", _("The same figure")))
     return Table("final", _("Final texts"), names, measures, rows)

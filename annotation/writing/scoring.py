@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
-from annotation.writing import growth
+from annotation.writing import growth, packing
 from annotation.writing.drafting import sha256_of
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions, judging
 from benchmarks.models import Document, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
 
@@ -34,7 +34,7 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
         with transaction.atomic():
             summaries = _as_summaries(written=batch, now=now)
             run = judging.request_run(
-                judge=judging.default_judge(now=now), subjects=summaries, reason="session", now=now
+                judge=judge_versions.default_judge(now=now), subjects=summaries, reason="session", now=now
             )
         if run is not None:
             runs.append(run)
@@ -103,7 +103,7 @@ def text_of(written: str) -> str:
 
 def people_system() -> System:
     """The system that stands for people."""
-    system, _ = System.objects.get_or_create(
+    system, _ = System._base_manager.get_or_create(
         key="human", defaults={"kind": System.Kind.HUMAN, "summarizer": "human"}
     )
     return system
@@ -139,10 +139,11 @@ def check_growth(*, now: datetime) -> int:
     finals = _finals(growth_check=None)
     for snapshot in finals:
         session = snapshot.session
-        rows = session.revisions.filter(accepted=True).order_by("rev")
         columns = ("rev", "received_at", "active_ms", "text", "source", "offline_ms")
+        rows = packing.rows_of(packing.Table.REVISIONS, [session.pk], ["accepted", *columns])
+        saves = (growth.Save(*(row[name] for name in columns)) for row in rows if row["accepted"])
         jumps = growth.jumps(
-            (growth.Save(*values) for values in rows.values_list(*columns).iterator(chunk_size=100)),
+            saves,
             started_at=session.started_at or session.created_at,
             may_dictate=bool(session.config.get("may_paste")),
         )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from django.db.models.functions import Coalesce
-
 from annotation import clock
-from annotation.models import DraftRevision, Session, SessionEvent, Snapshot
-from annotation.writing import late, timeline
+from annotation.models import Session, SessionEvent, Snapshot
+from annotation.writing import late, packing, timeline
 from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.earnings import last_known_ms
@@ -20,6 +19,8 @@ from benchmarks.scoring.summhay import InsightScore
 from benchmarks.scoring.text import Line, lines_from_list
 
 MAX_POINTS, MAX_EVENTS = 4000, 500
+_EVENT = ("type", "active_ms", "payload", "happened_at", "at_server")
+_SAVE = ("accepted", "active_ms", "reject_code", "rev")
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     last = result.final or (result.snapshots[-1] if result.snapshots else None)
     checks = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL)
     copied, jumps = checks.values_list("copy_check__lines", "growth_check__jumps").first() or (None, None)
-    events = list(session.events.annotate(at=Coalesce("happened_at", "at_server")).order_by("pk")[:MAX_POINTS])
-    saves = DraftRevision.objects.filter(session=session).order_by("pk")
-    saved = list(saves.values_list("accepted", "active_ms", "reject_code", "rev")[:MAX_POINTS])
+    recorded = packing.rows_of(packing.Table.EVENTS, [session.pk], _EVENT)
+    events = [SessionEvent(**row) for row in islice(recorded, MAX_POINTS)]
+    revisions = packing.rows_of(packing.Table.REVISIONS, [session.pk], _SAVE)
+    saved = [tuple(row[name] for name in _SAVE) for row in islice(revisions, MAX_POINTS)]
     may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
     return {
         "session": session,
@@ -129,8 +131,8 @@ def _timeline(
         for accepted, active_ms, code, rev in saved
     ]
     points += [
-        timeline.PointRow(one.type, one.active_ms, f"{one.type} {_short(one.payload)}", one.happened_at)
-        for one in events
+        timeline.PointRow(event.type, event.active_ms, f"{event.type} {_short(event.payload)}", event.happened_at)
+        for event in events
     ]
     points += [
         timeline.PointRow("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots

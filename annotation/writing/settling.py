@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.db.models.query import QuerySet
 
 from annotation.models import Session, Study
+from annotation.writing import host_clock
 from annotation.writing.locking import locked
 from annotation.writing.snapshots import FilledBy
 
@@ -30,8 +31,11 @@ def settle(*, session: Session, now: datetime) -> Session:
 
 
 def is_due(row: Session, now: datetime) -> bool:
-    """Whether time alone has changed something since the row was written."""
-    return row.state == Session.State.RUNNING and (row.next_due_at is None or row.next_due_at <= now)
+    """Whether time has changed something since the row was written, or this machine's clock was set."""
+    if row.state != Session.State.RUNNING:
+        return False
+    is_past = row.next_due_at is None or row.next_due_at <= now
+    return is_past or host_clock.set_by_ms(row.host_clocks, host_clock.reading()) != 0
 
 
 def settle_due(

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Study
+from annotation.studies.estimates import Design, Estimate, Measured, Sizes
 from annotation.studies.member_views import member_of
 from annotation.studies.scope import study_of, uid_in
 from annotation.studies.views import form_page, work_named
@@ -40,9 +41,10 @@ def study_preview(request: HtmxHttpRequest) -> HttpResponse:
     study = _study_of_form(request)
     form = StudyForm(request.POST, user=request.user, study=study)
     form.is_valid()
+    work = work_named(Study.Kind.WRITING)
     if wants_fragment(request):
-        return page(request, "annotation/_study_preview.html", {"preview": preview_of(form)})
-    return form_page(request, work_named(Study.Kind.WRITING), form, study=study, status=200)
+        return page(request, "annotation/_study_preview.html", work.form_context(form, study))
+    return form_page(request, work, form, study=study, status=200)
 
 
 @requires("annotation.add_study")
@@ -92,6 +94,23 @@ def preview_of(form: StudyForm, study: Study | None = None) -> Preview | None:
     )
     limit_ms = int(data["limit_minutes"] * MS_PER_MINUTE)
     return preview(subtopics=form.chosen_subtopics(), rule=rule, limit_ms=limit_ms)
+
+
+def takes_of(form: StudyForm) -> Estimate | None:
+    """What the sessions of a form take where each lasts to the limit; None while its fields are wrong."""
+    needed = {"subtopics", "haystacks", "sessions_per_subtopic", "limit_minutes", "hourly_rate", "currency"}
+    if not form.is_bound or needed & set(form.errors):
+        return None
+    data, n = form.cleaned_data, len(form.chosen_subtopics())
+    people = data.get("annotators") or ()
+    design = Design(Sizes(n, n, n), data["sessions_per_subtopic"], n_people=len(people))
+    return Estimate(design, float(data["limit_minutes"]), data["hourly_rate"], data["currency"]) if n else None
+
+
+def all_of(takes: Estimate) -> Measured:
+    """All of its sessions, which a mean stands on, whoever else has the subtopic."""
+    design = takes.design
+    return Measured(design.sizes.n_clusters, 1.0, max(design.n_people, design.n_each), design.n_each)
 
 
 def _preview_of_stored(study: Study) -> Preview:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from annotation.clock import Reason
+
 FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap"})
 SEARCHES = frozenset({"search"})
 
@@ -84,7 +86,7 @@ def build(
 
     pauses = []
     for before, after in itertools.pairwise(periods):
-        if before.ended_at is not None:
+        if before.ended_at is not None and before.end_reason != Reason.CLOCK_SET:
             seconds = int((after.started_at - before.ended_at).total_seconds())
             pauses.append(Pause(place(after.acc_before_ms), before.ended_at, seconds, before.end_reason))
     if is_paused and periods and periods[-1].ended_at is not None:
@@ -130,21 +132,21 @@ def changes(before: str, after: str) -> list[Change]:
     end = _common(old[start:][::-1], new[start:][::-1])
     head, tail = new[:start], new[len(new) - end :]
     old, new = old[start : len(old) - end], new[start : len(new) - end]
-    found = [Change("equal", "".join(head))] if head else []
+    parts = [Change("equal", "".join(head))] if head else []
     for kind, a_from, a_to, b_from, b_to in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            found.append(Change("equal", "".join(new[b_from:b_to])))
+            parts.append(Change("equal", "".join(new[b_from:b_to])))
             continue
         if a_from < a_to:
-            found.append(Change("delete", "".join(old[a_from:a_to])))
+            parts.append(Change("delete", "".join(old[a_from:a_to])))
         if b_from < b_to:
-            found.append(Change("insert", "".join(new[b_from:b_to])))
+            parts.append(Change("insert", "".join(new[b_from:b_to])))
     if tail:
-        found.append(Change("equal", "".join(tail)))
-    return found
+        parts.append(Change("equal", "".join(tail)))
+    return parts
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
     """How many words two texts begin with together; comparing only the rest keeps long texts quick."""
     pairs = zip(old, new, strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
+    return next((at for at, (first, other) in enumerate(pairs) if first != other), min(len(old), len(new)))

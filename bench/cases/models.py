@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from bench.driver import Case, Figure, Row
 from bench.site import ROOT, Site
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 
 DELAY_S, AT_A_TIME = 0.2, 32
 
@@ -40,7 +40,7 @@ def judge(address: str, concurrency: int, n_summaries: int) -> dict[str, Any]:
     """What the command reports of a sample of summaries and a judge that shares no answers."""
     name, printed = f"measured {concurrency}", StringIO()
     config = {"base_url": address, "model": name}
-    judging.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())
+    judge_versions.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())
     words = ("run_judge", name, "--sample", str(n_summaries), "--concurrency", str(concurrency), "--json")
     call_command(*words, stdout=printed, stderr=StringIO())
     report: dict[str, Any] = json.loads(printed.getvalue())

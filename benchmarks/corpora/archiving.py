@@ -11,6 +11,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from benchmarks import audit
+from benchmarks.engine import source_datasets
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
 
 PATHS: dict[type[models.Model], str] = {
@@ -56,14 +57,14 @@ def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obst
             related: Any = relation.related_model
             if related._meta.app_label != "benchmarks" and relation.on_delete not in GOES_ALONG:
                 ways[related] = ways.get(related, Q()) | Q(**{f"{relation.field.name}__{path}": value})
-    found = []
+    obstacles = []
     for related, leads_here in ways.items():
         # A row with two ways is found twice by the joins of an OR, so the rows themselves are counted.
         count = related._default_manager.filter(leads_here).order_by().values("pk").distinct().count()
         if count:
             label = str(related._meta.verbose_name_plural if count != 1 else related._meta.verbose_name)
-            found.append(Obstacle(label=label, count=count))
-    return found
+            obstacles.append(Obstacle(label=label, count=count))
+    return obstacles
 
 
 def contents(haystack: Haystack) -> list[Obstacle]:
@@ -79,7 +80,9 @@ def contents(haystack: Haystack) -> list[Obstacle]:
 
 def counted(**rows: models.QuerySet[Any, Any]) -> list[Obstacle]:
     """Count rows by what they are called."""
-    return [Obstacle(label=name.replace("_", " "), count=found.count()) for name, found in rows.items()]
+    return [
+        Obstacle(label=name.replace("_", " "), count=rows_in_use.count()) for name, rows_in_use in rows.items()
+    ]
 
 
 @transaction.atomic
@@ -99,8 +102,10 @@ def delete(*, haystack: Haystack, actor: Any, now: datetime) -> None:
     Raises:
         InUse: work of people stands on it.
     """
-    if found := obstacles(haystack):
-        raise InUse(found)
+    if in_the_way := obstacles(haystack):
+        raise InUse(in_the_way)
     gone = {row.label: row.count for row in contents(haystack)}
     audit.record(actor=actor, action="haystack.deleted", target=haystack, now=now, key=haystack.key, **gone)
     haystack.delete()
+    if haystack.is_source:
+        source_datasets.forget_unused(haystack.dataset)

@@ -34,10 +34,10 @@ def _sign(sign: str) -> str:
 @cache
 def _accented() -> dict[str, list[str]]:
     """Letters with accents, by the small letter without."""
-    found: dict[str, list[str]] = defaultdict(list)
+    accents: dict[str, list[str]] = defaultdict(list)
     for sign in (chr(code) for codes in _ACCENTED_LETTERS for code in codes):
-        found[_bare(sign)].append(sign)
-    return found
+        accents[_bare(sign)].append(sign)
+    return accents
 
 
 def _bare(sign: str) -> str:

@@ -17,7 +17,7 @@ from benchmarks.leaderboard.board import scored_summaries
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.facts import contents, totals
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
@@ -96,7 +96,8 @@ def system_look(haystack: Haystack) -> tuple[SystemLook, Judge | None]:
 
 def _system_facts(look: SystemLook) -> object:
     summaries = Summary.objects.filter(haystack=look.haystack).counted()
-    return totals(summaries, Verdict.objects.filter(summary__haystack=look.haystack, judge=look.judge))
+    rows = totals(summaries, Verdict.objects.filter(summary__haystack=look.haystack, judge=look.judge))
+    return rows, contents(Haystack.objects.filter(pk=look.haystack))
 
 
 def system_table(look: SystemLook) -> SystemTable:
@@ -165,8 +166,8 @@ class SummaryRow:
 
     def stat(self, name: str) -> float | None:
         """One of the judge's measures, if it has a value."""
-        found = self.score.scores.measure(name) if self.score else None
-        return found.value if found else None
+        measure = self.score.scores.measure(name) if self.score else None
+        return measure.value if measure else None
 
 
 SCORES = ("coverage", "citation", "joint")
@@ -304,13 +305,13 @@ def _total(
     """The scores of a summary by one judge, None until it has judged every insight."""
     if len(verdicts) < len(insights):
         return None
-    given = {
+    judged = {
         str(row.insight_id): summhay.Verdict(summhay.Coverage(row.coverage), tuple(row.lines))
         for row in verdicts
         if row.is_valid and row.coverage
     }
     golds = [(str(insight.pk), frozenset(insight.gold_documents)) for insight in insights]
-    return summhay.score_summary(golds, given, lines) if given else None
+    return summhay.score_summary(golds, judged, lines) if judged else None
 
 
 def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Retrieval
+from benchmarks.retrieval.keywords import CONTENT
 from benchmarks.retrieval.registry import RETRIEVERS
 
 NAMES = {
@@ -33,15 +34,24 @@ ALL_DOCUMENTS = {
 }
 """Orders of the full context, by their names in published files."""
 SHORT = {
-    "is_sublinear": gettext_lazy("dampened counts"),
     "base_url": gettext_lazy("at"),
 }
+PHRASES = {
+    ("is_sublinear", True): gettext_lazy("dampened counts"),
+    ("with_subtopic", False): gettext_lazy("query alone"),
+    ("words", CONTENT): gettext_lazy("content words"),
+}
+"""Settings that are called by what they mean."""
 
 
 def in_words(name: str, settings: Mapping[str, Any]) -> str:
     """A retriever with these settings: “BM25 (k1 2.0)”, “embeddings (model e5)”."""
-    usual = {one.name: one.default for one in fields(RETRIEVERS[name])} if name in RETRIEVERS else {}  # type: ignore[arg-type]
-    changed = [f"{SHORT.get(key, key)} {value}" for key, value in settings.items() if usual.get(key) != value]
+    usual = {field.name: field.default for field in fields(RETRIEVERS[name])} if name in RETRIEVERS else {}  # type: ignore[arg-type]
+    changed = [
+        str(PHRASES.get((key, value)) or f"{SHORT.get(key, key)} {value}")
+        for key, value in settings.items()
+        if usual.get(key) != value
+    ]
     title = str(NAMES.get(name, name))
     return f"{title} ({', '.join(changed)})" if changed else title
 
@@ -56,12 +66,17 @@ def names_of(references: Iterable[str]) -> dict[str, str]:
         return {reference: str(ALL_DOCUMENTS[reference]) for reference in references}
     rows = Retrieval.objects.order_by().values_list("retriever", "version", "settings").distinct()
     known = {f"{name}@{version}": in_words(name, settings) for name, version, settings in rows}
-    words = {one: str(ALL_DOCUMENTS.get(one) or known.get(one, one)) for one in references}
+    words = {
+        reference: str(ALL_DOCUMENTS.get(reference) or known.get(reference, reference)) for reference in references
+    }
     alike = Counter(words.values())
-    with_origin = {one: _with_origin(one, text) if alike[text] > 1 else text for one, text in words.items()}
+    with_origin = {
+        reference: _with_origin(reference, text) if alike[text] > 1 else text for reference, text in words.items()
+    }
     alike = Counter(with_origin.values())
     return {
-        one: f"{text} ({one.partition('@')[2]})" if alike[text] > 1 else text for one, text in with_origin.items()
+        reference: f"{text} ({reference.partition('@')[2]})" if alike[text] > 1 else text
+        for reference, text in with_origin.items()
     }
 
 

@@ -15,7 +15,7 @@ from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
 KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")
 SHOWN = 20
 SHOWN_ALONE = 200
-AROUND = 90
+MARGIN = 90
 SHORTEST = 2
 
 
@@ -51,16 +51,16 @@ def search(text: str, *, only: str = "") -> list[Hits]:
     if len(text.strip()) < SHORTEST:
         return []
     kinds = [only] if only in KINDS else list(KINDS)
-    found = [_find(kind, text.strip(), SHOWN_ALONE if only in KINDS else SHOWN) for kind in kinds]
-    return [hits for hits in found if hits.n_found or only]
+    by_kind = [_find(kind, text.strip(), SHOWN_ALONE if only in KINDS else SHOWN) for kind in kinds]
+    return [hits for hits in by_kind if hits.n_found or only]
 
 
 def _find(kind: str, text: str, limit: int) -> Hits:
     pattern = pattern_of(text)
     rows = _matching(kind, pattern)
-    found = list(rows.values_list("pk", flat=True))
-    shown = rows.filter(pk__in=found[:limit])
-    return Hits(kind=kind, n_found=len(found), rows=tuple(_hit(kind, row, pattern) for row in shown))
+    pks = list(rows.values_list("pk", flat=True))
+    shown = rows.filter(pk__in=pks[:limit])
+    return Hits(kind=kind, n_found=len(pks), rows=tuple(_hit(kind, row, pattern) for row in shown))
 
 
 def _matching(kind: str, pattern: str) -> QuerySet[Any]:
@@ -84,7 +84,7 @@ def _matching(kind: str, pattern: str) -> QuerySet[Any]:
 def _hit(kind: str, row: Any, pattern: str) -> Hit:
     haystack = row if kind == "haystacks" else row.subtopic.haystack if kind == "insights" else row.haystack
     label, body = _texts(kind, row)
-    before, match, after = _around(body, pattern)
+    before, match, after = _excerpt(body, pattern)
     return Hit(
         haystack=haystack,
         label=label,
@@ -109,13 +109,13 @@ def _texts(kind: str, row: Any) -> tuple[str, str]:
     return f"{row.system} – {row.subtopic.name}", row.text
 
 
-def _around(body: str, pattern: str) -> tuple[str, str, str]:
-    found = re.search(pattern, body)
-    if found is None:
-        return body[: 2 * AROUND], "", "…" if len(body) > 2 * AROUND else ""
-    start, end = max(0, found.start() - AROUND), min(len(body), found.end() + AROUND)
+def _excerpt(body: str, pattern: str) -> tuple[str, str, str]:
+    match = re.search(pattern, body)
+    if match is None:
+        return body[: 2 * MARGIN], "", "…" if len(body) > 2 * MARGIN else ""
+    start, end = max(0, match.start() - MARGIN), min(len(body), match.end() + MARGIN)
     return (
-        ("…" if start else "") + body[start : found.start()],
-        found[0],
-        body[found.end() : end] + ("…" if end < len(body) else ""),
+        ("…" if start else "") + body[start : match.start()],
+        match[0],
+        body[match.end() : end] + ("…" if end < len(body) else ""),
     )

@@ -10,6 +10,7 @@ from django.db.models import Count, Sum
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -19,6 +20,9 @@ from benchmarks.corpora import archiving as corpora
 from benchmarks.corpora import queries as browse
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.corpora.searching import KINDS, search
+from benchmarks.engine.scopes import studies
+from benchmarks.engine.source_datasets import tasks_of
+from benchmarks.grouping import move_haystacks
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
@@ -27,6 +31,7 @@ from benchmarks.querysets import HaystackQuerySet
 from benchmarks.results.stored import look_up
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights
+from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires, wanted
@@ -67,9 +72,11 @@ class HaystackList(ListPage):
         rows = Haystack.objects.archived() if archived else Haystack.objects.current()
         sources = rows.search(query.get("q", "").strip()).sources().order_by("dataset").values("dataset")
         rows = rows.filter(dataset=dataset) if dataset else rows.without_sources()
+        is_of_sources = bool(dataset) and not archived and rows.sources().exists()
         self.extra_context = {
             "dataset": dataset,
-            "is_of_sources": bool(dataset) and not archived and rows.sources().exists(),
+            "is_of_sources": is_of_sources,
+            "task": tasks_of([dataset])[dataset] if is_of_sources else None,
             "sources": [] if dataset else sources.annotate(n=Count("pk"), n_words=Sum("n_words")),
             "archived": archived,
             "n_archived": 0 if archived else Haystack.objects.archived().count(),
@@ -84,12 +91,13 @@ haystack_list = HaystackList.for_users_with(VIEW)
 @requires(VIEW)
 def haystack_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One haystack: subtopics, systems, documents."""
-    haystack = get_object_or_404(Haystack.objects.select_related("created_by"), uid=uid)
+    haystack = get_object_or_404(Haystack.objects.select_related("created_by", "group"), uid=uid)
     find = request.GET.get("q", "").strip()
     documents = browse.document_rows(haystack, find=find)
     context: dict[str, Any] = {"haystack": haystack, "find": find, "documents": documents}
     context["is_mine"] = may_change(request.user, haystack)
     if not wants_fragment(request):
+        context["may_move"] = context["is_mine"] and may_choose()
         context["subtopics"] = haystack.subtopics.with_counts().order_by("number")
         look, context["judge"] = browse.system_look(haystack)
         context["shown"] = shown = look_up(browse.SYSTEMS, look, now=timezone.now())
@@ -188,11 +196,11 @@ def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
     """Find a text in all corpora."""
     find = request.GET.get("q", "").strip()
     only = request.GET.get("in", "")
-    found = search(find, only=only)
-    seen = {hit.haystack.pk: hit.haystack for hits in found if hits.kind == "insights" for hit in hits.rows}
+    results = search(find, only=only)
+    seen = {hit.haystack.pk: hit.haystack for hits in results if hits.kind == "insights" for hit in hits.rows}
     if seen:
         saw_insights(request.user, *seen.values())
-    context = {"find": find, "only": only, "kinds": KINDS, "found": found}
+    context = {"find": find, "only": only, "kinds": KINDS, "found": results}
     return page(request, "benchmarks/corpora_search.html", context, part="results")
 
 
@@ -218,6 +226,34 @@ def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     message = _("“%(title)s” is archived.") if is_archived else _("“%(title)s” is restored.")
     messages.success(request, message % {"title": haystack.title})
     return redirect("benchmarks:haystack-detail", haystack.uid)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.change_haystack")
+def haystack_group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Give a haystack to another research group."""
+    haystack = get_object_or_404(Haystack.objects.select_related("group"), uid=uid)
+    refuse_others(request.user, haystack, words=_("Whoever imported this haystack, or an admin, can move it."))
+    return move_page(
+        request,
+        thing=haystack.title,
+        group=haystack.group,
+        along=(
+            _("Its documents, insights, summaries and verdicts."),
+            _("Questions about it, and the synthesis that it came from."),
+            _("Runs of judges and summarizers on it."),
+        ),
+        back=reverse("benchmarks:haystack-detail", args=[haystack.uid]),
+        move=lambda to: move_haystacks(
+            rows=[haystack],
+            to=to,
+            users=studies().elsewhere(
+                of=to, haystacks=[haystack.pk], questions=haystack.questions.values_list("pk", flat=True)
+            ),
+            by=request.user,
+            now=timezone.now(),
+        ),
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

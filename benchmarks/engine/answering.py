@@ -91,10 +91,10 @@ class Answering:
 
     def open_next(self, items: Sequence[JudgeRunItem]) -> None:
         """Queue what is not answered on these items, and close those on which everything is."""
-        asked = self.task.questions(
+        questions_by_item = self.task.questions(
             judge=self.run.judge, config=self.config, items=items, repeats=self.run.repeats
         )
-        for pk, questions in asked.items():
+        for pk, questions in questions_by_item.items():
             self.n_open[pk] = len(questions)
             for question in questions:
                 self.queue.append(Waiting(question, ledger.format_of(question, self.response_format)))
@@ -134,7 +134,10 @@ class Answering:
                 ledger.close(outcomes=[(answer.call, reply) for answer, reply in read], now=now)
             final = [answer for answer, _ in read if answer.again is None and _is_answered(answer)]
             self.task.store_all(
-                [(one.waiting.question, one.answers, Origin(self.run, now, one.call)) for one in final]
+                [
+                    (settled.waiting.question, settled.answers, Origin(self.run, now, settled.call))
+                    for settled in final
+                ]
             )
             settled = Counter(self.item_of(answer.waiting.question).pk for answer in final)
             answered = [item for item in self.items.values() if 0 < settled[item.pk] == self.n_open[item.pk]]

@@ -1,4 +1,4 @@
-"""Experiments of position: drafts of sources whose documents are arranged, among documents of other sources."""
+"""Experiments on sources: drafts whose documents are arranged, among those of other sources, or cut."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.engine.summarizing import NotPossible, Source, bullets_of
+from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine.summarizing import Source, ask
 from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
 from benchmarks.scoring.position.rouge import rouge
-from benchmarks.summarizers.arrangements import AT, Arrangement, drawn_others, in_turn
+from benchmarks.summarizers.arrangements import AT, BY_FILE, RELEVANCE, Arrangement, drawn_others, in_turn
+from benchmarks.summarizers.token_budget import counted_by, filled
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Arranged(Source):
         ]
         if not fitting:
             raise NotPossible(
-                _("No source here can be shown as %(name)s; infilling takes sources of just so many documents.")
+                _(
+                    "No source here can be shown as %(name)s; infilling and the first documents take sources of "
+                    "just so many."
+                )
                 % {"name": self.order}
             )
         return fitting
@@ -59,18 +64,15 @@ class Arranged(Source):
     def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
         """Documents of the same dataset, drawn by seed, around those of each source; at most five queries."""
         numbers, pools = _documents(subjects)
-        relevant = _relevant(subjects) if self.arrangement.kind == AT else {}
-        n_bullets = bullets_of(judge, subjects)
-        return [
-            self._draft(
-                subtopic,
-                numbers[subtopic.haystack_id],
-                pools[subtopic.haystack.dataset],
-                relevant,
-                n_bullets[subtopic.pk],
-            )
+        relevant = relevant_in(subjects, self.arrangement.by) if self.arrangement.kind == AT else {}
+        drafts = [
+            self._draft(subtopic, numbers[subtopic.haystack_id], pools[subtopic.haystack.dataset], relevant)
             for subtopic in subjects
         ]
+        if self.arrangement.tokens is not None:
+            _cut(drafts, self.arrangement.tokens)
+        ask(judge, drafts)
+        return drafts
 
     def _draft(
         self,
@@ -78,7 +80,6 @@ class Arranged(Source):
         numbers: Sequence[int],
         pool: Mapping[int, Sequence[int]],
         relevant: Mapping[int, int],
-        n_bullets: int | None,
     ) -> Draft:
         n_others = self.arrangement.n_others
         haystack = subtopic.haystack
@@ -95,7 +96,6 @@ class Arranged(Source):
             documents=self.arrangement.shown(numbers, list(others), relevant=chosen or numbers[0]),
             others=others,
             relevant=chosen,
-            n_bullets=n_bullets,
         )
 
 
@@ -112,9 +112,10 @@ class InTurn(Source):
         """The name of the experiment."""
         return self.order
 
-    def scope(self, name: str) -> dict[str, Any]:
+    def scope(self, name: str, judge: Judge) -> dict[str, Any]:
         """The dataset by its name, and all arrangements."""
-        return {"haystack": name, "retrievers": [part.setting for part in self.parts]}
+        about = {"haystack": name, "retrievers": [part.setting for part in self.parts]}
+        return about | ({"cut_by": counted_by()} if self.parts[0].arrangement.tokens else {})
 
     def fitting(self, subjects: Sequence[Subtopic]) -> list[Subtopic]:
         """Those of sources that can be shown like this, which depends on the experiment only.
@@ -138,19 +139,47 @@ def _documents(subtopics: Sequence[Subtopic]) -> tuple[dict[int, list[int]], dic
     return numbers, pools
 
 
-def _relevant(subtopics: Sequence[Subtopic]) -> dict[int, int]:
-    """The number of the document that says most of the reference, by ROUGE-1 F1; the first of equals."""
+def relevant_in(subtopics: Sequence[Subtopic], measure: str) -> dict[int, int]:
+    """The number of the document that is most like the reference, by subtopic; the first of equals.
+
+    Raises:
+        NotPossible: the file does not say how relevant each of several documents is.
+    """
     numbers = {subtopic.pk: 1 for subtopic in subtopics if subtopic.haystack.n_documents == 1}
     several = [subtopic for subtopic in subtopics if subtopic.pk not in numbers]
-    texts: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    rows = Document.objects.filter(haystack__in=[subtopic.haystack_id for subtopic in several]).order_by("number")
-    for haystack, number, text in rows.values_list("haystack", "number", "text"):
-        texts[haystack].append((number, text))
     references = references_of([subtopic.pk for subtopic in several])
+    documents: dict[int, list[Document]] = defaultdict(list)
+    rows = Document.objects.filter(haystack__in=[subtopic.haystack_id for subtopic in several])
+    for document in rows.order_by("number"):
+        documents[document.haystack_id].append(document)
     for subtopic in several:
         likeness = {
-            number: rouge([text], references[subtopic.pk])["rouge1"]
-            for number, text in texts[subtopic.haystack_id]
+            document.number: _likeness(document, references[subtopic.pk], measure)
+            for document in documents[subtopic.haystack_id]
         }
         numbers[subtopic.pk] = max(likeness, key=lambda number: (likeness[number], -number))
     return numbers
+
+
+def _likeness(document: Document, reference: Sequence[str], measure: str) -> float:
+    if measure != BY_FILE:
+        return rouge([document.text], reference)[measure]
+    if RELEVANCE not in document.metadata:
+        raise NotPossible(
+            _("The file of %(key)s does not say how relevant its documents are (“relevance”).")
+            % {"key": document.haystack.key}
+        )
+    return float(document.metadata[RELEVANCE])
+
+
+def _cut(drafts: Sequence[Draft], tokens: int) -> None:
+    """Show of each source what fits into so many tokens, as they are counted here."""
+    texts: dict[tuple[int, int], str] = {}
+    rows = Document.objects.filter(haystack__in=[draft.subtopic.haystack_id for draft in drafts])
+    for haystack, number, text in rows.values_list("haystack", "number", "text"):
+        texts[haystack, number] = text
+    for draft in drafts:
+        haystack = draft.subtopic.haystack_id
+        passages = ((number, texts[haystack, number]) for number in draft.documents)
+        draft.documents, cut = filled(passages, tokens, tokens=counted_by())
+        draft.cut = cut.as_mapping() if cut else {}

@@ -33,7 +33,7 @@ MOST_IN_LINE = 4 * MOST_BYTES
 
 
 @dataclass(frozen=True)
-class Found:
+class RepliesRead:
     """What was in the files of replies, in lines, and what is left of the batch.
 
     Lines `repeated` an answer that was there, were about `unknown` requests, or were `unreadable`. `missing` are
@@ -53,12 +53,12 @@ class Found:
 
     def as_json(self) -> dict[str, Any]:
         """The counts, as `manage.py batch` prints them."""
-        counts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "batch"}
+        counts = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "batch"}
         is_closed = self.batch.state == Batch.State.CLOSED
         return {"batch": str(self.batch.uid), "run": str(self.batch.run.uid), "is_closed": is_closed, **counts}
 
 
-def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> Found:
+def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> RepliesRead:
     """Store the replies that lie in the folder of a batch, and answer its items from them; again changes nothing.
 
     Replies are lines of any `.jsonl` files in it but those of the requests, in any order. With `gives_up` requests
@@ -87,7 +87,7 @@ def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) 
     left = runs.finish(run=batch.run, now=clock(), states=runs.OPEN)
     names = ("lines", "answered", "failed", "repeated", "unknown", "unreadable")
     by_name = {name: counts[name] for name in names}
-    return Found(batch=batch, **by_name, missing=missing, done=n_done, open=left.n_pending)
+    return RepliesRead(batch=batch, **by_name, missing=missing, done=n_done, open=left.n_pending)
 
 
 def _batch_in(folder: Path) -> Batch:

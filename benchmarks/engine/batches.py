@@ -201,28 +201,30 @@ class OnFile(Answering):
         """Keys of the items that wait for replies to files."""
         while self.queue and not self.stopped:
             ready = [self.queue.popleft() for _ in range(min(AT_ONCE, len(self.queue)))]
-            asked = {
+            question_of_request = {
                 id(request): (waiting, request) for waiting in ready for request in [self.request_of(waiting)]
             }
             with transaction.atomic():
-                found = ledger.claim(
+                claim = ledger.claim(
                     run=self.run,
                     config=self.config,
-                    wanted=[request for _, request in asked.values()],
-                    room=len(asked) if self.send is not None else 0,
+                    wanted=[request for _, request in question_of_request.values()],
+                    room=len(question_of_request) if self.send is not None else 0,
                     now=self.clock(),
                     batch=self.batch,
                     states=runs.OPEN,
                 )
-            for request, _call in found.to_send:
+            for request, _call in claim.to_send:
                 assert self.send is not None  # noqa: S101  without it there is no room
                 self.send(request)
-            out = [request for request, _call in found.to_send] + ([] if self.send is not None else found.on_file)
-            self.waiting |= {self.item_of(asked[id(request)][0].question).pk for request in out}
-            kept = kept_replies([call for _, call in found.answered])
-            self.take([(asked[id(request)][0], call, kept[call.pk]) for request, call in found.answered])
-            self.stopped = found.pause_because or (NO_ROOM if found.is_short else "")
-            if found.is_stopped:
+            out = [request for request, _call in claim.to_send] + ([] if self.send is not None else claim.on_file)
+            self.waiting |= {self.item_of(question_of_request[id(request)][0].question).pk for request in out}
+            kept = kept_replies([call for _, call in claim.answered])
+            self.take(
+                [(question_of_request[id(request)][0], call, kept[call.pk]) for request, call in claim.answered]
+            )
+            self.stopped = claim.pause_because or (NO_ROOM if claim.is_short else "")
+            if claim.is_stopped:
                 self.stopped = STOPPED
         return self.waiting
 

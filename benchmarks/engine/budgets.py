@@ -256,6 +256,6 @@ def _dollars(price: ModelPrice, tokens: tuple[int, int]) -> Decimal:
 def _worst_price(prices: costs.Prices, *, base_url: str, model: str, now: datetime) -> list[ModelPrice]:
     """The prices of today and tomorrow: an answer is paid at that of the day on which it comes."""
     today: date = now.astimezone(UTC).date()
-    found = prices.of(base_url=base_url, model=model, day=today)
+    current = prices.of(base_url=base_url, model=model, day=today)
     later = prices.of(base_url=base_url, model=model, day=today + timedelta(days=1))
-    return [price for price in (found, later) if price is not None] if found is not None else []
+    return [price for price in (current, later) if price is not None] if current is not None else []

@@ -88,7 +88,7 @@ def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
     by_judge: dict[int, list[Any]] = {}
     for row in rows:
         by_judge.setdefault(row["run__judge"], []).append(row)
-    return {judge: _total(own, prices) for judge, own in by_judge.items()}
+    return {judge: _total(by_judge_costs, prices) for judge, by_judge_costs in by_judge.items()}
 
 
 def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:

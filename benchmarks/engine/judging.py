@@ -1,4 +1,4 @@
-"""Judges, and what they are asked: a run is rows, a worker claims them in batches, nothing is asked twice.
+"""What judges are asked: a run is rows, a worker claims them in batches, nothing is asked twice.
 
 The rules of a single judgment live in `benchmarks.judges`, claims in `runs`, and what is special to a task in
 `tasks`. An item that the judge fails on is found alone; the rest of its batch is stored.
@@ -6,8 +6,6 @@ The rules of a single judgment live in `benchmarks.judges`, claims in `runs`, an
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,28 +14,21 @@ from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Max
 
 from benchmarks import audit
 from benchmarks.engine import juries, runs, sending
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges import registry
-from benchmarks.judges.jury import JuryConfig, WrongJury
-from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import Generator, Judge, JudgeRun, JudgeRunItem, Summarizer
-from benchmarks.owning import NotYours, may_add
-from benchmarks.scoring.summhay import Score
+from benchmarks.grouping import group_run
+from benchmarks.judges.jury import WrongJury
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 
 BATCH = 200
 BATCH_OF_MODELS = 120
 """Items in a claim where every answer is a request; some seven insights each."""
-
-OFFLINE = "lexical"
-"""The name of the offline judge with its defaults."""
-
-OF_ROLE: dict[str, type[Judge]] = {Judge.Role.SUMMARIZER: Summarizer, Judge.Role.GENERATOR: Generator}
+BATCH_OF_SEARCHES = 16
+"""The same where each takes several searches of some seconds."""
 
 Clock = Callable[[], datetime]
 
@@ -70,125 +61,6 @@ class ModelOptions:
         if dollars is not None and not (dollars.is_finite() and dollars >= 0):
             raise ValueError(f"--budget {budget} is not a number of dollars.")
         return cls(concurrency, repeats, dollars)
-
-
-def config_hash(config: Mapping[str, Any]) -> str:
-    """Hash a judge's configuration, independent of the order of its keys."""
-    return hashlib.sha256(json.dumps(config, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def ensure_judge(
-    *,
-    name: str,
-    kind: str,
-    config: Mapping[str, Any],
-    now: datetime,
-    note: str = "",
-    role: str = Judge.Role.JUDGE,
-    by: Any = None,
-) -> Judge:
-    """Return the judge or summarizer of this name and configuration; a new configuration is a new version.
-
-    Where there is one already it takes no turn to write, so that pages may ask.
-
-    Raises:
-        NotYours: there are versions of this name, none of them made by `by`.
-    """
-    digest = config_hash(config)
-    versions = OF_ROLE.get(role, Judge).objects.filter(name=name)
-    same = versions.filter(kind=kind, config_sha256=digest)
-    known: Judge | None = same.first()
-    if known is not None:
-        return known
-    with transaction.atomic():
-        if (known := same.first()) is not None:
-            return known
-        latest = versions.aggregate(latest=Max("version"))["latest"] or 0
-        if latest and not may_add(by, versions):
-            raise NotYours(f"Somebody else made “{name}”. They or an admin can change it; choose another name.")
-        made: Judge = versions.create(
-            role=role,
-            name=name,
-            version=latest + 1,
-            kind=kind,
-            config=dict(config),
-            config_sha256=digest,
-            note=note,
-            created_by=by,
-            created_at=now,
-        )
-        return made
-
-
-def default_digest() -> str:
-    """The hash of the configuration of the default judge."""
-    return config_hash(registry.lexical_config())
-
-
-def default_judge(*, now: datetime) -> Judge:
-    """Return the offline judge as the code of today configures it."""
-    return ensure_judge(name=OFFLINE, kind=Judge.Kind.LEXICAL, config=registry.lexical_config(), now=now)
-
-
-@transaction.atomic
-def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datetime) -> Judge:
-    """A model judge, or the next version of it when the configuration differs.
-
-    Raises:
-        NotYours: somebody else has a judge of this name.
-    """
-    judge = ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, by=by, now=now)
-    audit.record(actor=by, action="judge.saved", target=judge, now=now, version=judge.version)
-    return judge
-
-
-@transaction.atomic
-def set_published_cost(*, judge: Judge, dollars: Decimal | None, by: Any, now: datetime) -> None:
-    """Write what the verdicts of an imported judge cost whoever published them; None takes it back.
-
-    Raises:
-        ValueError: the judge was not imported, so its calls tell what it cost.
-    """
-    if judge.kind != Judge.Kind.IMPORTED:
-        raise ValueError(f"{judge} was not imported.")
-    judge.published_cost = dollars
-    judge.save(update_fields=["published_cost"])
-    audit.record(
-        actor=by, action="judge.cost_set", target=judge, now=now, cost="" if dollars is None else str(dollars)
-    )
-
-
-@transaction.atomic
-def save_jury(
-    *,
-    name: str,
-    members: Sequence[Judge],
-    score: Score = Score.LABEL,
-    now: datetime,
-    by: Any = None,
-    note: str = "",
-    must_judge: bool = False,
-) -> Judge:
-    """A jury of these judges, or the next version of it when they or the score differ.
-
-    Raises:
-        WrongJury: these judges make no jury, it has no name or that of a judge of another kind, or, where it
-            `must_judge` at once, there is nothing yet that all members have judged.
-        NotYours: somebody else has a jury of this name.
-    """
-    name = name.strip()
-    if not 1 <= len(name) <= 120:
-        raise WrongJury("A jury has a name of 1 to 120 characters.")
-    juries.check_members(members)
-    config = JuryConfig(tuple(str(judge.uid) for judge in members), score)
-    if name == OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.JURY).exists():
-        raise WrongJury(f"“{name}” is the name of a judge of another kind.")
-    if must_judge and not juries.have_common(members):
-        raise WrongJury("No insight was judged by all of its members; run them first (run_judge).")
-    jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, by=by, now=now)
-    if by is not None:
-        audit.record(actor=by, action="judge.saved", target=jury, now=now, version=jury.version)
-    return jury
 
 
 # Asking for a run
@@ -242,6 +114,7 @@ def request_run(
         audit.record(actor=requested_by, action="run.requested", target=run, now=now, **counted)
     items = [JudgeRunItem(run=run, **{kind.subject: subject}) for subject in waiting]
     JudgeRunItem.objects.bulk_create(items, batch_size=500)
+    group_run(run)
     return run
 
 
@@ -299,7 +172,7 @@ def missing(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int = 
     counts = TASKS[task].counts(judge=judge, subjects=list(wanted.values()), repeats=repeats)
     waiting = runs.waiting_items(judge=judge, task=task)
     queued = set(waiting.values_list(TASKS[task].subject, flat=True))
-    unanswered = {pk for pk, one in counts.items() if one.n_there < one.n_asked} - queued
+    unanswered = {pk for pk, count in counts.items() if count.n_there < count.n_asked} - queued
     return [subject for pk, subject in wanted.items() if pk in unanswered]
 
 
@@ -321,7 +194,8 @@ def run_pending(
     it again tries them again, `runs.MAX_ATTEMPTS` times in all.
     """
     errors: dict[int, Exception] = {}
-    n_most = BATCH_OF_MODELS if run.judge.kind == Judge.Kind.OPENAI else BATCH
+    of_kind = {Judge.Kind.OPENAI: BATCH_OF_MODELS, Judge.Kind.SEARCH: BATCH_OF_SEARCHES}
+    n_most = of_kind.get(Judge.Kind(run.judge.kind), BATCH)
     is_begun = False
 
     def claim() -> list[JudgeRunItem]:
@@ -351,8 +225,8 @@ def finish_runs(
 ) -> list[JudgeRun]:
     """Work on all unfinished runs of a judge; what it fails on is tried again, then counted as failed."""
     uids = runs.unfinished_runs(now=clock(), judge=judge, task=task)
-    found = list(JudgeRun.objects.filter(uid__in=uids).select_related("judge").order_by("created_at"))
-    for run in found:
+    finished = list(JudgeRun.objects.filter(uid__in=uids).select_related("judge").order_by("created_at"))
+    for run in finished:
         report = partial(progress, run) if progress else None
         for attempt in range(1, runs.MAX_ATTEMPTS + 1):
             try:
@@ -363,7 +237,7 @@ def finish_runs(
                 say(f"{type(error).__name__}: {error} ({again})")
         else:
             run_pending(run=run, clock=clock)
-    return found
+    return finished
 
 
 def _judge_batch(
@@ -398,7 +272,8 @@ def _judge_batch(
 
 def _answer_offline(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Clock) -> dict[int, Exception]:
     """Ask outside any transaction, then store answers and item states together."""
-    store = TASKS[run.task].answer_offline(judge=run.judge, items=items)
+    keep = runs.keeper(run=run, items=items, clock=clock)
+    store = TASKS[run.task].answer_offline(judge=run.judge, items=items, keep=keep)
     with transaction.atomic():
         store(Origin(run, clock()))
         runs.mark_done(run=run, items=items)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from benchmarks.judges.base import digest
-from benchmarks.judges.jury import Combined, JuryConfig, WrongJury, combine
-from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.judges.jury import Combined, JuryConfig, JuryRule, WrongJury, combine
+from benchmarks.models import Judge, Subtopic, Summary, Verdict
 from benchmarks.scoring.summhay import Coverage
-from benchmarks.scoring.summhay import Verdict as Given
+from benchmarks.scoring.summhay import Verdict as MemberVerdict
 
 Place = tuple[int, int]
 """A summary and an insight, by primary key."""
@@ -51,6 +51,19 @@ def check_members(judges: Iterable[Judge]) -> None:
             raise WrongJury(f"{judge} was archived.")
 
 
+def config_of(members: Sequence[Judge], rule: JuryRule) -> JuryConfig:
+    """The configuration of a jury of these judges.
+
+    Raises:
+        WrongJury: one of them should count two thirds, and not exactly one is an offline judge.
+    """
+    offline = [str(judge.uid) for judge in members if judge.kind == Judge.Kind.LEXICAL]
+    if rule is JuryRule.TWO_THIRDS and len(offline) != 1:
+        raise WrongJury(f"By two thirds a jury has exactly one offline judge, not {len(offline)}.")
+    uids = tuple(str(judge.uid) for judge in members)
+    return JuryConfig.by_rule(uids, rule, offline=offline[0] if offline else "")
+
+
 def have_common(members: Collection[Judge]) -> bool:
     """Whether there is an insight on which every member has an answer; one query."""
     rows = Verdict.objects.filter(judge__in=members, repeat=0).order_by().values("summary", "insight")
@@ -87,7 +100,7 @@ def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]
 
 def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdict:
     usable = [
-        Given(Coverage(answer.coverage), tuple(answer.lines), answer.probabilities)
+        MemberVerdict(Coverage(answer.coverage), tuple(answer.lines), answer.probabilities)
         for answer in answers
         if answer.is_valid and answer.coverage
     ]
@@ -115,17 +128,43 @@ def names_of_haystack(key: str, source: str | None) -> frozenset[str]:
 
 
 def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:
-    """{judge pk: keys of the haystacks whose labels it, or a member of it, was fitted on}; at most one query."""
-    keys_of: dict[int, frozenset[str]] = {}
+    """{judge pk: keys of the haystacks whose labels it, or a member of it, has seen}; at most two queries.
+
+    It was fitted on them, or its prompt has examples of what people said there.
+    """
     members = {judge.pk: judge.config["members"] for judge in judges if judge.kind == Judge.Kind.JURY}
-    of_members: dict[str, frozenset[str]] = {}
+    by_uid: dict[str, Judge] = {}
     if members:
-        wanted = Judge.objects.filter(uid__in={uid for uids in members.values() for uid in uids})
-        of_members = {str(judge.uid): frozenset(judge.config.get("fitted_on", ())) for judge in wanted}
-    for judge in judges:
-        of_its_members = [of_members.get(uid, frozenset()) for uid in members.get(judge.pk, ())]
-        keys_of[judge.pk] = frozenset(judge.config.get("fitted_on", ())).union(*of_its_members)
-    return keys_of
+        rows = Judge.objects.filter(uid__in={uid for uids in members.values() for uid in uids})
+        by_uid = {str(judge.uid): judge for judge in rows}
+    seen = _seen_by([*judges, *by_uid.values()])
+    return {
+        judge.pk: seen[judge.pk].union(
+            *(seen[by_uid[uid].pk] for uid in members.get(judge.pk, ()) if uid in by_uid)
+        )
+        for judge in judges
+    }
+
+
+def _seen_by(judges: Collection[Judge]) -> dict[int, frozenset[str]]:
+    """The same without what members have seen; a query where prompts have examples."""
+    shown = {judge.pk: _subtopics_shown(judge) for judge in judges}
+    haystack_of: dict[str, str] = {}
+    if wanted := frozenset[str]().union(*shown.values()):
+        rows = Subtopic.objects.filter(uid__in=wanted).values_list("uid", "haystack__key")
+        haystack_of = {str(uid): key for uid, key in rows}
+    return {
+        judge.pk: frozenset(judge.config.get("fitted_on", ())).union(
+            haystack_of[uid] for uid in shown[judge.pk] if uid in haystack_of
+        )
+        for judge in judges
+    }
+
+
+def _subtopics_shown(judge: Judge) -> frozenset[str]:
+    """The public ids of the subtopics that examples in a judge's prompt are of."""
+    examples = judge.config.get("examples") or {}
+    return frozenset(row["subtopic"] for row in examples.get("bank", ()))
 
 
 @dataclass(frozen=True)

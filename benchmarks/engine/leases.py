@@ -45,13 +45,13 @@ class Lease:
 
     def renew(self, rows: QuerySet[Any, Any], *, now: datetime) -> None:
         """Keep those that this process holds."""
-        self._own(rows).update(claimed_at=now)
+        self._held(rows).update(claimed_at=now)
 
     def release(self, rows: QuerySet[Any, Any]) -> None:
         """Let others take those that this process holds, without waiting for the lease."""
-        self._own(rows).update(claimed_at=None, **({"claimed_by": ""} if self.names_worker else {}))
+        self._held(rows).update(claimed_at=None, **({"claimed_by": ""} if self.names_worker else {}))
 
-    def _own(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    def _held(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
         return rows.filter(claimed_by=my_name()) if self.names_worker else rows
 
 

@@ -97,11 +97,11 @@ def claim(
         return Claim(no_room=list(wanted), is_stopped=True)
     if current.judge.archived_at is not None:
         return Claim(no_room=list(wanted), pause_because=_("The judge is archived and sends no more requests."))
-    found = Claim()
+    claim = Claim()
     flight = _in_flight(config.base_url, now)
     if batch is None:
         if endpoint.rests_until is not None and endpoint.rests_until > now:
-            found.rests_until, room = endpoint.rests_until, 0
+            claim.rests_until, room = endpoint.rests_until, 0
         room = min(room, endpoint.limit_now - len(flight.alive))
     share = Decimal(1) if batch is None else batch.price_share
     budget = budgets.Budget(run=current, config=config, gone=set(flight.gone.values()), now=now, price_share=share)
@@ -112,27 +112,27 @@ def claim(
     for request in wanted:
         call = known.get(request.key)
         if call is not None and call.state == JudgeCall.State.ANSWERED:
-            found.answered.append((request, call))
+            claim.answered.append((request, call))
         elif call is not None and call.batch_id is not None and call.state == JudgeCall.State.ASKED:
-            found.on_file.append(request)
+            claim.on_file.append(request)
         elif request.key in flight.alive or request.key in fresh:
-            found.held.append(request)
+            claim.held.append(request)
         elif room <= 0:
-            found.no_room.append(request)
+            claim.no_room.append(request)
         elif not budget.admits(most := budgets.worst_tokens(request.body)):
             room = 0  # in order: a small one does not overtake what waits for room in the budget
-            found.no_room.append(request)
-            found.pause_because, found.is_short = budget.pause_because, not budget.pause_because
+            claim.no_room.append(request)
+            claim.pause_because, claim.is_short = budget.pause_because, not budget.pause_because
         else:
             room -= 1
             holder = _Holder(run, batch, now, most)
             if call is not None:
-                found.to_send.append((request, _taken_over(call, holder)))
+                claim.to_send.append((request, _taken_over(call, holder)))
             else:
                 fresh[request.key] = (request, _new(config, request, holder))
     JudgeCall.objects.bulk_create([call for _, call in fresh.values()])
-    found.to_send += fresh.values()
-    return found
+    claim.to_send += fresh.values()
+    return claim
 
 
 def _locked(base_url: str) -> Endpoint:
@@ -150,8 +150,10 @@ class _Flight:
 
 def _in_flight(base_url: str, now: datetime) -> _Flight:
     flight = _Flight({}, {})
-    asked = JudgeCall.objects.filter(state=JudgeCall.State.ASKED, base_url=base_url, batch=None)
-    for pk, key, is_gone in asked.annotate(is_gone=CALL_LEASE.free(now)).values_list("pk", "cache_key", "is_gone"):
+    in_flight = JudgeCall.objects.filter(state=JudgeCall.State.ASKED, base_url=base_url, batch=None)
+    for pk, key, is_gone in in_flight.annotate(is_gone=CALL_LEASE.free(now)).values_list(
+        "pk", "cache_key", "is_gone"
+    ):
         (flight.gone if is_gone else flight.alive)[key] = pk
     return flight
 

@@ -14,8 +14,8 @@ VERSIONED = re.compile(r"(.+) v(\d{1,9})", re.DOTALL)
 def judges_called(name: str, among: QuerySet[Judge, Judge] | None = None) -> list[Judge]:
     """Every version of a name, the newest first, or the one version that is named; at most two queries."""
     judges = Judge.objects.all() if among is None else among
-    found = list(judges.filter(name=name).order_by("-version"))
+    named = list(judges.filter(name=name).order_by("-version"))
     versioned = VERSIONED.fullmatch(name)
-    if found or versioned is None:
-        return found
+    if named or versioned is None:
+        return named
     return list(judges.filter(name=versioned[1], version=int(versioned[2])))

@@ -145,8 +145,11 @@ class PairTask(Task):
         """A row for each answer."""
         self.add(origin, [self.row_of(question, key, answer) for key, answer in answers.items()])
 
-    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
-        rows = list(self.offline_rows(judge=judge, subjects=[getattr(item, self.subject) for item in items]))
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
+        rows = []
+        for row in self.offline_rows(judge=judge, subjects=[getattr(item, self.subject) for item in items]):
+            rows.append(row)
+            keep()
         return lambda origin: self.add(origin, rows)
 
     def add(self, origin: Origin, rows: Sequence[Any]) -> None:

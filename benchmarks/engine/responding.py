@@ -9,9 +9,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.engine.summarizing import NotPossible, Shown
+from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine.summarizing import Shown
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
-from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, Condition
+from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, OWN_NOTES, Condition
+from benchmarks.summarizers.token_budget import counted_by
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,10 @@ class Documents(Shown):
         """The condition; empty where all documents are shown."""
         return "" if self.condition.kind == FULL else self.condition.name
 
-    def scope(self, name: str) -> dict[str, Any]:
-        """The question set by its name, and the condition."""
-        return {"dataset": name, "documents": [self.condition.name]}
+    def scope(self, name: str, judge: Judge) -> dict[str, Any]:
+        """The question set by its name, the condition, and how tokens are counted where documents are cut."""
+        about: dict[str, Any] = {"dataset": name, "documents": [self.condition.name]}
+        return about | ({"cut_by": counted_by()} if self.condition.kind == CUT else {})
 
     def is_taken(self, system: System) -> bool:
         """Whether the system has responses that were not written here."""
@@ -49,9 +52,12 @@ class Documents(Shown):
         notes = self._notes(subjects, numbers)
         return [
             Draft(
-                question=one, condition=self.condition.name, documents=numbers[one.pk], notes_of=notes.get(one.pk)
+                question=subject,
+                condition=self.condition.name,
+                documents=numbers[subject.pk],
+                notes_of=notes.get(subject.pk),
             )
-            for one in subjects
+            for subject in subjects
         ]
 
     def _notes(self, subjects: Sequence[Question], numbers: Mapping[int, Sequence[int]]) -> Mapping[int, Draft]:
@@ -66,11 +72,34 @@ class Documents(Shown):
         rows = Draft.objects.filter(system__key=key, question__in=subjects)
         drafts = {draft.question_id: draft for draft in rows if draft.question_id is not None}
         there = set(DraftText.objects.filter(draft__in=drafts.values()).values_list("draft", "number"))
-        for one in subjects:
-            draft = drafts.get(one.pk)
-            if draft is None or any((draft.pk, number) not in there for number in numbers[one.pk]):
+        for subject in subjects:
+            draft = drafts.get(subject.pk)
+            if draft is None or any((draft.pk, number) not in there for number in numbers[subject.pk]):
                 raise NotPossible(
                     _("%(name)s has no %(kind)s of all documents of “%(question)s”. Let it answer by them first.")
-                    % {"name": self.condition.by, "kind": self.condition.kind, "question": one}
+                    % {"name": self.condition.by, "kind": self.condition.kind, "question": subject}
                 )
         return drafts
+
+
+def with_shared_notes(condition: Condition, questions: Sequence[Question], judge: Judge) -> Condition:
+    """Snippets or summaries that one system made for all: those of the first that has them of all these questions.
+
+    That is what the condition means where it names no system (Long²RAG, section 5.6). A summarizer makes its own
+    if nobody has yet, where it is the one who did, and where its own are asked for by the name `OWN_NOTES`.
+    """
+    if condition.by == OWN_NOTES:
+        return Condition(condition.kind)
+    if condition.kind not in MADE or condition.by:
+        return condition
+    makers = System.objects.filter(retriever=condition.kind, drafts__question__in=questions).distinct()
+    for system in makers.order_by("pk"):
+        if system.summarizer == str(judge):
+            return condition
+        shared = Condition(condition.kind, by=system.summarizer)
+        try:
+            Documents(shared).fresh(judge, questions)
+        except NotPossible:
+            continue
+        return shared
+    return condition

@@ -73,14 +73,31 @@ class Held:
         self._change(claimed_at=None, state=state, finished_at=self.clock(), **values)
 
     def _change(self, *, claimed_at: datetime | None, **values: Any) -> bool:
-        own = Retrieval.objects.filter(pk=self.row.pk, state=State.RUNNING, claimed_at=self.claimed_at)
-        changed = bool(own.update(claimed_at=claimed_at, **values))
+        claimed = Retrieval.objects.filter(pk=self.row.pk, state=State.RUNNING, claimed_at=self.claimed_at)
+        changed = bool(claimed.update(claimed_at=claimed_at, **values))
         self.claimed_at = claimed_at
         return changed
 
 
-class StoredAnswers:
-    """What servers have answered, kept in the database, and how many requests may still be sent."""
+class KeptAnswers:
+    """What servers have answered, kept in the database: nothing is asked twice."""
+
+    def before_request(self) -> None:
+        """There is no limit."""
+
+    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
+        """The answers that are known."""
+        rows = RetrieverAnswer.objects.filter(key__in=list(keys)).values_list("key", "content")
+        return {key: bytes(content) for key, content in rows}
+
+    def keep(self, answers: Mapping[str, bytes]) -> None:
+        """Store more; the first answer stays."""
+        rows = [RetrieverAnswer(key=key, content=content) for key, content in answers.items()]
+        RetrieverAnswer.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+class StoredAnswers(KeptAnswers):
+    """The same for a retrieval, with how many requests may still be sent."""
 
     def __init__(self, held: Held) -> None:
         self.held = held
@@ -94,16 +111,6 @@ class StoredAnswers:
         row.n_requests += 1
         if not self.held.update(n_requests=row.n_requests):
             raise Stopped(_("It was cancelled."))
-
-    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """The answers that are known."""
-        rows = RetrieverAnswer.objects.filter(key__in=list(keys)).values_list("key", "content")
-        return {key: bytes(content) for key, content in rows}
-
-    def keep(self, answers: Mapping[str, bytes]) -> None:
-        """Store more; the first answer stays."""
-        rows = [RetrieverAnswer(key=key, content=content) for key, content in answers.items()]
-        RetrieverAnswer.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def request(
@@ -201,11 +208,11 @@ def _compute(held: Held) -> int:
     ]
     n_known = len(subtopics) - len(missing)
     held.update(n_total=len(subtopics), n_done=n_known)
-    asked = Corpus(corpus.documents, [query for _subtopic, query in missing], corpus.language)
-    found = []
-    for (subtopic, query), scores in zip(missing, retriever.scores(asked, StoredAnswers(held)), strict=True):
+    queried = Corpus(corpus.documents, [query for _subtopic, query in missing], corpus.language)
+    retrieved = []
+    for (subtopic, query), scores in zip(missing, retriever.scores(queried, StoredAnswers(held)), strict=True):
         by_number = dict(zip(map(str, corpus.documents), scores, strict=True))
-        found.append(
+        retrieved.append(
             RetrieverRanking(
                 subtopic=subtopic,
                 retriever=row.retriever,
@@ -215,14 +222,14 @@ def _compute(held: Held) -> int:
             )
         )
         if retriever.asks_server:
-            held.update(n_done=n_known + len(found))
+            held.update(n_done=n_known + len(retrieved))
     RetrieverRanking.objects.bulk_create(
-        found,
+        retrieved,
         update_conflicts=True,
         unique_fields=["subtopic", "retriever", "version"],
         update_fields=["scores", "inputs_sha256"],
     )
-    return len(found)
+    return len(retrieved)
 
 
 def corpus_of(haystack: Haystack) -> tuple[Corpus, list[Subtopic]]:
@@ -234,5 +241,7 @@ def corpus_of(haystack: Haystack) -> tuple[Corpus, list[Subtopic]]:
     ):
         golds[subtopic].append(frozenset(numbers))
     documents = dict(Document.objects.filter(haystack=haystack).order_by("number").values_list("number", "text"))
-    queries = [Query(subtopic.key, subtopic.query, tuple(golds[subtopic.pk])) for subtopic in subtopics]
+    queries = [
+        Query(subtopic.key, subtopic.query, tuple(golds[subtopic.pk]), subtopic.phrase) for subtopic in subtopics
+    ]
     return Corpus(documents, queries, haystack.language), subtopics

@@ -6,7 +6,7 @@ whose requests are in a file (`batches`) wait for its replies.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -27,6 +27,7 @@ from benchmarks.judges.cleaning import clean_text
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 
 LEASE = Lease(timedelta(minutes=10))
+RENEW_EVERY = timedelta(seconds=30)
 MAX_ATTEMPTS = 3
 GOING = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
 OPEN = [*GOING, JudgeRun.State.PAUSED]
@@ -79,6 +80,19 @@ def _rows(run: JudgeRun, items: Iterable[JudgeRunItem]) -> QuerySet[JudgeRunItem
 def keep(*, run: JudgeRun, items: Iterable[JudgeRunItem], now: datetime) -> None:
     """Renew the claims of a worker that is still at it."""
     LEASE.renew(_rows(run, items), now=now)
+
+
+def keeper(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Callable[[], datetime]) -> Callable[[], None]:
+    """What a worker calls while its work goes on: it renews the claims on items, every half minute at most."""
+    renewed_at = clock()
+
+    def keep_now_and_then() -> None:
+        nonlocal renewed_at
+        if (now := clock()) - renewed_at >= RENEW_EVERY:
+            renewed_at = now
+            keep(run=run, items=items, now=now)
+
+    return keep_now_and_then
 
 
 def let_go(*, run: JudgeRun, items: Iterable[JudgeRunItem]) -> None:
@@ -201,8 +215,9 @@ def unfinished_runs(*, now: datetime, judge: Judge | None = None, task: str = ""
 
 
 def worker_task(run: JudgeRun) -> str:
-    """The path of the Celery task that works on a run: what asks a model waits in a queue of its own."""
-    return "benchmarks.tasks.run_judge" if run.judge.kind == Judge.Kind.OPENAI else "benchmarks.tasks.run_offline"
+    """The path of the Celery task that works on a run: what asks a server waits in a queue of its own."""
+    asks_server = run.judge.kind in {Judge.Kind.OPENAI, Judge.Kind.SEARCH}
+    return "benchmarks.tasks.run_judge" if asks_server else "benchmarks.tasks.run_offline"
 
 
 # What the page of a run shows

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.engine.task import parts
+from benchmarks.judges.examples import Example
 from benchmarks.models import Haystack, KeyPoint, Response, Subtopic, Summary, System
 from benchmarks.system_names import setting_name
 
@@ -34,11 +35,20 @@ class Studies(Protocol):
     def summaries(self, study: str) -> QuerySet[Summary]:
         """The summaries that a study is about: its items, or what was written in its sessions."""
 
+    def elsewhere(self, *, of: Any, haystacks: Collection[int] = (), questions: Collection[int] = ()) -> list[str]:
+        """The names of studies that stand on these haystacks or questions and are of another group than `of`."""
+
     def with_key_points(self, user: Any = None) -> Sequence[tuple[str, str]]:
         """As `named`, of the studies in which key points are verified."""
 
     def key_points(self, study: str) -> QuerySet[KeyPoint]:
         """The key points that are verified in a study, without its attention checks."""
+
+    def with_coverage(self, user: Any = None) -> Sequence[tuple[str, str]]:
+        """As `named`, of the studies in which people labelled coverage."""
+
+    def examples(self, study: str) -> Sequence[Example]:
+        """What people agree on in a study, one for each summary and insight, in a fixed order."""
 
     def readable(self, user: Any, summaries: Collection[int]) -> Collection[int]:
         """The keys of those texts of sessions that a user may read."""
@@ -210,6 +220,9 @@ def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
     ):
         if names := scope.get(key):
             phrases.append(f"{singular if len(names) == 1 else plural} {', '.join(names)}")
+    if scope.get("cut_by"):
+        counted = {"cl100k": _("counted by cl100k"), "words": _("counted as 1.25 for a word")}
+        phrases.append(_("cut at the token budget, %(how)s") % {"how": counted[scope["cut_by"]]})
     if scope.get("everything"):
         phrases.append(_("archived haystacks and texts of sessions too"))
     return "; ".join(phrases) or (_("all") if scope else "")

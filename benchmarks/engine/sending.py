@@ -94,14 +94,14 @@ def answer_items(
         runs.hold(run=run, message=str(error))
     else:
         with asyncio.Runner() as runner:
-            asked = Sending(run=run, config=config, items=items, clock=clock, runner=runner, more=more)
+            sending = Sending(run=run, config=config, items=items, clock=clock, runner=runner, more=more)
             try:
-                errors = asked.work()
+                errors = sending.work()
             except BaseException:
-                given = {item.pk for item in items}
-                runs.let_go(run=run, items=[item for item in asked.items.values() if item.pk not in given])
+                answered = {item.pk for item in items}
+                runs.let_go(run=run, items=[item for item in sending.items.values() if item.pk not in answered])
                 raise
-            items = list(asked.items.values())
+            items = list(sending.items.values())
     runs.let_go(run=run, items=items)
     return errors
 
@@ -153,11 +153,11 @@ class Sending(Answering):
     def _top_up(self) -> None:
         """Claim more items before the queue runs out, and forget those that are done."""
         while self.more is not None and not self.stopped and len(self.queue) < self.run.concurrency:
-            found = self.more()
-            if not found:
+            items = self.more()
+            if not items:
                 self.more = None
             self.forget_closed()
-            self.add(found)
+            self.add(items)
 
     def _fill(self, client: AsyncOpenAI) -> None:
         """Claim and send as much as may be sent now."""
@@ -168,28 +168,28 @@ class Sending(Answering):
             return
         wanted = [(waiting, self.request_of(waiting)) for waiting in ready]
         with transaction.atomic():
-            found = ledger.claim(
+            claim = ledger.claim(
                 run=self.run, config=self.config, wanted=[request for _, request in wanted], room=room, now=now
             )
         by_request = {id(request): waiting for waiting, request in wanted}
-        self.rests_until = found.rests_until
-        self.stopped = found.is_stopped
-        if found.pause_because:
-            runs.hold(run=self.run, message=found.pause_because)
+        self.rests_until = claim.rests_until
+        self.stopped = claim.is_stopped
+        if claim.pause_because:
+            runs.hold(run=self.run, message=claim.pause_because)
             self.stopped = True
-        for request in found.held:
+        for request in claim.held:
             by_request[id(request)].not_before = time.monotonic() + 0.05
-        if found.is_short:
-            for request in found.no_room:
+        if claim.is_short:
+            for request in claim.no_room:
                 by_request[id(request)].not_before = time.monotonic() + WAIT_FOR_ANSWERS_S
-        self.queue.extendleft(by_request[id(request)] for request in reversed(found.no_room))
-        self.queue.extend(by_request[id(request)] for request in found.held)
-        self.n_on_file += len(found.on_file)
-        for request, call in found.to_send:
+        self.queue.extendleft(by_request[id(request)] for request in reversed(claim.no_room))
+        self.queue.extend(by_request[id(request)] for request in claim.held)
+        self.n_on_file += len(claim.on_file)
+        for request, call in claim.to_send:
             task = self.runner.get_loop().create_task(ask(client, request.body))
             self.in_flight[task] = _Sent(by_request[id(request)], request, call)
-        kept = kept_replies([call for _, call in found.answered])
-        self.take([(by_request[id(request)], call, kept[call.pk]) for request, call in found.answered])
+        kept = kept_replies([call for _, call in claim.answered])
+        self.take([(by_request[id(request)], call, kept[call.pk]) for request, call in claim.answered])
 
     def _ready(self) -> list[Waiting]:
         """Take what may be sent by now from the front of the queue, at most as many as run at a time."""

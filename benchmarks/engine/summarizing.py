@@ -1,4 +1,4 @@
-"""Summarizers and what they are asked: drafts are planned, saved and queued; the run itself is the engine's.
+"""What summarizers are asked: drafts are planned, saved and queued; the run itself is the engine's.
 
 A system of leaderboards is a summarizer at one version with what chose its documents: an order of the full
 context, or a retriever (responses to questions: `responding`). A draft freezes what is shown in which order.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from benchmarks import audit
-from benchmarks.engine import judging
+from benchmarks.engine import source_datasets
+from benchmarks.engine.summarizer_versions import LONGEST_KEY, NotPossible, check_decoding
 from benchmarks.models import (
     Document,
     Draft,
@@ -26,26 +26,21 @@ from benchmarks.models import (
     JudgeRun,
     RetrieverRanking,
     Subtopic,
-    Summarizer,
     Summary,
     System,
 )
 from benchmarks.retrieval.base import version_of
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
-from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
-from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig, SummarizerConfig
-from benchmarks.summarizers.documents import in_order
+from benchmarks.scoring.oracle import TOKEN_BUDGET, ranked_by_scores, select_by_scores
+from benchmarks.summarizers.config import SummarizerConfig
+from benchmarks.summarizers.documents import BOTTOM, MIDDLE, RANDOM, TOP, in_order
+from benchmarks.summarizers.token_budget import counted_by, filled
 from benchmarks.system_names import setting_name
 
 TASK = JudgeRun.Task.SUMMARIES
-ORDERS = {"random": "", "top": "sort", "bottom": "rev-sort"}
+ORDERS = {RANDOM: "", TOP: "sort", BOTTOM: "rev-sort", MIDDLE: "middle"}
 """Orders of the full context, and what `System.document_order` holds."""
 IMPORTED = "imported"
-LONGEST_KEY = 200
-
-
-class NotPossible(ValueError):
-    """This summarizer cannot be saved or run like this; the message says why and can be shown."""
 
 
 class Shown(ABC):
@@ -79,12 +74,16 @@ class Shown(ABC):
         return setting_name(self.name, self.document_order)
 
     @abstractmethod
-    def scope(self, name: str) -> dict[str, Any]:
+    def scope(self, name: str, judge: Judge) -> dict[str, Any]:
         """What a run is about, for people: the haystack or the question set by its name, and what is shown."""
 
     @abstractmethod
     def is_taken(self, system: System) -> bool:
         """Whether texts were imported under the name of the system."""
+
+    def prepare(self, subjects: Sequence[Any]) -> None:
+        """Store what drafts depend on, before they are made."""
+        return
 
     @abstractmethod
     def fresh(self, judge: Judge, subjects: Sequence[Any]) -> list[Draft]:
@@ -124,23 +123,36 @@ class Source(Shown):
         """The order of the full context as systems name it."""
         return "" if self.retriever else ORDERS[self.order]
 
-    def scope(self, name: str) -> dict[str, Any]:
-        """The haystack by its title, and what chose the documents."""
-        return {"haystack": name, "retrievers": [self.setting]}
+    def scope(self, name: str, judge: Judge) -> dict[str, Any]:
+        """The haystack by its title, what chose the documents, and how tokens are counted where they are cut."""
+        about = {"haystack": name, "retrievers": [self.setting]}
+        return about | ({"cut_by": counted_by()} if self.retriever and _cuts(judge) else {})
+
+    def prepare(self, subjects: Sequence[Subtopic]) -> None:
+        """How long summaries of the datasets of sources are."""
+        if datasets := {subject.haystack.dataset for subject in subjects if subject.haystack.is_source}:
+            source_datasets.ensure(datasets)
 
     def is_taken(self, system: System) -> bool:
         """Whether the system has summaries that were not written here."""
         return system.summaries.exclude(origin=Summary.Origin.GENERATED).exists()
 
     def fitting(self, subjects: Sequence[Subtopic]) -> Sequence[Subtopic]:
-        """Those that can be shown like this: all."""
+        """Those that can be shown like this: all, but sources only in their own order.
+
+        Raises:
+            NotPossible: a retriever or an order was named for sources.
+        """
+        if (self.retriever or self.order != RANDOM) and any(subject.haystack.is_source for subject in subjects):
+            raise NotPossible(_("The documents of sources are shown in the order that they have."))
         return subjects
 
     def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
         """Documents by score up to the token budget, or all in their order; a fixed number of queries."""
-        shown = _shown(subjects, self, judge.config.get("token_budget", TOKEN_BUDGET))
-        n_bullets = bullets_of(judge, subjects)
-        return [Draft(subtopic=one, documents=shown[one.pk], n_bullets=n_bullets[one.pk]) for one in subjects]
+        shown = _taken(subjects, self, judge) if self.retriever else _all(subjects, self, judge)
+        drafts = [Draft(subtopic=subtopic, documents=numbers, cut=cut) for subtopic, (numbers, cut) in shown]
+        ask(judge, drafts)
+        return drafts
 
     @classmethod
     def named(cls, name: str) -> Source:
@@ -157,52 +169,6 @@ def default_version(retriever: str) -> str:
         return version_of(make(retriever, {}))
     except (WrongSettings, TypeError):
         return ""
-
-
-# Summarizers
-
-
-def extractive(*, now: datetime) -> Judge:
-    """The offline baseline as the code of today configures it."""
-    config = ExtractiveConfig().as_mapping()
-    return judging.ensure_judge(
-        name=EXTRACTIVE, kind=Judge.Kind.LEXICAL, config=config, now=now, role=Judge.Role.SUMMARIZER
-    )
-
-
-@transaction.atomic
-def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, now: datetime) -> Judge:
-    """A summarizer that is a model, or the next version of it when the configuration differs.
-
-    Raises:
-        NotPossible: the name is taken.
-        NotYours: somebody else has a summarizer of this name.
-    """
-    check_name(name)
-    saved = judging.ensure_judge(
-        name=name,
-        kind=Judge.Kind.OPENAI,
-        config=config.as_mapping(),
-        note=note,
-        now=now,
-        role=Judge.Role.SUMMARIZER,
-        by=by,
-    )
-    audit.record(actor=by, action="summarizer.saved", target=saved, now=now, version=saved.version)
-    return saved
-
-
-def check_name(name: str) -> None:
-    """Refuse names under which leaderboards show something else.
-
-    Raises:
-        NotPossible: the offline baseline or an imported system has the name.
-    """
-    if name == EXTRACTIVE:
-        raise NotPossible(_("“%(name)s” is the name of the offline baseline.") % {"name": name})
-    is_known = Summarizer.objects.filter(name=name).exists()
-    if not is_known and System.objects.filter(summarizer=name).exists():
-        raise NotPossible(_("An imported system is called “%(name)s”. Choose another name.") % {"name": name})
 
 
 # Drafts
@@ -234,6 +200,8 @@ def drafted(*, judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetim
 
 def _planned(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
     """Drafts of one part; a new one has the key of its subject, negative."""
+    if judge.kind == Judge.Kind.OPENAI:
+        check_decoding(SummarizerConfig.from_mapping(judge.config))
     system = _system_of(judge, shown)
     stored = _stored(system, subjects, shown)
     for draft in shown.fresh(judge, [subject for subject in subjects if subject.pk not in stored]):
@@ -244,11 +212,12 @@ def _planned(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime)
 
 
 def _drafted(judge: Judge, subjects: Sequence[Any], shown: Shown, now: datetime) -> list[Draft]:
+    shown.prepare(subjects)
     drafts = _planned(judge, subjects, shown, now)
     fresh = [draft for draft in drafts if draft.pk < 0]
     if not fresh:
         return drafts
-    system, _is_new = System.objects.get_or_create(
+    system, _is_new = System._base_manager.get_or_create(
         key=fresh[0].system.key,
         defaults={"summarizer": str(judge), "retriever": shown.name, "document_order": shown.document_order},
     )
@@ -275,44 +244,89 @@ def _system_of(judge: Judge, shown: Shown) -> System:
     key = f"{shown.setting}_{judge}"
     if len(key) > LONGEST_KEY:
         raise NotPossible(_("The name of the system would be too long: “%(name)s”.") % {"name": key})
-    system = System.objects.filter(key=key).first()
+    system = System._base_manager.filter(key=key).first()
     if system is not None and shown.is_taken(system):
         raise NotPossible(_("Texts were imported for a system called “%(name)s”.") % {"name": key})
     return system or System(key=key)
 
 
-def bullets_of(judge: Judge, subtopics: Sequence[Subtopic]) -> dict[int, int | None]:
-    """How many bullets a summarizer is asked for; None where it may choose. One query."""
-    counts: Counter[int] = Counter()
-    if judge.config.get("bullets", "insights") == "insights":
-        counts.update(Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", flat=True))
-    return {subtopic.pk: counts[subtopic.pk] or None for subtopic in subtopics}
+def ask(judge: Judge, drafts: Sequence[Draft]) -> None:
+    """Write on drafts, which are not stored, how many bullets or sentences they are asked for. Three queries."""
+    tasks = source_datasets.tasks_of(
+        {draft.subtopic.haystack.dataset for draft in drafts if draft.subtopic.haystack.is_source}
+    )
+    of_haystacks = [draft for draft in drafts if not draft.subtopic.haystack.is_source]
+    golds = _golds([draft.subtopic for draft in of_haystacks])
+    for draft in drafts:
+        if draft.subtopic.haystack.is_source:
+            task = tasks[draft.subtopic.haystack.dataset]
+            draft.n_sentences, draft.new_tokens = task.n_sentences, task.new_tokens
+        else:
+            wanted = judge.config.get("bullets", "insights")
+            draft.n_bullets = _n_bullets(wanted, golds[draft.subtopic.pk], draft.documents) or None
 
 
-def _shown(subtopics: Sequence[Subtopic], source: Source, budget: float) -> dict[int, list[int]]:
-    """Document numbers in the order shown, by subtopic."""
-    haystacks = {subtopic.haystack_id for subtopic in subtopics}
+def _n_bullets(wanted: str, golds: Sequence[Sequence[int]], shown: Sequence[int]) -> int:
+    """As many as the subtopic has insights, as any document holds, or as those that are shown hold; 0 is free."""
+    if wanted == "held":
+        return sum(bool(gold) for gold in golds)
+    if wanted == "shown":
+        return sum(not set(shown).isdisjoint(gold) for gold in golds)
+    return len(golds) if wanted == "insights" else 0
+
+
+def _golds(subtopics: Sequence[Subtopic]) -> dict[int, list[list[int]]]:
+    """The gold documents of each insight, by subtopic. One query."""
+    golds: dict[int, list[list[int]]] = defaultdict(list)
+    rows = Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", "gold_documents")
+    for pk, numbers in rows:
+        golds[pk].append(numbers)
+    return golds
+
+
+Chosen = Iterable[tuple[Subtopic, tuple[list[int], dict[str, Any]]]]
+"""Each subtopic with the numbers of its documents in the order shown, and where the last one is cut."""
+
+
+def _cuts(judge: Judge) -> bool:
+    return bool(judge.config.get("budget_rule") == "cut")
+
+
+def _taken(subtopics: Sequence[Subtopic], source: Source, judge: Judge) -> Chosen:
+    """Documents by score until the token budget is reached; the last one is shown whole, or cut there."""
+    scores, budget = _scores(subtopics, source), judge.config.get("token_budget", TOKEN_BUDGET)
+    haystacks, tokens = {subtopic.haystack_id for subtopic in subtopics}, counted_by()
     sizes = Document.objects.lengths(haystacks)
-    if source.retriever:
-        scores = _scores(subtopics, source)
-        return {
-            subtopic.pk: list(
-                select_by_scores(sizes[subtopic.haystack_id], scores[subtopic.pk], token_budget=budget).numbers
-            )
-            for subtopic in subtopics
-        }
-    golds: dict[int, set[int]] = defaultdict(set)
-    for pk, numbers in Insight.objects.filter(subtopic__in=subtopics).values_list("subtopic", "gold_documents"):
-        golds[pk].update(numbers)
-    return {
-        subtopic.pk: in_order(
-            (number for number, _ in sizes[subtopic.haystack_id]),
+    if not _cuts(judge):
+        for subtopic in subtopics:
+            selected = select_by_scores(sizes[subtopic.haystack_id], scores[subtopic.pk], token_budget=budget)
+            yield subtopic, (list(selected.numbers), {})
+        return
+    texts: dict[int, dict[int, str]] = defaultdict(dict)
+    rows = Document.objects.filter(haystack__in=haystacks).values_list("haystack", "number", "text")
+    for haystack, number, text in rows:
+        texts[haystack][number] = text
+    for subtopic in subtopics:
+        ranked = ranked_by_scores(sizes[subtopic.haystack_id], scores[subtopic.pk])
+        passages = ((number, texts[subtopic.haystack_id][number]) for number in ranked)
+        numbers, cut = filled(passages, budget, tokens=tokens)
+        yield subtopic, (numbers, cut.as_mapping() if cut else {})
+
+
+def _all(subtopics: Sequence[Subtopic], source: Source, judge: Judge) -> Chosen:
+    """All documents in their order; those of sources as they are given."""
+    sizes = Document.objects.lengths({subtopic.haystack_id for subtopic in subtopics})
+    golds, shuffle = _golds(subtopics), judge.config.get("shuffle", "each")
+    for subtopic in subtopics:
+        key = subtopic.haystack.key
+        seed = {"each": f"{key}/{subtopic.key}", "one": key}.get(shuffle)
+        numbers = in_order(
+            (number for number, _words in sizes[subtopic.haystack_id]),
             source.order,
-            golds=golds[subtopic.pk],
-            seed=f"{subtopic.haystack.key}/{subtopic.key}",
+            n_insights=Counter(number for gold in golds[subtopic.pk] for number in gold),
+            seed=None if subtopic.haystack.is_source else seed,
         )
-        for subtopic in subtopics
-    }
+        yield subtopic, (numbers, {})
 
 
 def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mapping[int, float]]:

@@ -174,8 +174,11 @@ class Task(ABC):
         for question, answers, origin in answered:
             self.store(question, answers, origin)
 
-    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
-        """Let a judge that is no model answer, outside any transaction; what comes back stores the answers."""
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
+        """Let a judge that is no model answer, outside any transaction; what comes back stores the answers.
+
+        It calls `keep` as it goes on, so that no other worker takes over what it has claimed.
+        """
         raise NotImplementedError(self.name)
 
     def finished(self, run: JudgeRun, *, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 A haystack's texts are read once in a process, for as long as its content hash stays. What a rating of a summary is
 checked against, by people and judges alike, are the documents that the oracle shows for its subtopic and all that
-the summary cites.
+the summary cites; of a source the whole of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from benchmarks.judges.base import Background, ItemRef
-from benchmarks.models import Document, Haystack, Insight, KeyPoint, QuestionDocument, Summary
+from benchmarks.models import Document, Draft, Haystack, Insight, KeyPoint, QuestionDocument, Summary
 from benchmarks.scoring.oracle import select_documents
 from benchmarks.scoring.text import lines_from_list
 
@@ -36,9 +36,9 @@ def of_haystack(haystack_id: int) -> Background:
 
     Texts of writing sessions never count, so that a verdict does not depend on what others have written since.
     """
-    found = Haystack.objects.filter(pk=haystack_id).values_list("content_sha256", "n_documents").first()
-    if found is not None and all(found):
-        return _of_documents(haystack_id, found[0])
+    recorded = Haystack.objects.filter(pk=haystack_id).values_list("content_sha256", "n_documents").first()
+    if recorded is not None and all(recorded):
+        return _of_documents(haystack_id, recorded[0])
     return _read(haystack_id)
 
 
@@ -58,34 +58,55 @@ def _read(haystack_id: int) -> Background:
 
 def insights_by_subtopic(subtopics: Collection[int]) -> dict[int, list[Text]]:
     """Insights in order: {subtopic pk: [(insight pk, text)]}. One query."""
-    found: dict[int, list[Text]] = defaultdict(list)
+    insights: dict[int, list[Text]] = defaultdict(list)
     rows = Insight.objects.filter(subtopic__in=subtopics).order_by("subtopic", "number")
     for pk, subtopic, text in rows.values_list("pk", "subtopic", "text"):
-        found[subtopic].append((pk, text))
-    return found
+        insights[subtopic].append((pk, text))
+    return insights
 
 
 # What ratings of summaries are checked against
 
 
+def _relevant(summaries: Collection[int]) -> dict[int, int]:
+    """{summary pk: the document that its experiment marks as relevant}; a query where there are any summaries."""
+    if not summaries:
+        return {}
+    drafts = Draft.objects.filter(summary__in=summaries, relevant__isnull=False)
+    return {pk: number for pk, number in drafts.values_list("summary", "relevant") if number is not None}
+
+
 def source_numbers(summaries: Iterable[Summary]) -> dict[int, tuple[int, ...]]:
-    """{summary pk: document numbers, ascending}; empty where the haystack has no documents. Two queries."""
+    """{summary pk: document numbers, ascending}; empty where the haystack has no documents.
+
+    Of a source they are all its documents; of an experiment that marks one as relevant only this (MiddleSum,
+    section 4.1). Two queries, three if there are sources.
+    """
     wanted = list(summaries)
     sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    rows = Document.objects.filter(haystack__in={one.haystack_id for one in wanted}).order_by("number")
-    for haystack, number, n_words in rows.values_list("haystack", "number", "n_words"):
+    sources: set[int] = set()
+    rows = Document.objects.filter(haystack__in={summary.haystack_id for summary in wanted}).order_by("number")
+    columns = ("haystack", "number", "n_words", "haystack__is_source")
+    for haystack, number, n_words, is_source in rows.values_list(*columns):
         sizes[haystack].append((number, n_words))
+        if is_source:
+            sources.add(haystack)
+    relevant = _relevant([summary.pk for summary in wanted if summary.haystack_id in sources])
     counts: dict[int, Counter[int]] = defaultdict(Counter)
-    golds = Insight.objects.filter(subtopic__in={one.subtopic_id for one in wanted})
+    golds = Insight.objects.filter(subtopic__in={summary.subtopic_id for summary in wanted})
     for subtopic, numbers in golds.values_list("subtopic", "gold_documents"):
         counts[subtopic].update(numbers)
-    found = {}
+    by_summary = {}
     for summary in wanted:
+        if summary.haystack_id in sources:
+            whole = tuple(number for number, _n_words in sizes[summary.haystack_id])
+            by_summary[summary.pk] = (relevant[summary.pk],) if summary.pk in relevant else whole
+            continue
         shown = set(select_documents(sizes[summary.haystack_id], counts[summary.subtopic_id]).numbers)
         known = {number for number, _n_words in sizes[summary.haystack_id]}
         cited = {number for line in lines_from_list(summary.lines) for number in line.citations}
-        found[summary.pk] = tuple(sorted(shown | (cited & known)))
-    return found
+        by_summary[summary.pk] = tuple(sorted(shown | (cited & known)))
+    return by_summary
 
 
 def documents_of(haystacks: Collection[int], numbers: Collection[int]) -> dict[tuple[int, int], tuple[str, str]]:

@@ -18,6 +18,8 @@ from django.db import connection, transaction
 from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
+from benchmarks.sight import whole_site
+
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 1000
@@ -40,7 +42,8 @@ class _Message:
 
     def __call__(self) -> None:
         if current_app.conf.task_always_eager:
-            self.send()
+            with whole_site():  # as a worker does
+                self.send()
             return
         try:
             import_string(self.task)  # here, where it mostly is loaded: at its end a process has no time for it

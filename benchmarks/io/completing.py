@@ -36,8 +36,13 @@ def complete_subtopics(known: Mapping[str, Subtopic], topic: TopicFile) -> list[
     for number, row in enumerate(others, last + 1):
         row.number = number
     for key in known.keys() & incoming.keys():
-        row, one = known[key], incoming[key]
-        row.number, row.name, row.description, row.query = one.number, one.name, one.description, one.query
+        row, insight = known[key], incoming[key]
+        row.number, row.name, row.description, row.query = (
+            insight.number,
+            insight.name,
+            insight.description,
+            insight.query,
+        )
     return list(known.values())
 
 

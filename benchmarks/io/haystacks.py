@@ -279,7 +279,7 @@ class HaystackPlan(Plan[TopicFile]):
         ]
         stored = {
             published.place_of(summary, insight): (verdict.coverage, verdict.lines)
-            for _given, summary, insight, verdict in verdicts
+            for _values, summary, insight, verdict in verdicts
             if summary.pk and insight.pk
         }
         judge, known = self._plan_judge(stored)

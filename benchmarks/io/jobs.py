@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
+import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -19,13 +19,15 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from benchmarks.engine.data_folder import data_folder
 from benchmarks.engine.leases import Lease
+from benchmarks.io import uploads
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File, megabytes
 from benchmarks.io.running import import_files
 from benchmarks.models import ImportJob
+from benchmarks.sight import WHOLE_SITE, seeing
+from benchmarks.sight import of as sight_of
 
 logger = logging.getLogger(__name__)
 INLINE_BYTES = 8 * 1024 * 1024
@@ -35,6 +37,8 @@ KEEP_UNCONFIRMED = timedelta(days=7)
 
 Clock = Callable[[], datetime]
 State = ImportJob.State
+GROUP = "group"
+"""Among the options of a job: the research group, by primary key, that what is new belongs to."""
 WORKING = (State.UPLOADED, State.QUEUED, State.RUNNING)
 """States in which there is a step to take."""
 
@@ -47,11 +51,6 @@ class JobMovedOn(Exception):
     """The job is no longer in the state that this step needs."""
 
 
-def path_of(job: ImportJob) -> Path:
-    """Where the uploaded file is; it is gone once the job is over."""
-    return Path(settings.UPLOAD_DIR) / job.file_path
-
-
 def is_small(job: ImportJob) -> bool:
     """Whether the file can be handled while somebody waits for the page."""
     return job.n_total <= INLINE_BYTES
@@ -62,7 +61,7 @@ def receive(
     chunks: Iterable[bytes],
     file_name: str,
     format_name: str,
-    options: Mapping[str, str],
+    options: Mapping[str, Any],
     actor: Any,
     now: datetime,
 ) -> ImportJob:
@@ -72,24 +71,20 @@ def receive(
         UploadRefused: it is too large or cannot be stored; nothing is left of it.
     """
     uid = uuid.uuid4()
-    path = Path(settings.UPLOAD_DIR) / f"{uid}.upload"
     digest = hashlib.sha256()
     size = 0
     try:
-        data_folder()
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        with tempfile.TemporaryFile() as arriving:
             for chunk in chunks:
                 size += len(chunk)
                 if size > settings.UPLOAD_LIMIT_BYTES:
                     raise UploadRefused(too_large())
                 digest.update(chunk)
-                out.write(chunk)
-    except UploadRefused:
-        path.unlink(missing_ok=True)
-        raise
+                arriving.write(chunk)
+            arriving.seek(0)
+            path = uploads.save(f"{uid}.upload", arriving)
     except OSError as error:
-        path.unlink(missing_ok=True)
+        uploads.delete(f"{uid}.upload")
         raise UploadRefused(
             _("The file could not be stored (%(reason)s). Nothing was imported; tell the people who run the site.")
             % {"reason": error.strerror or error}
@@ -99,7 +94,7 @@ def receive(
         format=format_name,
         dataset=options.get("dataset", ""),
         file_name=Path(file_name).name[-255:] or "upload.json",
-        file_path=path.name,
+        file_path=path,
         file_sha256=digest.hexdigest(),
         n_total=size,
         report={"options": dict(options)},
@@ -127,11 +122,10 @@ def confirm(*, job: ImportJob) -> None:
 
 def discard(*, job: ImportJob, now: datetime) -> None:
     """Forget a job and its file; raises `JobMovedOn` while somebody works on it."""
-    path = path_of(job)
     deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
     if not deleted:
         raise JobMovedOn(_("This file is being processed; wait until it is done."))
-    path.unlink(missing_ok=True)
+    uploads.delete(job.file_path)
 
 
 def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
@@ -173,12 +167,16 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
             last = now
             ImportJob.objects.filter(pk=job.pk).update(n_done=done, claimed_at=now)
 
-    report = import_files(
-        get_format(job.format),
-        [File(path_of(job), job.file_name, settings.UPLOAD_LIMIT_BYTES, progress)],
-        request=ImportRequest(now=clock(), options=job.report.get("options", {}), actor=job.created_by),
-        dry_run=dry_run,
-    )
+    with uploads.on_disk(job.file_path) as path:
+        options = job.report.get("options", {})
+        request = ImportRequest(now=clock(), options=options, actor=job.created_by, group=options.get(GROUP))
+        with seeing(WHOLE_SITE if job.created_by is None else sight_of(job.created_by)):
+            report = import_files(
+                get_format(job.format),
+                [File(path, job.file_name, settings.UPLOAD_LIMIT_BYTES, progress)],
+                request=request,
+                dry_run=dry_run,
+            )
     return report.as_json(), not report.problems.n_errors
 
 
@@ -189,7 +187,7 @@ def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime
         state=state, report=kept, claimed_at=None, n_done=job.n_total, finished_at=now if is_over else None
     )
     if is_over:
-        path_of(job).unlink(missing_ok=True)
+        uploads.delete(job.file_path)
 
 
 def waiting_jobs(*, now: datetime) -> list[uuid.UUID]:

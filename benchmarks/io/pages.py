@@ -22,6 +22,7 @@ from benchmarks.io import jobs
 from benchmarks.io.formats import FORMATS, Format, get_format, kind_in_words
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import download
+from benchmarks.web.groups import GroupedForm
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import requires
 from benchmarks.web.uploads import was_too_large
@@ -30,7 +31,7 @@ ADD = "benchmarks.add_haystack"
 IMPORT_TASK = "benchmarks.io.tasks.run_import"
 
 
-class ImportForm(forms.Form):
+class ImportForm(GroupedForm):
     """A file, and what its format asks for; another format brings its own fields."""
 
     format = forms.ChoiceField(
@@ -72,15 +73,16 @@ class ImportForm(forms.Form):
 
     def of_file(self) -> list[forms.BoundField]:
         """The fields that every format has."""
-        return [self["format"], self["file"]]
+        return [self[name] for name in ("format", "file", "group") if name in self.fields]
 
     def of_format(self) -> list[forms.BoundField]:
         """The fields of the chosen format."""
         return [self[option.name] for option in self.entry.options]
 
-    def options(self) -> dict[str, str]:
-        """What was given in the fields of the format."""
-        return {option.name: self.cleaned_data[option.name] for option in self.entry.options}
+    def options(self) -> dict[str, Any]:
+        """What was given in the fields of the format, and whose what is new will be."""
+        options = {option.name: self.cleaned_data[option.name] for option in self.entry.options}
+        return options if self.chosen_group is None else {**options, jobs.GROUP: self.chosen_group.pk}
 
 
 def formats_for(user: Any) -> list[Format[Any]]:
@@ -150,12 +152,12 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         (kind_in_words(kind), *(report[name][kind] for name in ("created", "unchanged", "updated")))
         for kind in report.get("created", ())
     ]
-    given = report.get("options", {})
+    options = report.get("options", {})
     context = {
         "job": job,
         "working": working,
         "report": report,
-        "options": [(option.label, given[option.name]) for option in entry.options if given.get(option.name)],
+        "options": [(option.label, options[option.name]) for option in entry.options if options.get(option.name)],
         "counts": counts,
         "nothing_new": not any(created or updated for _kind, created, _unchanged, updated in counts),
         "results": [(result["title"], entry.address(result["id"])) for result in report.get("results", ())],

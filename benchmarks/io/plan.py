@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from benchmarks.io.reading.problems import Got, Problems, describe, joined
 from benchmarks.models import System
+from benchmarks.sight import current as current_sight
 
 BATCH = 500
 DATASET_NAME = re.compile(r"[-a-zA-Z0-9_]{1,80}")
@@ -42,13 +45,15 @@ def _worded(answer: Answer) -> str:
 class ImportRequest:
     """What is the same for all files of an import.
 
-    `actor` is None on the command line; `researcher` is then whom labels belong to.
+    `actor` is None on the command line; `researcher` is then whom labels belong to. `group` is the research group,
+    by primary key, of what is new; None is the whole site.
     """
 
     now: datetime
     options: Mapping[str, str] = field(default_factory=dict)
     actor: Any = None
     researcher: Any = None
+    group: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +113,21 @@ class Plan(ABC, Generic[Rows]):
         return bool(self.created.total() or self.updated.total())
 
     def create(self, row: Row, kind: str = "") -> Row:
-        """Have a row written, and count it if its kind is counted."""
+        """Have a row written, for the group that the import is for, and count it if its kind is counted."""
+        if hasattr(row, "group_id"):
+            row.group_id = self.request.group
         self._new[type(row)].append(row)
         if kind:
             self.created[kind] += 1
         return row
+
+    def new(self, model: type[Row]) -> Sequence[Row]:
+        """The rows of a model that will be written."""
+        return self._new[model]  # type: ignore[return-value]
+
+    def rows(self) -> Iterator[Model]:
+        """All rows that will be written anew, parents before children."""
+        return chain.from_iterable(self._new.values())
 
     def alter(self, row: Model, fields: Sequence[str], kind: str = "") -> None:
         """Have the fields of a row written, and count it if its kind is counted."""
@@ -174,10 +189,22 @@ class Plan(ABC, Generic[Rows]):
         expected = f"what was imported before, {shown}"
         self.problems.error("differs", where, name, expected=expected, got=got, message=self.NEVER)
 
+    def refuse_hidden(self) -> None:
+        """Refuse new rows whose name is that of one that whoever imports does not see: names are the site's."""
+        for model, rows in self._new.items():
+            names: tuple[str, ...] = getattr(model, "NAMED_BY", ())
+            for row in rows if names and current_sight() is not None else ():
+                names_of_row = {name: getattr(row, name) for name in names}
+                if model._base_manager.filter(**names_of_row).exists():
+                    expected = _("a name that no other research group uses; choose another")
+                    self.problems.error(
+                        "taken", "", names[-1], expected=str(expected), got=names_of_row[names[-1]]
+                    )
+
     def know(self, wanted: Mapping[str, System], kind: str = "systems") -> None:
         """Find these systems, not stored, by their keys, or add them."""
         fresh = {key: system for key, system in wanted.items() if key not in self.systems}
-        known = {row.key: row for row in System.objects.filter(key__in=fresh)}
+        known = {row.key: row for row in System._base_manager.filter(key__in=fresh)}  # they are the site's
         if kind:
             self.unchanged[kind] += len(known)
         for key, system in fresh.items():

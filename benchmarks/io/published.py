@@ -210,7 +210,7 @@ def version_said_by(
             candidates.append(
                 (n_equal, may_add and judge.config_sha256 == new.config_sha256, judge.version, judge)
             )
-    return max(candidates, key=lambda one: one[:3])[3] if candidates else None
+    return max(candidates, key=lambda candidate: candidate[:3])[3] if candidates else None
 
 
 def of_configuration(versions: Iterable[Judge], new: Judge) -> Judge | None:

@@ -30,8 +30,8 @@ class QuestionPlan(DatasetPlan):
 
     def stored(self, keys: Sequence[str]) -> dict[str, Question]:
         """Questions with their documents, key points, passages and responses."""
-        found = Question.objects.filter(dataset=self.dataset, key__in=keys)
-        return {row.key: row for row in found.prefetch_related(*PARTS)}
+        questions = Question.objects.filter(dataset=self.dataset, key__in=keys)
+        return {row.key: row for row in questions.prefetch_related(*PARTS)}
 
     def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
         """The systems of their responses."""

@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from benchmarks import audit
 from benchmarks.io.formats import Format
+from benchmarks.io.holding import report_refusal
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
 
 Rows = TypeVar("Rows")
 Say = Callable[[File, bool], None]
@@ -80,11 +81,8 @@ def applied(
                     created={kind: n for kind, n in plan.created.items() if n},
                     updated={kind: n for kind, n in plan.updated.items() if n},
                 )
-    except IntegrityError as error:  # another import of the same committed between our reads and writes
-        problems.error(
-            "import_race", "", "", expected="no other import of it at the same time", got=Got("one that was"),
-            message="Nothing was written; import it again.",
-        )  # fmt: skip
+    except (IntegrityError, DataError) as error:
+        report_refusal(error, problems)
         raise ImportFailed(problems) from error
     return plan
 
@@ -96,6 +94,7 @@ def _planned(
     problems.raise_errors()
     for problems.file, rows in files:
         plan.take(rows)
+    plan.refuse_hidden()
     problems.raise_errors()
     return plan
 

@@ -1,6 +1,7 @@
 """Documents with reference summaries into the database: each source is a haystack with one subtopic.
 
-Texts never change. Sources that are there get summaries and scores that came later; titles and domains may change.
+Texts never change. Sources that are there get summaries and scores that came later; titles and domains may change,
+and how relevant documents are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from benchmarks.engine import source_datasets
 from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
@@ -37,16 +39,21 @@ class SourcePlan(DatasetPlan):
         rows = Haystack.objects.filter(key__in=by_key).prefetch_related(*PARTS)
         return {by_key[row.key]: row for row in rows}
 
+    def write(self) -> None:
+        """Save the rows, and how long summaries of the dataset are to be if that is not known yet."""
+        super().write()
+        source_datasets.ensure([self.dataset])
+
     def systems_of(self, rows: Sequence[SourceText]) -> dict[str, System]:
         """The systems and people who wrote their summaries."""
         return {
-            system_key(one): System(
-                key=system_key(one),
-                kind=System.Kind.HUMAN if one.is_person else System.Kind.MODEL,
-                summarizer=one.writer,
+            system_key(summary): System(
+                key=system_key(summary),
+                kind=System.Kind.HUMAN if summary.is_person else System.Kind.MODEL,
+                summarizer=summary.writer,
             )
             for row in rows
-            for one in row.summaries
+            for summary in row.summaries
         }
 
     def add_new(self, incoming: SourceText) -> None:
@@ -95,7 +102,8 @@ class SourcePlan(DatasetPlan):
         is_same = self.same(incoming.where, query=(stored.query, incoming.query), reference=(facts[0], facts[1]))
         if not self.same_documents(incoming.where, stored.topic.documents, topic.documents) or not is_same:
             return
-        self.unchanged["documents"] += len(topic.documents)
+        for document, new in zip(row.documents.all(), topic.documents, strict=True):
+            self.change(document, {"metadata": {**document.metadata, **new.metadata}}, "documents")
         self.unchanged["sentences"] += len(incoming.reference)
         wanted = {"title": topic.title, "domain": topic.domain or row.domain, "language": incoming.language}
         self.change(row, wanted, "sources")

@@ -21,6 +21,7 @@ class JudgeKind(StrEnum):
     OPENAI = "openai"
     IMPORTED = "imported"
     JURY = "jury"
+    SEARCH = "search"
 
 
 class ResponseFormat(StrEnum):

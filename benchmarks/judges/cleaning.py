@@ -40,9 +40,9 @@ def clean(value: Any, *, notes: set[str] | None = None, levels: int = MOST_LEVEL
         done.add(f"what was nested deeper than {MOST_LEVELS} levels was left out")
         return None
     if isinstance(value, dict):
-        return {_text(key, done): clean(one, notes=done, levels=levels - 1) for key, one in value.items()}
+        return {_text(key, done): clean(value, notes=done, levels=levels - 1) for key, value in value.items()}
     if isinstance(value, list):
-        return [clean(one, notes=done, levels=levels - 1) for one in value]
+        return [clean(element, notes=done, levels=levels - 1) for element in value]
     return value
 
 
@@ -50,7 +50,7 @@ def _text(text: str, notes: set[str]) -> str:
     if len(text) > MOST_CHARACTERS:
         notes.add(f"texts were cut off after {MOST_CHARACTERS:,} characters")
         text = text[:MOST_CHARACTERS]
-    found = clean_text(text)
-    if found != text:
+    cleaned = clean_text(text)
+    if cleaned != text:
         notes.add("characters that cannot be stored were replaced")
-    return found
+    return cleaned

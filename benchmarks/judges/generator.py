@@ -17,7 +17,16 @@ class GeneratorConfig(ModelConfig):
     """
 
     LEFT_OUT = frozenset(
-        {"prompt", "protocol", "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens"}
+        {
+            "prompt",
+            "protocol",
+            "recall_prompt",
+            "extraction_prompt",
+            "support_prompt",
+            "autods_prompt",
+            "document_tokens",
+            "examples",
+        }
     )
 
     prompt: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
@@ -25,6 +26,19 @@ DESCRIPTION = (
 )
 
 
+class JuryRule(StrEnum):
+    """What a jury's mean is of: labels, expectations where there are any, or both by two thirds to one."""
+
+    LABEL = "label"
+    EXPECTED = "expected"
+    TWO_THIRDS = "two-thirds"
+    """(2 × what the offline judge expects + the mean of the others' labels) / 3, however many others there are."""
+
+
+TWO_THIRDS_FROM = (0.30, 0.65)
+"""From where on such a mean is partial and full."""
+
+
 class WrongJury(ValueError):
     """These judges or numbers make no jury."""
 
@@ -35,13 +49,15 @@ class JuryConfig:
 
     With `score` expected a member that gives probabilities counts by these, otherwise by its label. From
     `partial_from` on the mean (none 0, partial ½, full 1) is partial, from `full_from` on full: by default the
-    nearest level, the higher one of two that are as near.
+    nearest level, the higher one of two that are as near. `offline` is the member, an offline judge, that counts
+    by its probabilities and twice as much as all others together, who count by their labels; empty without one.
     """
 
     members: tuple[str, ...]
     score: Score = Score.LABEL
     partial_from: float = 0.25
     full_from: float = 0.75
+    offline: str = ""
 
     def __post_init__(self) -> None:
         if not MIN_MEMBERS <= len(self.members) <= MAX_MEMBERS:
@@ -50,6 +66,20 @@ class JuryConfig:
             raise WrongJury("A judge is a member twice.")
         if not 0 < self.partial_from <= self.full_from <= 1:
             raise WrongJury("Thresholds must satisfy 0 < partial_from ≤ full_from ≤ 1.")
+        if self.offline and self.offline not in self.members:
+            raise WrongJury("The offline judge is no member.")
+
+    @classmethod
+    def by_rule(cls, members: tuple[str, ...], rule: JuryRule, *, offline: str = "") -> JuryConfig:
+        """A jury by one of the rules; `offline` is the offline judge among its members where one counts more."""
+        if rule is not JuryRule.TWO_THIRDS:
+            return cls(members, Score(rule.value))
+        return cls(members, Score.EXPECTED, *TWO_THIRDS_FROM, offline=offline)
+
+    @property
+    def rule(self) -> JuryRule:
+        """What its mean is of."""
+        return JuryRule.TWO_THIRDS if self.offline else JuryRule(self.score.value)
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> JuryConfig:
@@ -57,8 +87,9 @@ class JuryConfig:
         return cls(**{**values, "members": tuple(values["members"]), "score": Score(values["score"])})
 
     def as_mapping(self) -> dict[str, Any]:
-        """The configuration as JSON."""
-        return {**asdict(self), "members": list(self.members), "score": self.score.value}
+        """The configuration as JSON; where no member counts more, as it was before one could."""
+        plain = {**asdict(self), "members": list(self.members), "score": self.score.value}
+        return plain if self.offline else {name: value for name, value in plain.items() if name != "offline"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +108,28 @@ class Combined:
 
 def combine(verdicts: Sequence[Verdict], config: JuryConfig) -> Combined:
     """Combine the members' verdicts on one insight; what no member calls covered is not covered."""
-    counted = [_probabilities(verdict, config.score) for verdict in verdicts]
+    counted = _counted(verdicts, config)
     partial, full = (
-        round(sum(getattr(one, level) for one in counted) / len(counted), DECIMALS)
+        round(sum(weight * getattr(probabilities, level) for probabilities, weight in counted), DECIMALS)
         for level in ("partial", "full")
     )
     mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
     covering = [verdict for verdict in verdicts if verdict.coverage is not Coverage.NONE]
     coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
     return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
+
+
+def _counted(verdicts: Sequence[Verdict], config: JuryConfig) -> list[tuple[Probabilities, float]]:
+    """What each member says, and how much it counts of 1 in all."""
+    if not config.offline:
+        return [(_probabilities(verdict, config.score), 1 / len(verdicts)) for verdict in verdicts]
+    others = 1 / 3 / (len(verdicts) - 1)
+    return [
+        (_probabilities(verdict, Score.EXPECTED), 2 / 3)
+        if member == config.offline
+        else (CERTAIN[verdict.coverage], others)
+        for member, verdict in zip(config.members, verdicts, strict=True)
+    ]
 
 
 def _probabilities(verdict: Verdict, score: Score) -> Probabilities:

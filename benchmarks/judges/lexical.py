@@ -22,7 +22,15 @@ from benchmarks.judges.base import (
     SummaryToJudge,
 )
 from benchmarks.judges.lexical_odds import NOT_COVERED, Odds, WrongOdds
-from benchmarks.judges.lexical_terms import Fitted, Space, Texts, fitted, sentences
+from benchmarks.judges.lexical_terms import (
+    Fitted,
+    Space,
+    Texts,
+    alike_by_document,
+    covered_share,
+    fitted,
+    sentences,
+)
 from benchmarks.scoring.keypoints import Entailment
 from benchmarks.scoring.summhay import Coverage, Probabilities
 from benchmarks.scoring.text import Line, LineKind, lines_from_list
@@ -113,6 +121,10 @@ class LexicalConfig:
         """The configuration as JSON."""
         return {**asdict(self), "fitted_on": list(self.fitted_on)}
 
+    def judge(self) -> LexicalJudge:
+        """The judge of this configuration."""
+        return LexicalJudge(self)
+
     def coverage(self, score: float) -> Coverage:
         """What a score means; 0 covers nothing, whatever the thresholds."""
         if score <= 0 or score < self.partial_from:
@@ -178,7 +190,7 @@ class LexicalJudge:
             groups[tuple(insight.text for insight in summary.insights)].append(position)
         closest: list[list[Match]] = [[] for _ in batch]
         for insights, positions in groups.items():
-            lines = [_lines_that_can_cover(batch[position]) for position in positions]
+            lines = [lines_that_can_cover(batch[position]) for position in positions]
             evidence = self._evidence(insights, lines, background)
             start = 0
             for position, group in zip(positions, lines, strict=True):
@@ -229,7 +241,7 @@ class LexicalJudge:
         return Evidence(
             scores=self._scores(known, facts, parts, numbers),
             numbers=numbers,
-            rare=sum(_alike_by_document(space, facts, parts) for space in known.by_document) / 2,
+            rare=sum(alike_by_document(space, facts, parts) for space in known.by_document) / 2,
             n_words=facts.counts.sum(axis=1),
         )
 
@@ -244,7 +256,7 @@ class LexicalJudge:
         """The mean of cosine and weighted recall."""
         wanted, offered = space.vectors(facts), space.vectors(parts)
         weight = self.config.recall_weight
-        return (1 - weight) * (wanted @ offered.T).toarray() + weight * _covered(wanted, offered)
+        return (1 - weight) * (wanted @ offered.T).toarray() + weight * covered_share(wanted, offered)
 
     def _closest(
         self, summary: SummaryToJudge, lines: Sequence[Line], evidence: Evidence | None, start: int
@@ -277,8 +289,12 @@ class LexicalJudge:
             )
         ]
 
+    def coverage(self, match: Match) -> Coverage:
+        """What the score of a match is called."""
+        return self.config.coverage(match.score)
+
     def _verdict(self, match: Match) -> CoverageVerdict:
-        coverage = self.config.coverage(match.score)
+        coverage = self.coverage(match)
         lines = () if coverage is Coverage.NONE else (match.line,)
         return CoverageVerdict(match.insight_key, coverage, lines, match.score, self.probabilities(match))
 
@@ -297,35 +313,11 @@ class LexicalJudge:
 
 def _share(space: Space, facts: Texts, parts: Texts) -> Any:
     """Share of each asked text's squared weight whose terms each given text has."""
-    return _covered(space.vectors(facts), space.vectors(parts))
+    return covered_share(space.vectors(facts), space.vectors(parts))
 
 
-def _covered(wanted: Any, offered: Any) -> Any:
-    """Share of each wanted row's squared weight whose terms the offered row has; rows have length 1."""
-    return (wanted.multiply(wanted).tocsr() @ _present(offered).T).toarray()
-
-
-def _alike_by_document(space: Space, facts: Texts, parts: Texts) -> Any:
-    """The mean of cosine and the share of weights of an asked text's terms that each given text has.
-
-    Unlike in the score, neither weights are squared in that share nor counts matter.
-    """
-    wanted, offered = space.vectors(facts), space.vectors(parts)
-    cosine = (wanted @ offered.T).toarray()
-    terms = _present(wanted)
-    shared = (terms.multiply(space.weights).tocsr() @ _present(offered).T).toarray()
-    totals = terms @ space.weights
-    return (cosine + shared / np.where(totals > 0, totals, 1.0)[:, None]) / 2
-
-
-def _present(rows: Any) -> Any:
-    """Which terms each row has: ones and nothing, shape (texts, terms). No term weighs nothing."""
-    present = rows.copy()
-    present.data[:] = 1
-    return present
-
-
-def _lines_that_can_cover(summary: SummaryToJudge) -> list[Line]:
+def lines_that_can_cover(summary: SummaryToJudge) -> list[Line]:
+    """The lines of a summary that say something: no headings, no preambles."""
     return [
         line
         for line in lines_from_list(summary.lines)

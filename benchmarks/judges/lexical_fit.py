@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.judges.base import Background, SummaryToJudge
-from benchmarks.judges.lexical import LexicalConfig, LexicalJudge, Match
-from benchmarks.judges.lexical_odds import fit_odds
+from benchmarks.judges.lexical import LexicalConfig, Match
+from benchmarks.judges.lexical_expected import ExpectedConfig
+from benchmarks.judges.lexical_odds import Odds, fit_odds
 from benchmarks.scoring.comparison import Comparison, compare
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.expected import ExpectedFigures, expected_figures
@@ -34,6 +35,8 @@ SMOOTHING = 4.0
 """Standard deviation, in steps of the grid, of the neighbourhood that a pair of thresholds is valued by."""
 
 ROUNDING = 1e-9
+
+Config = LexicalConfig | ExpectedConfig
 
 _WORTH = worth()
 
@@ -81,7 +84,7 @@ class Fold:
     """What was fitted without one group, how many labelled insights the group has, and the figures on these."""
 
     left_out: str
-    config: LexicalConfig
+    config: Config
     n_insights: int
     expected: ExpectedFigures
 
@@ -95,7 +98,7 @@ class FitResult:
     figures on the same labels.
     """
 
-    config: LexicalConfig
+    config: Config
     held_out_by: HeldOutBy
     folds: tuple[Fold, ...]
     held_out: Comparison
@@ -127,6 +130,7 @@ class FitResult:
 class _Row:
     match: Match
     label: HumanLabel
+    topic: str
     group: str
     summary: str
     subtopic: str
@@ -136,13 +140,15 @@ class _Row:
 def fit(
     labelled: Sequence[LabelledSummary],
     *,
-    base: LexicalConfig | None = None,
+    base: Config | None = None,
+    silver: Sequence[LabelledSummary] = (),
     resampling: Resampling | None = None,
 ) -> FitResult:
     """Fit thresholds and odds on all labels, and validate with one topic left out at a time.
 
     If all labels are of one topic, its subtopics are left out in turn, and the result says so. Intervals are
-    given by `resampling` over subtopics.
+    given by `resampling` over subtopics. Of version 2 the odds alone are fitted, each topic counting the same, and
+    a topic of `silver` labels, by a model and not by people, as one more: in every fold, and in no figure.
 
     Raises:
         TooFewLabels: under 60 labelled insights, or under 10 of a kind, are left to fit on in some fold.
@@ -150,17 +156,17 @@ def fit(
     """
     start = base or LexicalConfig()
     held_out_by = _unit(labelled)
-    rows = _rows(labelled, start, held_out_by)
+    rows, more = _rows(labelled, start, held_out_by), _rows(silver, start, held_out_by)
     configs = {
-        group: _fitted_on([row for row in rows if row.group != group], start, f"without {group}")
+        group: _fitted_on([row for row in rows if row.group != group], more, start, f"without {group}")
         for group in sorted({row.group for row in rows})
     }
-    topics = tuple(sorted({each.topic for each in labelled}))
-    config = replace(_fitted_on(rows, start, "overall"), fitted_on=topics)
+    topics = tuple(sorted({each.topic for each in (*labelled, *silver)}))
+    config = replace(_fitted_on(rows, more, start, "overall"), fitted_on=topics)
     folds = []
-    for group, own in configs.items():
+    for group, held_out in configs.items():
         inside = [row for row in rows if row.group == group]
-        folds.append(Fold(group, own, len(inside), _expected(inside, configs, resampling)))
+        folds.append(Fold(group, held_out, len(inside), _expected(inside, configs, resampling)))
     return FitResult(
         config=config,
         held_out_by=held_out_by,
@@ -226,20 +232,21 @@ def _unit(labelled: Sequence[LabelledSummary]) -> HeldOutBy:
     return HeldOutBy.SUBTOPIC
 
 
-def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_by: HeldOutBy) -> list[_Row]:
-    judge = LexicalJudge(config)
+def _rows(labelled: Sequence[LabelledSummary], config: Config, held_out_by: HeldOutBy) -> list[_Row]:
+    judge = config.judge()
     by_background: dict[str, list[LabelledSummary]] = {}
     for each in labelled:
         by_background.setdefault(each.background.version, []).append(each)
     rows = []
     for group in by_background.values():
-        found = judge.matches([each.summary for each in group], group[0].background)
-        for each, matches in zip(group, found, strict=True):
+        matched = judge.matches([each.summary for each in group], group[0].background)
+        for each, matches in zip(group, matched, strict=True):
             labels = {label.insight_key: label for label in each.labels}
             rows += [
                 _Row(
                     match=match,
                     label=labels[match.insight_key],
+                    topic=each.topic,
                     group=each.topic if held_out_by is HeldOutBy.TOPIC else each.subtopic,
                     summary=f"{each.topic}/{each.subtopic}/{each.summary.key}",
                     subtopic=f"{each.topic}/{each.subtopic}",
@@ -251,7 +258,7 @@ def _rows(labelled: Sequence[LabelledSummary], config: LexicalConfig, held_out_b
     return sorted(rows, key=lambda row: (row.summary, row.match.insight_key))
 
 
-def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> LexicalConfig:
+def _fitted_on(rows: Sequence[_Row], silver: Sequence[_Row], start: Config, where: str) -> Config:
     seen = [row for row in rows if row.match.features]
     kinds: Counter[str] = Counter(row.label.coverage for row in seen)
     rarest = min(_WORTH, key=lambda kind: kinds[kind])
@@ -259,29 +266,38 @@ def _fitted_on(rows: Sequence[_Row], start: LexicalConfig, where: str) -> Lexica
         raise TooFewLabels(f"{len(rows)} labelled insights {where}; at least {MIN_LABELS} are needed.")
     if kinds[rarest] < MIN_OF_A_LABEL:
         raise TooFewLabels(f"{kinds[rarest]} labels “{rarest}” {where}; at least {MIN_OF_A_LABEL} are needed.")
+    if isinstance(start, ExpectedConfig):
+        return replace(start, odds=_expected_odds([*seen, *(row for row in silver if row.match.features)]))
     labels = [row.label.coverage for row in rows]
     partial_from, full_from = thresholds([row.match.score for row in rows], labels)
     odds = fit_odds([row.match.features for row in seen], [row.label.coverage for row in seen])
     return replace(start, partial_from=partial_from, full_from=full_from, odds=odds)
 
 
+def _expected_odds(rows: Sequence[_Row]) -> Odds:
+    """Odds of version 2: topics count the same."""
+    return fit_odds(
+        [row.match.features for row in rows], [row.label.coverage for row in rows], [row.topic for row in rows]
+    )
+
+
 def _expected(
-    rows: Sequence[_Row], configs: Mapping[str, LexicalConfig], resampling: Resampling | None
+    rows: Sequence[_Row], configs: Mapping[str, Config], resampling: Resampling | None
 ) -> ExpectedFigures:
     """Figures of each row as its group's configuration judges it."""
-    judges = {group: LexicalJudge(config) for group, config in configs.items()}
-    found = [judges[row.group].probabilities(row.match) for row in rows]
+    judges = {group: config.judge() for group, config in configs.items()}
+    expectations = [judges[row.group].probabilities(row.match) for row in rows]
     return expected_figures(
-        [one.expected() for one in found if one is not None],
-        [_WORTH[configs[row.group].coverage(row.match.score)] for row in rows],
+        [expectation.expected() for expectation in expectations if expectation is not None],
+        [_WORTH[judges[row.group].coverage(row.match)] for row in rows],
         [_WORTH[row.label.coverage] for row in rows],
         clusters=[row.subtopic for row in rows],
         resampling=resampling,
     )
 
 
-def _compared(row: _Row, config: LexicalConfig) -> Compared:
-    coverage = config.coverage(row.match.score)
+def _compared(row: _Row, config: Config) -> Compared:
+    coverage = config.judge().coverage(row.match)
     lines = () if coverage is Coverage.NONE else (row.match.line,)
     return Compared(
         human=Verdict(row.label.coverage, row.label.lines),

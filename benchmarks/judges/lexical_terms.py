@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -42,8 +42,8 @@ def words(text: str) -> list[str]:
 
     Characters of scripts that put no spaces between words are words of their own.
     """
-    found: list[str] = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return [word.replace(",", "") if word[0].isdigit() else word for word in found]
+    words: list[str] = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return [word.replace(",", "") if word[0].isdigit() else word for word in words]
 
 
 def sentences(text: str) -> list[str]:
@@ -70,14 +70,14 @@ def number_of(word: str) -> list[str]:
 class Texts:
     """Texts as counts of words, shape (texts, distinct words); each distinct word is taken apart once."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], split: Callable[[str], list[str]] = words) -> None:
         from scipy.sparse import csr_array
 
         index: dict[str, int] = {}
         columns: list[int] = []
         ends = [0]
         for text in texts:
-            columns.extend(index.setdefault(word, len(index)) for word in words(text))
+            columns.extend(index.setdefault(word, len(index)) for word in split(text))
             ends.append(len(columns))
         self.words = list(index)
         shape = (len(ends) - 1, len(index))
@@ -94,9 +94,9 @@ class Texts:
             columns.extend(index[term] for term in terms_of(word) if term in index)
             ends.append(len(columns))
         by_word: Any = csr_array((np.ones(len(columns)), columns, ends), shape=(len(self.words), len(index)))
-        found = self.counts @ by_word
-        found.sort_indices()
-        return found
+        counts = self.counts @ by_word
+        counts.sort_indices()
+        return counts
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ class Space:
         """Weighted terms of each text, shape (texts, terms), rows of length 1 (or 0 if nothing is known)."""
         from scipy.sparse import diags_array
 
-        found = texts.terms(self.index, self.terms_of)
-        found.data = 1 + np.log(found.data)
-        found = (found @ diags_array(self.weights)).tocsr()
-        lengths = np.sqrt(found.multiply(found).sum(axis=1))
+        counts = texts.terms(self.index, self.terms_of)
+        counts.data = 1 + np.log(counts.data)
+        counts = (counts @ diags_array(self.weights)).tocsr()
+        lengths = np.sqrt(counts.multiply(counts).sum(axis=1))
         lengths = np.asarray(lengths, dtype=float).ravel()
-        return (diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ found).tocsr()
+        return (diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ counts).tocsr()
 
 
 @dataclass(frozen=True)
@@ -132,21 +132,28 @@ class Fitted:
     by_document: tuple[Space, Space]
 
 
-_fitted: OrderedDict[str, Fitted] = OrderedDict()
+Of = TypeVar("Of")
 
 
+def remembered(make: Callable[[Background], Of]) -> Callable[[Background], Of]:
+    """What `make` gives of a background, made once per process; the few latest backgrounds are kept."""
+    kept: OrderedDict[str, Of] = OrderedDict()
+
+    def known(background: Background) -> Of:
+        version = background.version
+        if version not in kept:
+            kept[version] = make(background)
+            while len(kept) > CACHED_BACKGROUNDS:
+                kept.popitem(last=False)
+        kept.move_to_end(version)
+        return kept[version]
+
+    return known
+
+
+@remembered
 def fitted(background: Background) -> Fitted:
-    """Weigh the terms of a background, once per process; the few latest backgrounds are kept."""
-    version = background.version
-    if version not in _fitted:
-        _fitted[version] = _fit(background)
-        while len(_fitted) > CACHED_BACKGROUNDS:
-            _fitted.popitem(last=False)
-    _fitted.move_to_end(version)
-    return _fitted[version]
-
-
-def _fit(background: Background) -> Fitted:
+    """Weigh the terms of a background."""
     insights = Texts(sorted(set(background.insights)))
     documents = sorted(set(background.texts))
     texts = Texts(part for text in documents for part in sentences(text))
@@ -188,5 +195,30 @@ def _alike(terms_of: Callable[[str], list[str]], insights: Texts) -> Space:
 
 
 def _index(terms_of: Callable[[str], list[str]], insights: Texts) -> dict[str, int]:
-    found = Counter(term for word in insights.words for term in terms_of(word))
-    return {term: column for column, term in enumerate(sorted(found))}
+    terms = Counter(term for word in insights.words for term in terms_of(word))
+    return {term: column for column, term in enumerate(sorted(terms))}
+
+
+def covered_share(wanted: Any, offered: Any) -> Any:
+    """Share of each wanted row's squared weight whose terms the offered row has; rows have length 1."""
+    return (wanted.multiply(wanted).tocsr() @ present(offered).T).toarray()
+
+
+def alike_by_document(space: Space, facts: Texts, parts: Texts) -> Any:
+    """The mean of cosine and the share of weights of an asked text's terms that each given text has.
+
+    Neither weights are squared in that share nor counts matter.
+    """
+    wanted, offered = space.vectors(facts), space.vectors(parts)
+    cosine = (wanted @ offered.T).toarray()
+    terms = present(wanted)
+    shared = (terms.multiply(space.weights).tocsr() @ present(offered).T).toarray()
+    totals = terms @ space.weights
+    return (cosine + shared / np.where(totals > 0, totals, 1.0)[:, None]) / 2
+
+
+def present(rows: Any) -> Any:
+    """Which terms each row has: ones and nothing, shape (texts, terms)."""
+    present = rows.copy()
+    present.data[:] = 1
+    return present

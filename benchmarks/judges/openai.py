@@ -30,6 +30,8 @@ MOST_TOKENS = 2**31 - 1
 """The largest count that is stored."""
 _LOST_BEHIND_A_GATEWAY = {408, 502, 504}
 _QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+_DECODING_WORDS = ("top_k", "top_p")
+"""A server that refuses one of these refuses every request with it, and none is paid: the run pauses."""
 _FORMAT_WORDS = ("response_format", "json_schema", "json_object", "structured", "schema", "grammar")
 
 
@@ -280,6 +282,8 @@ def _trouble(status: int, code: str, message: str) -> Trouble:
         return Trouble.BUSY
     if status in {400, 422} and any(word in message.lower() for word in _FORMAT_WORDS):
         return Trouble.FORMAT
+    if status in {400, 422} and any(word in message.lower() for word in _DECODING_WORDS):
+        return Trouble.DENIED
     if status in {408, 409} or status >= 500:
         return Trouble.TRANSIENT
     return Trouble.DENIED if status in {402, 404} else Trouble.REJECTED

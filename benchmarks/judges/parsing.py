@@ -141,10 +141,10 @@ def read_labels(
         reply = read_reply(text, model)
         return {keys[0]: reply if isinstance(reply, Problem) else _checked(reply, keys[0], numbers)}
     try:
-        found = extract_json(text)
+        parsed = extract_json(text)
     except ValueError as error:
         return dict.fromkeys(keys, Problem(f"The reply holds {error}."))
-    rows = found.get("verdicts") if isinstance(found, dict) else found
+    rows = parsed.get("verdicts") if isinstance(parsed, dict) else parsed
     if not isinstance(rows, list):
         return dict.fromkeys(keys, Problem("The reply has no list “verdicts”."))
     numbered = [row for row in rows if isinstance(row, dict) and type(row.get(model.item)) is int]

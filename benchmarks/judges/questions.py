@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 from benchmarks.judges.base import ItemRef, ResponseFormat, digest
+from benchmarks.judges.examples import ExampleSet
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_labels
-from benchmarks.judges.prompts import default_prompt
+from benchmarks.judges.prompts import default_prompt, text_of
 
 TOKENS_PER_WORD = 1.25
 TOKENS_OF_A_VERDICT = 20
@@ -33,7 +34,9 @@ class BadConfiguration(ValueError):
 class ModelConfig:
     """All that a verdict of a model depends on, beside the texts; `max_tokens` bound one reply on one insight.
 
-    `prompt` is that of coverage. Of documents, passages of `document_tokens` are shown at most, by words.
+    `prompt` is that of coverage, which `examples` of people's labels may follow. Of documents, passages of
+    `document_tokens` are shown at most, by words. `autods_prompt` is the usual one where it is empty, and then
+    no part of what is stored.
     """
 
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
@@ -50,7 +53,9 @@ class ModelConfig:
     recall_prompt: str = ""
     extraction_prompt: str = ""
     support_prompt: str = ""
+    autods_prompt: str = ""
     document_tokens: int = 12_000
+    examples: ExampleSet | None = None
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ModelConfig:
@@ -66,7 +71,10 @@ class ModelConfig:
         prompts = {
             f"{task}_prompt": values.get(f"{task}_prompt") or default_prompt(protocol, task) for task in TASKS
         }
-        return cls(**{**values, "prompt": values.get("prompt") or default_prompt(protocol), **prompts})
+        examples = values.get("examples")
+        prompts["prompt"] = values.get("prompt") or default_prompt(protocol, with_examples=not examples)
+        kept = ExampleSet.from_mapping(examples) if examples else None
+        return cls(**{**values, **prompts, "examples": kept})
 
     @classmethod
     def check_names(cls, values: Mapping[str, Any]) -> None:
@@ -83,12 +91,16 @@ class ModelConfig:
 
     def as_mapping(self) -> dict[str, Any]:
         """Plain values, for storing."""
-        return {name: value for name, value in asdict(self).items() if name not in self.LEFT_OUT}
+        unused = {name for name in ("autods_prompt", "examples") if not getattr(self, name)}
+        left_out = self.LEFT_OUT | unused
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def prompt_of(self, task: str) -> str:
-        """The wording for coverage or one of `TASKS`."""
+        """The wording for coverage, one of `TASKS` or AutoDS scores."""
         if task == "coverage":
             return self.prompt
+        if task == "autods":
+            return self.autods_prompt or text_of(task)
         return str(getattr(self, f"{task}_prompt")) or default_prompt(self.protocol, task)
 
     def prompt_sha256_of(self, task: str) -> str:
@@ -140,7 +152,7 @@ class Question(ABC):
         return 1
 
     def prompt(self, config: ModelConfig) -> str:
-        """The system message of the call."""
+        """The system message of the call; empty where there is none."""
         return config.prompt_of(self.task)
 
     @abstractmethod
@@ -220,10 +232,10 @@ class LabelQuestion(Question):
         passages = "\n".join(f"[{number}] {text}" for number, text in self.numbered) or "(none)"
         if self.protocol == "one":
             return f"{names.passages}\n{passages}\n{names.item}\n{self.items[0].text}\n{names.reply}"
-        asked = "\n".join(f"({n}) {item.text}" for n, item in enumerate(self.items, 1))
-        return f"{names.passages}\n{passages}\n{names.items}\n{asked}\n{names.reply}"
+        items = "\n".join(f"({n}) {item.text}" for n, item in enumerate(self.items, 1))
+        return f"{names.passages}\n{passages}\n{names.items}\n{items}\n{names.reply}"
 
-    def schema(self) -> tuple[str, dict[str, Any]]:
+    def schema(self) -> tuple[str, dict[str, Any]] | None:
         """A label and numbers of passages for each item."""
         n_items = len(self.items) if self.protocol == "all" else None
         return self.reply_model.name, self.reply_model.schema_of(n_items)
@@ -251,10 +263,9 @@ def item_groups(
 
 def request_body(config: ModelConfig, question: Question, response_format: ResponseFormat) -> dict[str, Any]:
     """The exact body that is sent; every repeat has a seed of its own where there is one."""
-    messages = [
-        {"role": "system", "content": question.prompt(config)},
-        {"role": "user", "content": question.user_text()},
-    ]
+    prompt = question.prompt(config)
+    messages = [{"role": "system", "content": prompt}] if prompt else []
+    messages.append({"role": "user", "content": question.user_text()})
     tokens = config.max_tokens * question.n_limits
     if question.repair is not None:
         messages.append({"role": "assistant", "content": question.repair.reply[:MOST_REPEATED] or "(nothing)"})

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.judges.base import JudgeKind, OfflineJudge
 from benchmarks.judges.jury import DESCRIPTION
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
+from benchmarks.judges.lexical_expected import METHOD_VERSION, ExpectedConfig, ExpectingJudge
 
 _OF_KIND: dict[str, str] = {
     JudgeKind.LEXICAL: LexicalJudge.description,
@@ -19,6 +20,14 @@ _OF_KIND: dict[str, str] = {
 }
 
 
+LEXICAL, LEXICAL_2 = "lexical", "lexical-2"
+OFFLINE: Mapping[str, Mapping[str, Any]] = {
+    LEXICAL: LexicalConfig().as_mapping(),
+    LEXICAL_2: ExpectedConfig().as_mapping(),
+}
+"""The offline judges with their defaults, by name; the first one scores sessions unless another is chosen."""
+
+
 class UnknownJudgeKind(LookupError):
     """No code answers for this kind of judge."""
 
@@ -26,20 +35,23 @@ class UnknownJudgeKind(LookupError):
 def offline_judge(kind: str, config: Mapping[str, Any]) -> OfflineJudge:
     """Make the judge that answers without a model: on coverage, and on which points a text says."""
     if kind == JudgeKind.LEXICAL:
-        return LexicalJudge(LexicalConfig.from_mapping(config))
+        is_second = config.get("method_version") == METHOD_VERSION
+        return (ExpectedConfig if is_second else LexicalConfig).from_mapping(config).judge()
     raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
 
 
 def lexical_config() -> dict[str, Any]:
     """The offline judge's default configuration."""
-    return LexicalConfig().as_mapping()
+    return dict(OFFLINE[LEXICAL])
 
 
-def description_of(kind: str) -> str:
-    """What a reader should know of this kind of judge before trusting it; empty where nothing is known."""
+def description_of(kind: str, config: Mapping[str, Any]) -> str:
+    """What a reader should know of such a judge before trusting it; empty where nothing is known."""
+    if kind == JudgeKind.LEXICAL and config.get("method_version") == METHOD_VERSION:
+        return ExpectingJudge.description
     return _OF_KIND.get(kind, "")
 
 
 def entailment_description_of(kind: str) -> str:
     """The same of this kind of judge on key points and responses."""
-    return LexicalJudge.entailment_description if kind == JudgeKind.LEXICAL else description_of(kind)
+    return LexicalJudge.entailment_description if kind == JudgeKind.LEXICAL else _OF_KIND.get(kind, "")

@@ -13,9 +13,9 @@ FEWEST_WORDS = 3
 
 def split_points(text: str) -> list[str]:
     """Sentences without list marks and citations; headings, lead-ins and scraps under three words are left out."""
-    found: list[str] = []
+    points: list[str] = []
     for line in lines_from_text(text):
         if line.kind is not LineKind.HEADER:
             parts = (part for part in sentences(line.plain) if not part.endswith((":", "：")))
-            found += (part for part in parts if len(part.split()) >= FEWEST_WORDS)
-    return list(dict.fromkeys(found))
+            points += (part for part in parts if len(part.split()) >= FEWEST_WORDS)
+    return list(dict.fromkeys(points))

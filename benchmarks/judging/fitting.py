@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from benchmarks.engine import judging, texts
+from benchmarks.engine import judge_versions, texts
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
+from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.summhay import Coverage
 
@@ -66,12 +67,10 @@ def save_fitted(*, result: FitResult, name: str, now: datetime) -> Judge:
     Raises:
         NameTaken: the name belongs to the defaults or to a judge of another kind.
     """
-    if name == judging.OFFLINE:
-        raise NameTaken(
-            f"“{judging.OFFLINE}” is the offline judge with its defaults; give the fitted one another name."
-        )
+    if name in OFFLINE:
+        raise NameTaken(f"“{name}” is the offline judge with its defaults; give the fitted one another name.")
     if Judge.objects.filter(name=name).exclude(kind=Judge.Kind.LEXICAL).exists():
         raise NameTaken(f"“{name}” is the name of a judge of another kind.")
-    return judging.ensure_judge(
+    return judge_versions.ensure_judge(
         name=name, kind=Judge.Kind.LEXICAL, config=result.config.as_mapping(), now=now, note=result.description()
     )

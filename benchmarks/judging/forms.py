@@ -1,43 +1,58 @@
-"""Forms of judges, their runs and prices."""
+"""Forms of judges, juries, budgets and prices."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.db.models import Min
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine import judging, juries, scopes
-from benchmarks.engine.scopes import Scope
+from benchmarks.engine import juries, scopes
+from benchmarks.engine.tasks.coverage import has_fields
+from benchmarks.judges import examples
+from benchmarks.judges.examples import ExampleSet
+from benchmarks.judges.jury import JuryRule
 from benchmarks.judges.prompts import default_prompt
-from benchmarks.judges.questions import TASKS, ModelConfig
-from benchmarks.judging.model_forms import ModelForm, ModelOptionsForm, PromptField, addresses
-from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System
-from benchmarks.scoring.summhay import Score
-from benchmarks.system_names import setting_name
+from benchmarks.judges.questions import PROTOCOLS, TASKS, ModelConfig
+from benchmarks.judges.registry import OFFLINE
+from benchmarks.judging.model_forms import ModelForm, PromptField, addresses
+from benchmarks.models import Haystack, Insight, Judge, Summary
 
-MOST_BYTES = 1_000_000
-"""Limit of an uploaded list of ids, in bytes."""
-
-
-def _datasets() -> list[tuple[str, str]]:
-    names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
-    return [(name, name) for name in names.distinct()]
+NO_EXAMPLES = "none"
+OUR_PROMPTS = {
+    default_prompt(protocol, with_examples=with_examples)
+    for protocol in PROTOCOLS
+    for with_examples in (True, False)
+}
 
 
 class ModelJudgeForm(ModelForm):
     """A model that judges."""
 
     field_order = (
-        "name", "base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s", "prompt",
-        "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens", "note",
+        "name", "base_url", "model", "protocol", "examples", "per_level", "examples_seed", "temperature", "seed",
+        "max_tokens", "timeout_s", "prompt",
+        "recall_prompt", "extraction_prompt", "support_prompt", "autods_prompt", "document_tokens", "note",
     )  # fmt: skip
     name = forms.CharField(label=_("Name"), max_length=120)
     protocol = forms.ChoiceField(
         label=_("Protocol"),
         choices=[("one", _("one insight per call")), ("all", _("all insights of a summary in one call"))],
+    )
+    examples = forms.ChoiceField(
+        label=_("Examples"), required=False,
+        help_text=_(
+            "People's labels of a study are drawn by seed, from subtopics other than the one that is judged. A "
+            "pasted prompt is followed by them."
+        ),
+    )  # fmt: skip
+    per_level = forms.IntegerField(
+        label=_("Examples of each level"), min_value=1, max_value=10, initial=3, required=False,
+        help_text=_("Of people's labels: full, partial and none."),
+    )  # fmt: skip
+    examples_seed = forms.IntegerField(
+        label=_("Seed of the examples"), min_value=0, max_value=2**31, initial=0, required=False
     )
     max_tokens = forms.IntegerField(
         label=_("Maximum tokens per answer"), min_value=20, max_value=32_000, initial=400,
@@ -46,7 +61,10 @@ class ModelJudgeForm(ModelForm):
     timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=600, initial=60)
     prompt = PromptField(
         label=_("Prompt"), rows=14,
-        help_text=_("Blank: the default prompt of the protocol. Bullets and insight are added after it."),
+        help_text=_(
+            "Blank: the default prompt of the protocol. Bullets and insight are added after it, unless it has "
+            "[[BULLETS]] and [[INSIGHT]], as SummHay's published one."
+        ),
     )  # fmt: skip
     recall_prompt = PromptField(
         label=_("Prompt for recall"), help_text=_("For responses. Sentences and key point are added after it.")
@@ -59,15 +77,52 @@ class ModelJudgeForm(ModelForm):
         label=_("Prompt for support"),
         help_text=_("For responses. Passages and a point of the response are added after it."),
     )
+    autods_prompt = PromptField(
+        label=_("Prompt for AutoDS"),
+        help_text=_(
+            "For key points. Blank: the default prompt. Question and point are added after it; it has to ask for "
+            "yes or no in one word."
+        ),
+    )
     document_tokens = forms.IntegerField(
         label=_("Maximum tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
         help_text=_("For support: longer documents are cut to the passages closest to the point."),
     )  # fmt: skip
 
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        """Examples come from the studies whose labels a user may read."""
+        super().__init__(*args, **kwargs)
+        studies = scopes.studies().with_coverage(user)
+        labelled = [(uid, _("of people in %(study)s") % {"study": name}) for uid, name in studies]
+        field = self.fields["examples"]
+        field.choices = [("", _("our own")), (NO_EXAMPLES, _("none")), *labelled]  # type: ignore[attr-defined]
+        if not labelled:
+            del self.fields["per_level"], self.fields["examples_seed"]
+
+    def clean(self) -> dict[str, Any]:
+        """Draw the examples, so that too few are said here."""
+        data = super().clean() or self.cleaned_data
+        self.drawn: ExampleSet | None = None
+        if data.get("protocol") == "all" and has_fields(data.get("prompt", "")):
+            self.add_error("prompt", _("A prompt with [[INSIGHT]] asks about one insight per call."))
+        study = data.get("examples")
+        if not study or study == NO_EXAMPLES or self.errors:
+            return data
+        try:
+            self.drawn = examples.drawn(
+                scopes.studies().examples(study),
+                study=study,
+                per_level=data["per_level"] or 3,
+                seed=data["examples_seed"] or 0,
+            )
+        except examples.TooFewExamples as error:
+            self.add_error("examples", str(error))
+        return data
+
     def clean_name(self) -> str:
         """The names of judges of other kinds are taken."""
         name: str = self.cleaned_data["name"].strip()
-        if name == judging.OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
+        if name in OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
             raise forms.ValidationError(_("A judge of another kind already has this name."))
         return name
 
@@ -78,8 +133,13 @@ class ModelJudgeForm(ModelForm):
         prompts: dict[str, Any] = {
             f"{task}_prompt": data[f"{task}_prompt"] or default_prompt(data["protocol"], task) for task in TASKS
         }
+        prompt = data["prompt"]
+        if prompt in {"", *OUR_PROMPTS}:
+            prompt = default_prompt(data["protocol"], with_examples=not data["examples"])
         return ModelConfig(
-            prompt=data["prompt"] or default_prompt(data["protocol"]),
+            prompt=prompt,
+            examples=self.drawn,
+            autods_prompt=data["autods_prompt"],
             document_tokens=data["document_tokens"] or ModelConfig.document_tokens,
             **prompts,
             **{name: data[name] for name in names},
@@ -88,7 +148,13 @@ class ModelJudgeForm(ModelForm):
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
         """What a judge's form starts with."""
-        return {"name": judge.name, "note": judge.note, **ModelConfig.from_mapping(judge.config).as_mapping()}
+        config = ModelConfig.from_mapping(judge.config)
+        values = {"name": judge.name, "note": judge.note, **config.as_mapping()}
+        if config.examples is not None:
+            its = config.examples
+            return values | {"examples": its.study, "per_level": its.per_level, "examples_seed": its.seed}
+        bare = config.prompt in {default_prompt(protocol, with_examples=False) for protocol in PROTOCOLS}
+        return values | {"examples": NO_EXAMPLES if bare else ""}
 
 
 class JuryForm(forms.Form):
@@ -105,8 +171,12 @@ class JuryForm(forms.Form):
     score = forms.ChoiceField(
         label=_("Mean of"),
         choices=[
-            (Score.LABEL.value, _("their labels")),
-            (Score.EXPECTED.value, _("expected coverage, where available")),
+            (JuryRule.LABEL.value, _("their labels")),
+            (JuryRule.EXPECTED.value, _("expected coverage, where available")),
+            (
+                JuryRule.TWO_THIRDS.value,
+                _("two thirds what the offline judge expects, one third the others' labels"),
+            ),
         ],
     )
     note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -114,134 +184,6 @@ class JuryForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["members"].queryset = juries.possible_members()  # type: ignore[attr-defined]
-
-
-class RunOptionsForm(ModelOptionsForm):
-    """How fast a run asks, how often, and for how much."""
-
-    repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
-
-
-def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
-    """Subtopics in groups by haystack."""
-    haystacks = Haystack.objects.current().without_sources()
-    rows = Subtopic.objects.filter(haystack__in=haystacks).order_by("haystack__title", "number")
-    groups: dict[str, list[tuple[int, str]]] = {}
-    for pk, name, title in rows.values_list("pk", "name", "haystack__title"):
-        groups.setdefault(title, []).append((pk, name))
-    return list(groups.items())
-
-
-def _systems() -> list[tuple[str, str]]:
-    rows = System.objects.filter(summaries__isnull=False).order_by("summarizer")
-    return [(name, name) for name in rows.values_list("summarizer", flat=True).distinct()]
-
-
-def _retrievers() -> list[tuple[str, str]]:
-    rows = System.objects.filter(summaries__isnull=False).values_list("retriever", "document_order").distinct()
-    names = sorted({setting_name(retriever, order) for retriever, order in rows})
-    return [(name, name) for name in names]
-
-
-class RunForm(RunOptionsForm):
-    """Which summaries to judge; `options` of models only."""
-
-    field_order = ("haystack", "dataset", "study", "subtopics", "systems", "retrievers", "sample", "seed")
-    haystack = forms.ModelChoiceField(
-        label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
-    )
-    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
-    study = forms.ChoiceField(
-        label=_("Study"), required=False,
-        help_text=_("The summaries of its tasks, or all snapshots and final texts of its sessions."),
-    )  # fmt: skip
-    subtopics = forms.TypedMultipleChoiceField(
-        label=_("Subtopics"), required=False, choices=_subtopics, coerce=int,
-        help_text=_("None chosen: all; likewise for systems and retrievers."),
-    )  # fmt: skip
-    systems = forms.MultipleChoiceField(label=_("Systems"), required=False, choices=_systems)
-    retrievers = forms.MultipleChoiceField(label=_("Retrievers"), required=False, choices=_retrievers)
-    sample = forms.IntegerField(
-        label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Summaries, drawn from the above. Blank: all."),
-    )  # fmt: skip
-    seed = forms.IntegerField(
-        label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False
-    )
-    listed = forms.CharField(
-        label=_("Only these summaries"), required=False, strip=True,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("Ids as in exports and addresses, separated by spaces, commas or new lines."),
-    )  # fmt: skip
-    listed_file = forms.FileField(label=_("… or a file with their ids"), required=False)
-
-    def __init__(self, *args: Any, judge: Judge, user: Any, **kwargs: Any) -> None:
-        """Offer the studies that the user may see; only models have options of requests."""
-        super().__init__(*args, **kwargs)
-        self.fields["haystack"].queryset = Haystack.objects.current().without_sources()  # type: ignore[attr-defined]
-        self.studies = dict(scopes.studies().named(user))
-        self.fields["study"].choices = [("", _("any")), *self.studies.items()]  # type: ignore[attr-defined]
-        if judge.kind != Judge.Kind.OPENAI:
-            for name in RunOptionsForm.base_fields:
-                del self.fields[name]
-
-    def clean(self) -> dict[str, Any]:
-        """Take the ids of the file, so that a second form can carry them along; all of them must be known."""
-        data = super().clean() or self.cleaned_data
-        if (file := data.pop("listed_file", None)) is not None:
-            if file.size > MOST_BYTES:
-                self.add_error("listed_file", _("The file is too large for a list of ids."))
-                return data
-            read = file.read().decode("utf-8", "replace").strip()
-            if not read:
-                self.add_error("listed_file", _("The file contains no id."))
-            data["listed"] = f"{data.get('listed', '')} {read}".strip()
-        try:
-            data["ids"] = scopes.ids_of(data["listed"]) if data.get("listed") else []
-            scopes.check_listed(data["ids"], Summary)
-        except scopes.UnknownText as unknown:
-            self.add_error("listed", str(unknown))
-        return data
-
-    def carried(self) -> list[tuple[str, Any]]:
-        """What a valid form holds, as (name, value) of hidden fields of the form that starts the run."""
-        found: list[tuple[str, Any]] = []
-        for name in self.fields:
-            if name == "listed":
-                found.append((name, " ".join(map(str, self.cleaned_data["ids"]))))
-            elif name != "listed_file":
-                found += [(name, value) for value in cast("QueryDict", self.data).getlist(name)]
-        return found
-
-    def scope(self) -> Scope:
-        """The scope of a valid form."""
-        data, haystacks = self.cleaned_data, Haystack.objects.current()
-        haystacks = haystacks.filter(dataset=data["dataset"]) if data["dataset"] else haystacks.without_sources()
-        if data["haystack"]:
-            haystacks = haystacks.filter(pk=data["haystack"].pk)
-        is_anywhere = bool(data["study"] or data["ids"]) and not (data["dataset"] or data["haystack"])
-        return Scope(
-            haystacks=None if is_anywhere else haystacks,
-            haystack=data["haystack"].title if data["haystack"] else "",
-            dataset=data["dataset"],
-            study=(data["study"], self.studies[data["study"]]) if data["study"] else None,
-            subtopics=list(Subtopic.objects.filter(pk__in=data["subtopics"])),
-            systems=data["systems"],
-            retrievers=data["retrievers"],
-            listed=data["ids"],
-            sample=data["sample"],
-            seed=data["seed"] or 0,
-        )
-
-    @property
-    def about(self) -> list[forms.BoundField]:
-        """The fields that say what to judge."""
-        return [field for field in self if field.name not in RunOptionsForm.base_fields]
-
-    @property
-    def how(self) -> list[forms.BoundField]:
-        """The fields that say how a model is asked."""
-        return [field for field in self if field.name in RunOptionsForm.base_fields]
 
 
 class PublishedCostForm(forms.Form):

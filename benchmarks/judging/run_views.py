@@ -22,7 +22,8 @@ from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.judges.registry import description_of
 from benchmarks.judging import answers
-from benchmarks.judging.forms import BudgetForm, PublishedCostForm, RunForm, TryForm
+from benchmarks.judging.forms import BudgetForm, PublishedCostForm, TryForm
+from benchmarks.judging.run_forms import RunForm
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary
 from benchmarks.owning import may_add, may_change
 from benchmarks.web.exposure import saw_insights
@@ -106,7 +107,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "may_edit": may_add(request.user, versions),
         "is_model": is_model,
         "can_run": judge.kind != Judge.Kind.IMPORTED and judge.archived_at is None,
-        "about": description_of(judge.kind),
+        "about": description_of(judge.kind, judge.config),
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "form": form,
         "versions": [version for version in versions if version.pk != judge.pk],

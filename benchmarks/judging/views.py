@@ -13,20 +13,23 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import costs, judging, overview
-from benchmarks.judges.jury import WrongJury
+from benchmarks.engine import costs, judge_versions, overview
+from benchmarks.judges.jury import JuryRule, WrongJury
+from benchmarks.judges.registry import OFFLINE
 from benchmarks.judging.forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
 from benchmarks.judging.model_views import edit_model
 from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
 from benchmarks.owning import NotYours
-from benchmarks.scoring.summhay import Score
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 _edit = partial(
-    edit_model, save=judging.save_judge, template="benchmarks/judge_edit.html", then="benchmarks:judge-detail"
+    edit_model,
+    save=judge_versions.save_judge,
+    template="benchmarks/judge_edit.html",
+    then="benchmarks:judge-detail",
 )
 
 
@@ -43,7 +46,7 @@ def judge_list(request: HtmxHttpRequest) -> HttpResponse:
 @requires(ADD)
 def judge_new(request: HtmxHttpRequest) -> HttpResponse:
     """Make a model judge."""
-    return _edit(request, ModelJudgeForm(request.POST or None), None)
+    return _edit(request, ModelJudgeForm(request.POST or None, user=request.user), None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,14 +54,18 @@ def judge_new(request: HtmxHttpRequest) -> HttpResponse:
 def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Make the next version of a model judge; verdicts stay with the old one."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
-    return _edit(request, ModelJudgeForm(request.POST or None, initial=ModelJudgeForm.values_of(judge)), judge)
+    initial = ModelJudgeForm.values_of(judge)
+    return _edit(request, ModelJudgeForm(request.POST or None, initial=initial, user=request.user), judge)
 
 
 @require_POST
 @requires(RUN)
 def judge_offline(request: HtmxHttpRequest) -> HttpResponse:
-    """Go to the offline judge as the code of today configures it, which nobody may have run yet."""
-    judge = judging.default_judge(now=timezone.now())
+    """Go to an offline judge as the code of today configures it, which nobody may have run yet."""
+    name = request.POST.get("name", "")
+    judge = judge_versions.offline_judge(
+        name=name if name in OFFLINE else judge_versions.OFFLINE, now=timezone.now()
+    )
     return redirect(f"{reverse('benchmarks:judge-detail', args=[judge.uid])}#run")
 
 
@@ -70,10 +77,10 @@ def jury_new(request: HtmxHttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            jury = judging.save_jury(
+            jury = judge_versions.save_jury(
                 name=data["name"],
                 members=list(data["members"]),
-                score=Score(data["score"]),
+                rule=JuryRule(data["score"]),
                 note=data["note"],
                 by=request.user,
                 must_judge=True,
@@ -115,7 +122,7 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         messages.error(request, _("Enter US dollars, 0 or more, or leave it blank."))
     else:
         dollars = form.cleaned_data["published_cost"]
-        judging.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
+        judge_versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
         messages.success(request, _("The cost was saved."))
     return redirect("benchmarks:judge-detail", judge.uid)
 

@@ -61,11 +61,11 @@ def scored_summaries(
         for pk, subtopic, haystack, key, *names in summaries.values_list(*COLUMNS)
     }
     verdicts = coverage_verdicts(summaries=summaries.values("pk"), judge=judge, score=score)
-    found = []
+    board_texts = []
     for pk, lines, scored in scored_texts(texts, verdicts):
         subtopic, place, entry = of[pk]
-        found.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value, place))
-    return found, {str(entry): entry for _subtopic, _place, entry in of.values()}
+        board_texts.append(Scored(str(entry), subtopic, scored, words_per_bullet(lines).value, place))
+    return board_texts, {str(entry): entry for _subtopic, _place, entry in of.values()}
 
 
 def place_of(haystack: str, subtopic: str) -> str:

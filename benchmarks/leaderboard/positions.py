@@ -75,9 +75,11 @@ def _drafts(summaries: QuerySet[Summary]) -> dict[int, tuple[Order, int | None]]
     """What summarizers were shown for their summaries: the documents in order, and how many words if not all."""
     rows = Draft.objects.filter(summary__in=summaries).exclude(documents=[])
     drafts = {}
-    for pk, numbers, config in rows.order_by().values_list("summary", "documents", "judge__config"):
+    for pk, numbers, cut, config in rows.order_by().values_list("summary", "documents", "cut", "judge__config"):
         tokens = config.get("truncate_to")
-        drafts[pk] = (tuple(numbers), int(tokens / TOKENS_PER_WORD) if tokens else None)
+        limits = [int(tokens / TOKENS_PER_WORD)] if tokens else []
+        limits += [cut["words"]] if cut else []
+        drafts[pk] = (tuple(numbers), min(limits, default=None))
     return drafts
 
 
@@ -115,7 +117,7 @@ def missing(wanted: Collection[Wanted]) -> list[Wanted]:
 
 def _stored(wanted: Collection[Wanted]) -> Iterator[QuerySet[TextPosition]]:
     """What is stored of all summaries of these haystacks."""
-    pks = sorted({one.haystack for one in wanted})
+    pks = sorted({text.haystack for text in wanted})
     for start in range(0, len(pks), BATCH):
         yield TextPosition.objects.filter(summary__haystack__in=pks[start : start + BATCH])
 

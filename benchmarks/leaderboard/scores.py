@@ -54,13 +54,13 @@ def scored_texts(
     golds = gold_documents(subtopics={subtopic for _, subtopic, _ in texts})
     for pk, subtopic, body in texts:
         insights = golds[subtopic]
-        given = verdicts.get(pk, {})
-        if not given or any(key not in given for key, _ in insights):
+        of_text = verdicts.get(pk, {})
+        if not of_text or any(key not in of_text for key, _ in insights):
             continue
         if shown is not None:
             insights = summhay.present_insights(insights, shown[pk])
         lines = text.lines_from_list(body.split("\n") if body else [])
-        usable = {key: verdict for key, verdict in given.items() if verdict is not None}
+        usable = {key: verdict for key, verdict in of_text.items() if verdict is not None}
         yield pk, lines, summhay.score_summary(insights, usable, lines)
 
 
@@ -83,7 +83,7 @@ def coverage_verdicts(
 
     Only by expected score do verdicts have their probabilities.
     """
-    found: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
+    verdicts: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
     rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
     as_text = Cast("lines", TextField())  # decoded here: there are few different ones
     columns = ("summary", "insight", "coverage", as_text, "is_valid", "p_partial", "p_full")
@@ -92,8 +92,8 @@ def coverage_verdicts(
         verdict = _verdict(coverage, lines) if is_valid and coverage else None
         if verdict is not None and is_expected:
             verdict = replace(verdict, probabilities=summhay.Probabilities.of(partial, full))
-        found[summary][str(insight)] = verdict
-    return found
+        verdicts[summary][str(insight)] = verdict
+    return verdicts
 
 
 @lru_cache(maxsize=10_000)

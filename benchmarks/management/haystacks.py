@@ -20,7 +20,7 @@ def add_argument(parser: ArgumentParser, *, required: bool = False) -> None:
         default=[],
         required=required,
         metavar="NAME",
-        help="file, id, title or dataset; repeatable (archived ones only by file, id or title)",
+        help="file, id, title, dataset or sample of sources; repeatable (archived ones only by file, id or title)",
     )
 
 
@@ -33,24 +33,24 @@ def chosen(options: Mapping[str, Any]) -> QuerySet[Haystack]:
     Raises:
         CommandError: there are none, or none of one of the names.
     """
-    found: QuerySet[Haystack] = _named(options["haystack"]) if options["haystack"] else Haystack.objects.for_work()
-    if not found.exists():
+    rows: QuerySet[Haystack] = _named(options["haystack"]) if options["haystack"] else Haystack.objects.for_work()
+    if not rows.exists():
         raise CommandError("There is no such haystack.")
     if domain := options.get("domain"):
-        of_domain = found.filter(domain__in={domain, domain.removesuffix("s")})  # news, conversation(s)
+        of_domain = rows.filter(domain__in={domain, domain.removesuffix("s")})  # news, conversation(s)
         if not of_domain.exists():
-            known = found.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
+            known = rows.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
             raise CommandError(f"No haystack is of the domain {domain}; known: {', '.join(known) or 'none'}.")
         return of_domain
-    return found
+    return rows
 
 
 def _named(names: Iterable[str]) -> QuerySet[Haystack]:
     rows = Haystack.objects.filter(is_practice=False)
     keys: set[int] = set()
     for name in names:
-        found = rows.named(name) | rows.current().filter(dataset=name)
-        if not found:
+        haystacks = rows.named(name) | rows.current().in_corpus(name)
+        if not haystacks:
             raise CommandError(f"There is no such haystack: “{name}”.")
-        keys.update(one.pk for one in found)
+        keys.update(haystack.pk for haystack in haystacks)
     return rows.filter(pk__in=keys)

@@ -18,8 +18,8 @@ def chosen(
         CommandError: there is none; it lists those there are, and what `also` can be named.
     """
     judges = Judge.objects.counted() if among is None else among
-    found = judges_called(name, judges)
-    if not found:
+    named = judges_called(name, judges)
+    if not named:
         known = ", ".join(sorted({*also, *judges.order_by().values_list("name", flat=True)}))
         raise CommandError(f"There is no {what} “{name}”; known judges: {known or 'none'}.")
-    return found[0]
+    return named[0]

@@ -36,10 +36,10 @@ def questions(dataset: str) -> QuestionQuerySet:
     Raises:
         CommandError: there is no such set.
     """
-    found = Question.objects.of(dataset=dataset).filter(archived_at=None)
-    if dataset and not found.exists():
+    questions = Question.objects.of(dataset=dataset).filter(archived_at=None)
+    if dataset and not questions.exists():
         raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-    return found
+    return questions
 
 
 def progress(err: OutputWrapper, done: str) -> Callable[[JudgeRun, RunProgress], None]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from benchmarks.models.audit import AuditEvent
 from benchmarks.models.calls import Batch, Endpoint, JudgeCall, LostReply, ModelPrice
-from benchmarks.models.corpora import Document, Haystack, ImportJob, Insight, RetrieverRanking, Subtopic
+from benchmarks.models.corpora import (
+    Document,
+    Haystack,
+    ImportJob,
+    Insight,
+    RetrieverRanking,
+    SourceDataset,
+    Subtopic,
+    UploadPiece,
+)
 from benchmarks.models.drafts import Draft, DraftText
 from benchmarks.models.entailment import (
     Extraction,
@@ -12,6 +21,7 @@ from benchmarks.models.entailment import (
     ResponsePoint,
     ResponsePointCheck,
 )
+from benchmarks.models.groups import ResearchGroup
 from benchmarks.models.judging import Generator, Judge, JudgeRun, JudgeRunItem, Summarizer, Verdict
 from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
 from benchmarks.models.positions import TextPosition
@@ -19,6 +29,7 @@ from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Re
 from benchmarks.models.ratings import SummaryRating
 from benchmarks.models.results import Result
 from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
+from benchmarks.models.samples import SourceSample
 from benchmarks.models.summaries import Summary, System
 from benchmarks.models.synthesis import (
     Synthesis,
@@ -52,6 +63,7 @@ __all__ = [
     "PointVerdict",
     "Question",
     "QuestionDocument",
+    "ResearchGroup",
     "Response",
     "ResponsePoint",
     "ResponsePointCheck",
@@ -59,6 +71,8 @@ __all__ = [
     "Retrieval",
     "RetrieverAnswer",
     "RetrieverRanking",
+    "SourceDataset",
+    "SourceSample",
     "Span",
     "Subtopic",
     "Summarizer",
@@ -71,5 +85,6 @@ __all__ = [
     "SynthesisStep",
     "System",
     "TextPosition",
+    "UploadPiece",
     "Verdict",
 ]

@@ -121,7 +121,7 @@ class JudgeCall(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
             models.CheckConstraint(
-                condition=Q(response_format__in=[one.value for one in ResponseFormat]),
+                condition=Q(response_format__in=[response_format.value for response_format in ResponseFormat]),
                 name="call_response_format_known",
             ),
             models.CheckConstraint(

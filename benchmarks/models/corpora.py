@@ -6,12 +6,13 @@ Texts are written by an import and never edited; what people do with them lives 
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from benchmarks.models.groups import group_field
 from benchmarks.querysets import (
     DocumentQuerySet,
     HaystackQuerySet,
@@ -19,6 +20,7 @@ from benchmarks.querysets import (
     RankingQuerySet,
     SubtopicQuerySet,
 )
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import ImportState, TextDirection
 
 
@@ -49,7 +51,10 @@ class Haystack(models.Model):
     )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
+    group = group_field("haystacks")
 
+    SEEN_BY = "group"
+    NAMED_BY = ("key",)
     objects = HaystackQuerySet.as_manager()
 
     class Meta:
@@ -64,6 +69,24 @@ class Haystack(models.Model):
         return self.title
 
 
+class SourceDataset(models.Model):
+    """What is asked of summaries of sources, the same for all of a dataset: sentences, and tokens at most."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    n_sentences = models.PositiveSmallIntegerField()
+    new_tokens = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(n_sentences__gte=1), name="sourcedataset_sentences_from_1"),
+            models.CheckConstraint(condition=Q(new_tokens__gte=1), name="sourcedataset_tokens_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Document(models.Model):
     """One document of a haystack, numbered from 1."""
 
@@ -75,6 +98,7 @@ class Document(models.Model):
     n_words = models.PositiveIntegerField()
     metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
 
+    SEEN_BY = "haystack"
     objects = DocumentQuerySet.as_manager()
 
     class Meta:
@@ -100,6 +124,7 @@ class Subtopic(models.Model):
     description = models.TextField(blank=True, help_text="The subtopic in a phrase.")
     query = models.TextField()
 
+    SEEN_BY = "haystack"
     objects = SubtopicQuerySet.as_manager()
 
     class Meta:
@@ -111,6 +136,11 @@ class Subtopic(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def phrase(self) -> str:
+        """What it is about, as prompts and retrievers say it; nothing of a source, whose name is no subject."""
+        return "" if self.haystack.is_source else self.description or self.name
 
 
 class Insight(models.Model):
@@ -125,6 +155,9 @@ class Insight(models.Model):
     gold_documents: models.JSONField[Any, Any] = models.JSONField(
         default=list, help_text="Sorted document numbers."
     )
+
+    SEEN_BY = "subtopic"
+    objects: ClassVar[models.Manager[Insight]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["subtopic", "number"]
@@ -152,6 +185,7 @@ class RetrieverRanking(models.Model):
     )
     scores: models.JSONField[Any, Any] = models.JSONField(default=dict)
 
+    SEEN_BY = "subtopic"
     objects = RankingQuerySet.as_manager()
 
     class Meta:
@@ -199,3 +233,18 @@ class ImportJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.file_name} ({self.state})"
+
+
+class UploadPiece(models.Model):
+    """A megabyte of an uploaded file, where uploads wait in the database (`benchmarks/io/uploads.py`)."""
+
+    name = models.CharField(max_length=500)
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["name", "number"]
+        constraints = [models.UniqueConstraint(fields=["name", "number"], name="uploadpiece_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.number}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -12,12 +12,16 @@ from benchmarks.models.corpora import Subtopic
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import Question, Response
 from benchmarks.models.summaries import Summary, System
+from benchmarks.sight import FencedQuerySet
 
 
 class Draft(models.Model):
     """A subtopic or a question as a summarizer gets it, frozen: the numbers of the documents in the order shown.
 
-    `n_bullets` is the number of bullets of a summary it was asked for, empty where it may choose. `condition` says
+    `n_bullets` is the number of bullets of a summary it was asked for, empty where it may choose; of a source
+    `n_sentences` and `new_tokens` are those of its dataset. Where the last document was cut at the token budget,
+    `cut` says by which count of tokens, and how much is shown of it (`characters`) and of all (`words`).
+    `condition` says
     what the documents of a question are made into; `notes_of` is the draft of another system whose snippets or
     summaries of them are taken, and `n_words` how long all was that the response was written from. In experiments
     of position documents of other sources stand among its own: `others` has their keys by the number under which
@@ -36,6 +40,9 @@ class Draft(models.Model):
     others: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     relevant = models.PositiveIntegerField(null=True, blank=True)
     n_bullets = models.PositiveSmallIntegerField(null=True, blank=True)
+    n_sentences = models.PositiveSmallIntegerField(null=True, blank=True)
+    new_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cut: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     condition = models.CharField(max_length=200, blank=True)
     notes_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     n_words = models.PositiveIntegerField(null=True, blank=True)
@@ -44,6 +51,9 @@ class Draft(models.Model):
         Response, null=True, blank=True, on_delete=models.SET_NULL, related_name="draft"
     )
     created_at = models.DateTimeField()
+
+    SEEN_BY = ("subtopic", "question")
+    objects: ClassVar[models.Manager[Draft]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["subtopic", "system"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +12,7 @@ from django.db.models import Q
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import PointPremise
 
 
@@ -29,6 +30,9 @@ class Extraction(models.Model):
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
+    SEEN_BY = "response"
+    objects: ClassVar[models.Manager[Extraction]] = FencedQuerySet.as_manager()
+
     class Meta:
         ordering = ["response", "judge"]
         constraints = [models.UniqueConstraint(fields=["judge", "response"], name="extraction_once")]
@@ -44,6 +48,9 @@ class ResponsePoint(models.Model):
     extraction = models.ForeignKey(Extraction, on_delete=models.CASCADE, related_name="points")
     number = models.PositiveIntegerField()
     text = models.TextField()
+
+    SEEN_BY = "extraction"
+    objects: ClassVar[models.Manager[ResponsePoint]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["extraction", "number"]
@@ -111,6 +118,9 @@ class PointVerdict(models.Model):
     )
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
+
+    SEEN_BY = "response"
+    objects: ClassVar[models.Manager[PointVerdict]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["response", "key_point", "judge"]

@@ -11,10 +11,12 @@ from django.db.models import F, Q
 
 from benchmarks.judges.base import JudgeKind
 from benchmarks.models.corpora import Insight
+from benchmarks.models.groups import ResearchGroup
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
 from benchmarks.querysets import VerdictQuerySet, counted_judges
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import JudgeRole, RunItemState, RunState
 
 MOST_IN_ALL = 1.001
@@ -52,6 +54,7 @@ class Judge(models.Model):
         OPENAI = JudgeKind.OPENAI.value, "OpenAI-compatible model"
         IMPORTED = JudgeKind.IMPORTED.value, "imported predictions"
         JURY = JudgeKind.JURY.value, "jury of other judges"
+        SEARCH = JudgeKind.SEARCH.value, "search for documents"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     role = models.CharField(max_length=10, choices=Role, default=Role.JUDGE)
@@ -105,7 +108,7 @@ class Summarizer(Judge):
 
 
 class Generator(Judge):
-    """A model that makes benchmarks, at one version of its configuration."""
+    """What makes benchmarks, a model or a search for documents, at one version of its configuration."""
 
     objects: ClassVar[RoleManager] = RoleManager(Judge.Role.GENERATOR)
 
@@ -156,6 +159,13 @@ class JudgeRun(models.Model):
     )
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    groups: models.ManyToManyField[ResearchGroup, Any] = models.ManyToManyField(
+        ResearchGroup, blank=True, related_name="runs", help_text="Those that its texts belong to."
+    )
+
+    SEEN_BY = "groups"
+    objects: ClassVar[models.Manager[JudgeRun]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -279,6 +289,7 @@ class Verdict(models.Model):
     )
     created_at = models.DateTimeField()
 
+    SEEN_BY = "summary"
     objects = VerdictQuerySet.as_manager()
 
     class Meta:

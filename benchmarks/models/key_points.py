@@ -34,6 +34,7 @@ class KeyPointVerdict(models.Model):
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
+    SEEN_BY = "key_point"
     objects = JudgedQuerySet.as_manager()
 
     class Meta:
@@ -75,6 +76,7 @@ class AutodsScore(models.Model):
     )
     created_at = models.DateTimeField()
 
+    SEEN_BY = "key_point"
     objects = JudgedQuerySet.as_manager()
 
     class Meta:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from benchmarks.models.summaries import Summary
+from benchmarks.sight import FencedQuerySet
 
 
 class TextPosition(models.Model):
@@ -13,6 +16,9 @@ class TextPosition(models.Model):
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="positions")
     key = models.CharField(max_length=64)
     content = models.BinaryField(help_text="Compressed JSON.")
+
+    SEEN_BY = "summary"
+    objects: ClassVar[models.Manager[TextPosition]] = FencedQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["summary", "key"], name="position_key_unique")]

@@ -6,13 +6,17 @@ Texts are written by an import and never edited; what people say of key points l
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.models.corpora import Haystack
+from benchmarks.models.groups import group_field
 from benchmarks.models.summaries import System
 from benchmarks.querysets import QuestionQuerySet
+from benchmarks.sight import FencedQuerySet
 
 
 class Question(models.Model):
@@ -24,6 +28,14 @@ class Question(models.Model):
     text = models.TextField()
     category = models.CharField(max_length=60, blank=True, db_index=True)
     domain = models.CharField(max_length=60, blank=True, db_index=True)
+    haystack = models.ForeignKey(
+        Haystack,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="questions",
+        help_text="The haystack whose documents and insights these are, if they are of one.",
+    )
     language = models.CharField(max_length=20, default="en")
     n_words = models.PositiveIntegerField(default=0, help_text="Of all its documents.")
     created_by = models.ForeignKey(
@@ -31,7 +43,10 @@ class Question(models.Model):
     )
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
+    group = group_field("questions")
 
+    SEEN_BY = "group"
+    NAMED_BY = ("dataset", "key")
     objects = QuestionQuerySet.as_manager()
 
     class Meta:
@@ -55,6 +70,9 @@ class QuestionDocument(models.Model):
     text = models.TextField()
     n_words = models.PositiveIntegerField()
 
+    SEEN_BY = "question"
+    objects: ClassVar[models.Manager[QuestionDocument]] = FencedQuerySet.as_manager()
+
     class Meta:
         ordering = ["question", "number"]
         constraints = [
@@ -76,6 +94,9 @@ class KeyPoint(models.Model):
     key = models.CharField(max_length=120)
     text = models.TextField()
     autods = models.FloatField(null=True, blank=True)
+
+    SEEN_BY = "question"
+    objects: ClassVar[models.Manager[KeyPoint]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["question", "number"]
@@ -148,6 +169,9 @@ class Response(models.Model):
     text_sha256 = models.CharField(max_length=64)
     n_words = models.PositiveIntegerField()
     created_at = models.DateTimeField()
+
+    SEEN_BY = "question"
+    objects: ClassVar[models.Manager[Response]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["question", "system"]

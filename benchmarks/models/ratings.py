@@ -30,6 +30,7 @@ class SummaryRating(models.Model):
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
+    SEEN_BY = "summary"
     objects = JudgedQuerySet.as_manager()
 
     class Meta:

@@ -13,7 +13,7 @@ from django.db.models import Q
 class Result(models.Model):
     """The figures that one computation gave for its options, and the state of the next attempt.
 
-    `name` and `options` say what is computed, `key` is the hash of both. `version` is a digest of all that the
+    `name`, `options` and `groups` say what is computed, `key` is their hash. `version` is a digest of all that the
     stored figures were made of, empty before the first; `wanted` is the version that was asked for last. Where
     they differ the figures are stale, and either a worker is to compute them or it failed on that version
     (`failed`) for a `reason`.
@@ -22,6 +22,11 @@ class Result(models.Model):
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=60)
     options: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    groups: models.JSONField[Any, Any] = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="The research groups, by primary key, in whose sight it is computed; empty: the whole site.",
+    )
     key = models.CharField(max_length=64, unique=True)
     wanted = models.CharField(max_length=64)
     version = models.CharField(max_length=64, blank=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.models.corpora import Haystack
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import RetrievalState
 
 
@@ -39,6 +40,9 @@ class Retrieval(models.Model):
     )
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    SEEN_BY = "haystack"
+    objects: ClassVar[models.Manager[Retrieval]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["haystack", "retriever", "created_at"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
+from django.apps import apps
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from benchmarks.models.corpora import Haystack, Subtopic
 from benchmarks.querysets import SummaryQuerySet
+from benchmarks.sight import FencedQuerySet, Sight, in_sight
 from benchmarks.states import SummaryOrigin, SystemKind
 
 
@@ -27,6 +29,8 @@ class System(models.Model):
         max_length=40, blank=True, help_text="Of a full-context run: sort, rev-sort …"
     )
 
+    objects: ClassVar[models.Manager[System]] = FencedQuerySet.as_manager()
+
     class Meta:
         ordering = ["summarizer", "retriever", "document_order"]
         constraints = [
@@ -37,6 +41,17 @@ class System(models.Model):
         return " · ".join(
             part for part in (self.summarizer, self.retriever or "full", self.document_order) if part
         )
+
+    @staticmethod
+    def SEEN_BY(sight: Sight) -> Q:
+        """Those with a text in sight, and those without any: names of systems are read off their texts."""
+        seen, anything = [], []
+        for name in ("Summary", "Response"):
+            texts = apps.get_model("benchmarks", name)
+            of_system = texts._base_manager.filter(system=OuterRef("pk"))
+            seen.append(Exists(of_system.filter(in_sight(texts, sight))))
+            anything.append(Exists(of_system))
+        return Q(seen[0]) | Q(seen[1]) | ~(Q(anything[0]) | Q(anything[1]))
 
 
 class Summary(models.Model):
@@ -64,6 +79,7 @@ class Summary(models.Model):
     )
     created_at = models.DateTimeField()
 
+    SEEN_BY = "haystack"
     objects = SummaryQuerySet.as_manager()
 
     class Meta:

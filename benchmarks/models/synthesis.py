@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings as django_settings
 from django.db import models
@@ -11,12 +11,17 @@ from django.db.models import F, Q
 
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Haystack
+from benchmarks.models.groups import group_field
 from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.sight import FencedQuerySet
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 
 
 class Synthesis(models.Model):
-    """A haystack that models make and people check; `settings` are a `benchmarks.synthesis.settings.Settings`."""
+    """A haystack, or questions with key points, that models make and people check.
+
+    `settings` are a `benchmarks.synthesis.settings.Settings`. `haystack` or `dataset` is what it became.
+    """
 
     Kind = SynthesisKind
 
@@ -28,10 +33,16 @@ class Synthesis(models.Model):
     haystack = models.OneToOneField(
         Haystack, null=True, blank=True, on_delete=models.SET_NULL, related_name="synthesis"
     )
+    dataset = models.SlugField(max_length=80, blank=True, help_text="The question set that it became.")
     created_by = models.ForeignKey(
         django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField()
+
+    group = group_field("syntheses")
+
+    SEEN_BY = "group"
+    objects: ClassVar[models.Manager[Synthesis]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -42,6 +53,11 @@ class Synthesis(models.Model):
 
     def __str__(self) -> str:
         return self.topic
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether it is in the corpus, so that its parts change no more."""
+        return self.haystack_id is not None or bool(self.dataset)
 
 
 class SynthesisStep(models.Model):
@@ -63,6 +79,9 @@ class SynthesisStep(models.Model):
     )
     closed_at = models.DateTimeField(null=True, blank=True)
 
+    SEEN_BY = "synthesis"
+    objects: ClassVar[models.Manager[SynthesisStep]] = FencedQuerySet.as_manager()
+
     class Meta:
         ordering = ["synthesis", "number"]
         constraints = [
@@ -76,7 +95,7 @@ class SynthesisStep(models.Model):
 
 
 class SynthesisPart(models.Model):
-    """A topic, subtopic, insight, document or query; `number` is its place among those of its kind.
+    """A topic, subtopic, insight, document, question and so on; `number` is its place among those of its kind.
 
     It is made from its `parent` and from what it `uses`; when one of them changes it is stale. One that is made
     again `replaces` an earlier generation. `data` holds what checks say of it, and how often it was repaired.
@@ -104,6 +123,9 @@ class SynthesisPart(models.Model):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
     )
     created_at = models.DateTimeField()
+
+    SEEN_BY = "synthesis"
+    objects: ClassVar[models.Manager[SynthesisPart]] = FencedQuerySet.as_manager()
 
     class Meta:
         ordering = ["synthesis", "kind", "number", "generation"]

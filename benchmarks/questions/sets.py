@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 
 from benchmarks import audit
 from benchmarks.corpora.archiving import InUse, Obstacle, counted, dependants
-from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
+from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span, Synthesis
 from benchmarks.owning import may_change_all
 
 PATHS: dict[type[models.Model], str] = {
@@ -27,13 +27,15 @@ PATHS: dict[type[models.Model], str] = {
 class QuestionSet:
     """The questions of one name; archived when all of them are.
 
-    It is somebody's, to archive and bring back, who imported all of them, and every admin's.
+    It is somebody's, to archive and bring back, who imported all of them, and every admin's. `group` is the name
+    of its research group, empty for the whole site.
     """
 
     name: str
     n: int
     is_archived: bool
     is_mine: bool
+    group: str = ""
 
 
 def sets(*, for_user: Any = None) -> list[QuestionSet]:
@@ -48,9 +50,13 @@ def find(name: str, *, for_user: Any = None) -> QuestionSet | None:
 
 def _sets(rows: models.QuerySet[Any], user: Any) -> list[QuestionSet]:
     mine = Count("pk", filter=Q(created_by=user))
-    found = rows.order_by("dataset").values_list("dataset").annotate(Count("pk"), Count("archived_at"), mine=mine)
+    counts = {"n": Count("pk"), "gone": Count("archived_at"), "mine": mine, "owner": Max("group__name")}
+    counted = rows.order_by("dataset").values_list("dataset").annotate(**counts)
     is_all = may_change_all(user)
-    return [QuestionSet(name, n, n == gone, is_all or n == n_mine) for name, n, gone, n_mine in found]
+    return [
+        QuestionSet(name, n, n == gone, is_all or n == n_mine, owner or "")
+        for name, n, gone, n_mine, owner in counted
+    ]
 
 
 def obstacles(name: str) -> list[Obstacle]:
@@ -82,11 +88,14 @@ def set_archived(*, dataset: str, is_archived: bool, actor: Any, now: datetime) 
 def delete(*, dataset: str, actor: Any, now: datetime) -> None:
     """Delete the questions of a set with documents, key points, responses and verdicts.
 
+    A synthesis that became the set can become one again.
+
     Raises:
         InUse: work of people stands on it.
     """
-    if found := obstacles(dataset):
-        raise InUse(found)
+    if in_the_way := obstacles(dataset):
+        raise InUse(in_the_way)
     gone = {row.label.replace(" ", "_"): row.count for row in contents(dataset)}
     audit.record(actor=actor, action="questions.deleted", target=None, now=now, dataset=dataset, **gone)
     Question.objects.filter(dataset=dataset).delete()
+    Synthesis.objects.filter(dataset=dataset).update(dataset="")

@@ -11,19 +11,24 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from benchmarks.corpora.archiving import InUse
+from benchmarks.engine.scopes import studies
+from benchmarks.grouping import move_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
-from benchmarks.models import Question
+from benchmarks.models import Haystack, Question
 from benchmarks.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
 from benchmarks.questions.queries import names, question_page
 from benchmarks.web.downloads import download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, wanted
@@ -66,6 +71,7 @@ class QuestionList(ListPage):
         self.extra_context = {
             "archived": archived,
             "sets": [row for row in sets if row.is_archived == archived],
+            "may_move": may_choose(),
             "n_archived": sum(row.is_archived for row in sets),
         }
         return Question.objects.in_archive(archived).with_counts().order_by("dataset", "pk")
@@ -78,7 +84,9 @@ question_list = QuestionList.for_users_with(VIEW)
 @requires(VIEW)
 def question_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """One question: its key points, its documents with their passages marked, and responses."""
-    question = get_object_or_404(Question, uid=uid)
+    question = get_object_or_404(Question.objects.select_related("haystack"), uid=uid)
+    if question.haystack is not None:
+        saw_insights(request.user, question.haystack)
     context = {"question": question, "read": question_page(question)}
     return page(request, "benchmarks/question_detail.html", context)
 
@@ -90,6 +98,7 @@ def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
     rows = Question.objects.of(dataset=dataset)
     if not rows.exists():
         raise Http404
+    saw_insights(request.user, *Haystack.objects.filter(questions__in=rows).distinct())
     return download(
         long2rag.dump(questions_of(rows)), name=f"{dataset}.jsonl", content_type="application/x-ndjson"
     )
@@ -109,10 +118,36 @@ def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@requires("benchmarks.change_haystack")
+def question_set_group(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
+    """Give a question set to another research group."""
+    if not _set(dataset, request.user).is_mine:
+        raise PermissionDenied(_("Whoever imported all questions of this set, or an admin, can move it."))
+    rows = Question.objects.of(dataset=dataset)
+    return move_page(
+        request,
+        thing=dataset,
+        group=rows.select_related("group")[0].group,
+        along=(
+            _("Its documents, key points and responses, with their verdicts."),
+            _("Runs of judges and summarizers on it."),
+        ),
+        back=reverse("benchmarks:questions"),
+        move=lambda to: move_questions(
+            dataset=dataset,
+            to=to,
+            users=studies().elsewhere(of=to, questions=rows.values_list("pk", flat=True)),
+            by=request.user,
+            now=timezone.now(),
+        ),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.delete_haystack")
 def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     """Show what would go with a question set and what stands in the way; delete it when that is confirmed."""
-    found = _set(dataset, request.user)
+    question_set = _set(dataset, request.user)
     if request.method == "POST":
         try:
             question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
@@ -122,7 +157,7 @@ def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
         messages.success(request, _("“%(name)s” is deleted.") % {"name": dataset})
         return redirect("benchmarks:questions")
     context = {
-        "set": found,
+        "set": question_set,
         "contents": question_sets.contents(dataset),
         "obstacles": question_sets.obstacles(dataset),
     }
@@ -130,7 +165,7 @@ def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
 
 
 def _set(dataset: str, user: Any) -> question_sets.QuestionSet:
-    found = question_sets.find(dataset, for_user=user)
-    if found is None:
+    question_set = question_sets.find(dataset, for_user=user)
+    if question_set is None:
         raise Http404
-    return found
+    return question_set

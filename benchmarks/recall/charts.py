@@ -47,9 +47,9 @@ def _recall(groups: Sequence[Group]) -> dict[tuple[str, str], Stat]:
 
 
 def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) -> Chart:
-    found = _recall(groups)
+    recall = _recall(groups)
     points = [
-        Point.of(found.get((system, name)), factor=100, series=name, group=system)
+        Point.of(recall.get((system, name)), factor=100, series=name, group=system)
         for name in names
         for system in _systems(groups)
     ]
@@ -69,13 +69,15 @@ def _systems(groups: Sequence[Group]) -> list[str]:
 
 def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: Counted) -> Chart:
     if part == "document_length":
-        title, x = _("Does recall fall with long documents?"), _("words of the documents of a question")
+        title, x = _("Does recall fall with long documents?"), _("tokens of the documents of a question")
     else:
-        title, x = _("Which system covers more in responses of one length?"), _("words of the response")
-    found, systems = _recall(groups), _systems(groups)
+        title, x = _("Which system covers more in responses of one length?"), _("tokens of the response")
+    recall, systems = _recall(groups), _systems(groups)
     middle, dodge = (len(systems) - 1) / 2, min(DODGE, MOST_DODGE / len(systems))
     points = [
-        Point.of(found.get((system, name)), factor=100, series=system, x=place + dodge * (at - middle), place=name)
+        Point.of(
+            recall.get((system, name)), factor=100, series=system, x=place + dodge * (at - middle), place=name
+        )
         for at, system in enumerate(systems)
         for place, name in enumerate(names)
     ]

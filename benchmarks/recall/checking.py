@@ -9,7 +9,7 @@ from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.models import ResponsePoint, ResponsePointCheck
-from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
 
 MOST_OF_A_NOTE = 2000

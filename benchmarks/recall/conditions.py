@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.recall.figures import Judged, Table, overall
 from benchmarks.recall.systems import Counted, compared
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
+from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.conditions import FULL, column_order
 

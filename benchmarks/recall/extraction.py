@@ -20,8 +20,8 @@ from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import lexical_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
-from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.keypoints import Entailment, extraction_recall
+from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -10,10 +12,12 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import named_points
+from benchmarks.judges.registry import LEXICAL
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
 from benchmarks.recall.extraction_sheet import extraction_sheet
 from benchmarks.recall.forms import ExtractionForm
 from benchmarks.recall.views import VIEW
+from benchmarks.results.judged import Judged
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -33,7 +37,7 @@ def extraction(request: HtmxHttpRequest) -> HttpResponse:
     form = ExtractionForm(initial=initial)
     if request.method == "POST":
         form = ExtractionForm(request.POST, request.FILES)
-    found = _recalled(form) if form.is_valid() else None
+    recalled = _recalled(form) if form.is_valid() else None
     context = {
         "heading": _("Extraction recall"),
         "crumbs": [
@@ -44,9 +48,15 @@ def extraction(request: HtmxHttpRequest) -> HttpResponse:
         "form": form,
         "form_template": "benchmarks/_extraction_form.html",
         "example": named_points.EXAMPLE,
-        "sheet": found and extraction_sheet(found),
+        "sheet": recalled and replace(extraction_sheet(recalled), judged=_judged(form)),
     }
     return page(request, "results/sheet.html", context, status=422 if form.errors else 200)
+
+
+def _judged(form: ExtractionForm) -> Judged:
+    """The offline judge, which looks for points, and whoever extracted those of responses."""
+    judge = form.judge_of()
+    return Judged(others=(LEXICAL, *([judge.pk] if judge else [])))
 
 
 def _recalled(form: ExtractionForm) -> Recalled | None:

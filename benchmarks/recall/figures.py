@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.keypoints import Answer, Entailment, KeyPointScores, SupportedBy, band, scores
+from benchmarks.scoring.oracle import TOKENS_PER_WORD
 from benchmarks.summarizers.conditions import FULL
 
-DOCUMENT_EDGES = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
-RESPONSE_EDGES = (25, 50, 100, 200, 300, 400, 600, 800)
-"""Lower ends of the bands of length, in words."""
+DOCUMENT_EDGES = (1_000, 2_000, 4_000, 8_000, 16_000, 25_000)
+RESPONSE_EDGES = (50, 100, 250, 500, 750, 1_000, 1_250, 1_500, 2_000)
+"""Lower ends of the bands of length, in tokens of which a word has 1.25; the last band is open."""
 DIMENSIONS = ("category", "domain", "judge", "system", "document_length", "response_length")
 NOT_NAMED = "–"
 PREMISES = {
@@ -59,9 +60,9 @@ class Judged:
     def group(self, dimension: str) -> str:
         """Where it belongs when figures are split by a dimension."""
         if dimension == "document_length":
-            return band(self.document_words, DOCUMENT_EDGES)
+            return band(self.document_words * TOKENS_PER_WORD, DOCUMENT_EDGES)
         if dimension == "response_length":
-            return band(self.response_words, RESPONSE_EDGES)
+            return band(self.response_words * TOKENS_PER_WORD, RESPONSE_EDGES)
         return str(getattr(self, dimension)) or NOT_NAMED
 
 
@@ -83,11 +84,6 @@ class Table:
         """The responses to some questions; what was not judged stays counted."""
         return replace(self, rows=tuple(row for row in self.rows if row.answer.question in questions))
 
-    @property
-    def single_judge(self) -> str:
-        """The judge if it is one; figures of several must not be mixed."""
-        return self.judges[0] if len(self.judges) == 1 else ""
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -102,9 +98,9 @@ class Group:
 
 def table(chosen: ResponseFilter) -> Table:
     """Read all counts; seven queries."""
-    found = [row for row in _responses(chosen) if chosen.questions is None or row.question in chosen.questions]
-    keys = [row.response for row in found]
-    key_points = _key_points({row.question for row in found}, chosen.key_points)
+    answers = [row for row in _responses(chosen) if chosen.questions is None or row.question in chosen.questions]
+    keys = [row.response for row in answers]
+    key_points = _key_points({row.question for row in answers}, chosen.key_points)
     judges = {judge.pk: judge for judge in Judge.objects.counted()}
     counted = {
         pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, f"{judge.name} v{judge.version}"}
@@ -114,16 +110,16 @@ def table(chosen: ResponseFilter) -> Table:
     judging = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
     for judge in judging:
-        for one in found:
-            n_key_points, recall_counts = key_points[one.question], recalled.get((judge, one.response))
-            parts = precision.get((judge, one.response))
+        for answer in answers:
+            n_key_points, recall_counts = key_points[answer.question], recalled.get((judge, answer.response))
+            parts = precision.get((judge, answer.response))
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
             rows.append(
                 Judged(
                     answer=Answer(
-                        question=one.question,
+                        question=answer.question,
                         n_key_points=n_there,
                         n_entailed=n_entailed,
                         n_unjudged=n_key_points - n_there,
@@ -131,23 +127,23 @@ def table(chosen: ResponseFilter) -> Table:
                         supported=parts.supported(with_key_points=chosen.key_points is None) if parts else None,
                         checked=dict(parts.n_checked) if parts else None,
                     ),
-                    response=one.response,
+                    response=answer.response,
                     judge=str(judges[judge]),
-                    system=one.system,
-                    category=one.category,
-                    domain=one.domain,
-                    document_words=one.document_words,
-                    response_words=one.response_words,
-                    model=one.model,
-                    documents=one.retriever or FULL,
-                    shown_words=one.shown_words,
+                    system=answer.system,
+                    category=answer.category,
+                    domain=answer.domain,
+                    document_words=answer.document_words,
+                    response_words=answer.response_words,
+                    model=answer.model,
+                    documents=answer.retriever or FULL,
+                    shown_words=answer.shown_words,
                 )
             )
-    n_pairs = len(found) * len(judging)
-    return Table(tuple(rows), tuple(str(judges[pk]) for pk in judging), len(found), n_pairs - len(rows))
+    n_pairs = len(answers) * len(judging)
+    return Table(tuple(rows), tuple(str(judges[pk]) for pk in judging), len(answers), n_pairs - len(rows))
 
 
-class _Found(NamedTuple):
+class _Answer(NamedTuple):
     response: int
     question: int
     system: str
@@ -160,14 +156,14 @@ class _Found(NamedTuple):
     response_words: int
 
 
-def _responses(chosen: ResponseFilter) -> list[_Found]:
+def _responses(chosen: ResponseFilter) -> list[_Answer]:
     rows = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
     rows = rows.order_by("question", "system__key", "pk")
     fields = (
         "pk", "question", "system__key", "system__summarizer", "system__retriever", "draft__n_words",
         "question__category", "question__domain", "question__n_words", "n_words",
     )  # fmt: skip
-    return [_Found(*row) for row in rows.values_list(*fields)]
+    return [_Answer(*row) for row in rows.values_list(*fields)]
 
 
 def _limits(chosen: ResponseFilter, path: str) -> dict[str, Any]:
@@ -234,28 +230,28 @@ class _Parts:
 
 def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
     """What was extracted by each judge from each response, and its support by the same judge."""
-    found: dict[_Pair, _Parts] = {}
+    by_pair: dict[_Pair, _Parts] = {}
     taken = Extraction.objects.filter(is_valid=True, judge__in=inside.judges, **inside.limits)
     for pair in taken.values_list("judge_id", "response_id"):
         if pair[1] in inside.responses:
-            found[pair] = _Parts()
+            by_pair[pair] = _Parts()
     narrowed = {f"extraction__{name}": value for name, value in inside.limits.items()}
     points = ResponsePoint.objects.filter(
         extraction__is_valid=True, extraction__judge__in=inside.judges, **narrowed
     )
     for pair in points.order_by().values_list("extraction__judge_id", "extraction__response_id"):
-        if pair in found:
-            found[pair].n_points += 1
+        if pair in by_pair:
+            by_pair[pair].n_points += 1
     verdicts = PointVerdict.objects.filter(
         premise__in=PREMISES.values(), repeat=0, is_valid=True, judge__in=inside.judges, **inside.limits
     ).order_by()
     kinds = {premise.value: by for by, premise in PREMISES.items()}
     for judge, response, premise, answer in verdicts.values_list("judge_id", "response_id", "premise", "answer"):
-        parts = found.get((judge, response))
+        parts = by_pair.get((judge, response))
         if parts is not None:
             parts.n_checked[kinds[premise]] += 1
             parts.n_yes[kinds[premise]] += answer == Entailment.YES
-    return found
+    return by_pair
 
 
 def overall(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
@@ -289,12 +285,12 @@ def _groups(
             Group(
                 name,
                 judge,
-                overall(own, resampling=resampling),
+                overall(group, resampling=resampling),
                 system,
-                sum(row.response_words for row in own) / len(own),
+                sum(row.response_words for row in group) / len(group),
             )
             for system, judge, name in sorted(members, key=place)
-            if (own := members[system, judge, name])
+            if (group := members[system, judge, name])
         )
 
 

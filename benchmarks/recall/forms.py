@@ -10,10 +10,10 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 from benchmarks.engine.scopes import Scope
 from benchmarks.judges.registry import lexical_config
-from benchmarks.judging.forms import RunOptionsForm
+from benchmarks.judging.run_forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
 from benchmarks.questions.queries import names
 from benchmarks.recall.people import Version
@@ -28,7 +28,7 @@ def _judges() -> list[tuple[str, Any]]:
     """The offline judge, then models that are not archived, each version by itself."""
     models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
     return [
-        (judging.OFFLINE, _("the offline judge (lexical)")),
+        (judge_versions.OFFLINE, _("the offline judge (lexical)")),
         *((str(judge.uid), str(judge)) for judge in models),
     ]
 
@@ -65,7 +65,7 @@ class RecallForm(forms.Form):
         offered: dict[str, list[tuple[str, Any]]] = {
             "judge": [(name, name) for name in judges] or [("", _("none yet"))],
             "system": [(name, name) for name in _systems_of_responses()],
-            "points": [("", _("all")), *((one.key, str(one)) for one in versions)],
+            "points": [("", _("all")), *((version.key, str(version)) for version in versions)],
         }
         for field in ("dataset", "category", "domain"):
             offered[field] = [("", _("all")), *names(field, with_archive=False)]
@@ -118,13 +118,13 @@ class ResponseRunForm(RunOptionsForm):
     def judge_of(self, *, now: datetime | None = None) -> Judge:
         """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""
         name = self.cleaned_data["judge"]
-        if name != judging.OFFLINE:
+        if name != judge_versions.OFFLINE:
             return Judge.objects.get(uid=name)
         if now is not None:
-            return judging.default_judge(now=now)
-        digest = judging.config_hash(lexical_config())
-        found = Judge.objects.filter(name=judging.OFFLINE, config_sha256=digest).first()
-        return found or Judge(pk=0, name=judging.OFFLINE, kind=Judge.Kind.LEXICAL)
+            return judge_versions.default_judge(now=now)
+        digest = judge_versions.config_hash(lexical_config())
+        fitted = Judge.objects.filter(name=judge_versions.OFFLINE, config_sha256=digest).first()
+        return fitted or Judge(pk=0, name=judge_versions.OFFLINE, kind=Judge.Kind.LEXICAL)
 
     def scope(self) -> Scope:
         """The scope of a valid form."""
@@ -144,7 +144,7 @@ def _extractors() -> list[tuple[str, Any]]:
     rows = Judge.objects.filter(extractions__isnull=False).distinct().order_by("kind", "name", "-version")
     return [
         ("", _("nobody: the file names points of documents only")),
-        *((str(one.uid), str(one)) for one in rows),
+        *((str(row.uid), str(row)) for row in rows),
     ]
 
 

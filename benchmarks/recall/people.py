@@ -87,9 +87,9 @@ def versions(user: Any) -> list[Version]:
 
 def verified(user: Any, key: str) -> Verified | None:
     """A version by the name that addresses have for it, None where the user may see none such."""
-    return next((found for source in _sources if (found := source.verified(user, key)) is not None), None)
+    return next((points for source in _sources if (points := source.verified(user, key)) is not None), None)
 
 
 def measured(user: Any, judge: Judge) -> list[Measured]:
     """The measured accuracy of a judge in every study that the user may see."""
-    return [found for source in _sources for found in source.measured(user, judge)]
+    return [measured for source in _sources for measured in source.measured(user, judge)]

@@ -55,7 +55,7 @@ def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponseP
     judging = PointVerdict.objects.filter(response=response).order_by().values("judge")
     extracting = Extraction.objects.filter(response=response).order_by().values("judge")
     judges = list(Judge.objects.counted().filter(pk__in=judging.union(extracting)).order_by("name", "-version"))
-    judge = next((one for one in judges if str(one.uid) == judge_uid), judges[0] if judges else None)
+    judge = next((judge for judge in judges if str(judge.uid) == judge_uid), judges[0] if judges else None)
     verdicts: dict[tuple[str, int | None], PointVerdict] = {}
     if judge is not None:
         for verdict in PointVerdict.objects.filter(response=response, judge=judge, repeat=0):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from django.db.models import Count, Sum
+
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
 from benchmarks.recall.conditions import ConditionTable, condition_table
 from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
@@ -141,13 +143,14 @@ def _counts(look: RecallLook) -> ResponseCounts:
 
 
 def _facts(look: RecallLook) -> object:
-    """Questions, responses, and what judges said of them: count and newest of each, and the judges that count."""
+    """Questions and what they are filed under, responses, what judges said of them, and the judges that count."""
     models: tuple[Any, ...] = (Question, KeyPoint, Response, PointVerdict, Extraction, ResponsePoint)
     rows = totals(*(model.objects.all() for model in models), Question.objects.exclude(archived_at=None))
     systems = System.objects.filter(responses__isnull=False).distinct().order_by("pk")
     judges = Judge.objects.counted().order_by("pk")
     names = list(systems.values_list("pk", "key")), list(judges.values_list("pk", "name", "version"))
-    return rows, names
+    filed = Question.objects.order_by("dataset", "category", "domain").values_list("dataset", "category", "domain")
+    return rows, list(filed.annotate(Count("pk"), Sum("pk"))), names
 
 
 RECALL = register(
@@ -157,7 +160,7 @@ RECALL = register(
         figures=RecallFigures,
         compute=lambda look: figures_of(look.table(), only_common=look.only_common),
         facts=_facts,
-        revision=3,
+        revision=4,
     )
 )
 RESPONSES = register(

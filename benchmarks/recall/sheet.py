@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,10 +12,12 @@ from django.utils.translation import ngettext
 from benchmarks.recall.charts import caption_of, length_chart, names_of, part_chart
 from benchmarks.recall.conditions import ConditionTable
 from benchmarks.recall.figures import Group
+from benchmarks.recall.judges_sheet import crossed, judges_section
 from benchmarks.recall.measures import COUNTS, MACRO, MEASURES, OTHERS, QUESTIONS, VERDICTS, WORDS
 from benchmarks.recall.people import Measured, Verified
 from benchmarks.recall.results import RecallFigures, stats
 from benchmarks.recall.systems import PARTS, Counted, Systems
+from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -34,8 +36,9 @@ from benchmarks.results.sheet import (
     Unit,
     Value,
 )
-from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
+
+LENGTHS = ("document_length", "response_length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ def titles() -> dict[str, tuple[str, str]]:
     return {
         "category": (_("By category"), _("Category")),
         "domain": (_("By domain"), _("Domain")),
-        "document_length": (_("By words of the documents"), _("Words of the documents")),
-        "response_length": (_("By words of the response"), _("Words of the response")),
+        "document_length": (_("By tokens of the documents"), _("Tokens of the documents")),
+        "response_length": (_("By tokens of the response"), _("Tokens of the response")),
     }
 
 
@@ -70,21 +73,22 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
         return Sheet((Note(text, is_empty=True), start))
     shown = figures.of(judge) if judge else figures
     return Sheet(
-        (
+        judged=Judged(others=shown.judges),
+        parts=(
             *_notes(shown, beside),
             *([Cards("summary", _cards(shown.by["judge"][0], beside.checked))] if judge else [_overall(shown)]),
             Section("accuracy", _("How well judges agree with people"), (_accuracy(shown, beside.measured),)),
             *(_systems(shown, shown.systems) if shown.systems else ()),
             *(_by_condition(shown, shown.conditions) if shown.conditions else ()),
             *(_parts(shown, shown.systems) if shown.systems else ()),
-            *(_judges(figures.systems) if figures.systems and len(figures.judges) > 1 else ()),
+            *(judges_section(figures.systems) if figures.systems and len(figures.judges) > 1 else ()),
             Section("all-systems", _("All systems together"), tuple(_splits(shown))),
             Section(
                 "how",
                 _("How this is computed"),
                 (*([_overall(shown)] if judge else []), Fragment("benchmarks/_recall_how.html")),
             ),
-        )
+        ),
     )
 
 
@@ -119,7 +123,7 @@ def _notes(figures: RecallFigures, beside: Beside) -> Iterator[Note]:
 
 
 def _cards(group: Group, checked: Stat | None) -> tuple[Card, ...]:
-    found, share = stats(group.scores), Unit.SHARE
+    figures, share = stats(group.scores), Unit.SHARE
     titles = {
         "kpr_macro": _("Recall (KPR)"),
         "kpr_micro": _("Recall, pooled over key points"),
@@ -128,7 +132,7 @@ def _cards(group: Group, checked: Stat | None) -> tuple[Card, ...]:
         "kpp_key_points": _("Precision, by key points"),
         "kpf_key_points": _("F, by key points"),
     }
-    cards = [Card(key, title, found[key], share) for key, title in titles.items()]
+    cards = [Card(key, title, figures[key], share) for key, title in titles.items()]
     if checked is not None:
         n = checked.n_items
         some = ngettext("%(n)d check", "%(n)d checks", n) % {"n": n}
@@ -247,26 +251,6 @@ def _by_condition(figures: RecallFigures, tables: Sequence[ConditionTable]) -> I
     )
 
 
-def _placed(column: Mapping[str, Stat]) -> dict[str, Cell]:
-    """The best and the second of a column, where there are two to compare."""
-    best, second = best_and_second(column) if len(column) > 1 else (frozenset(), frozenset())
-    return {
-        name: Cell(stat, place=1 if name in best else 2 if name in second else 0) for name, stat in column.items()
-    }
-
-
-def _cross(groups: Iterable[Group], column_of: Any) -> dict[str, dict[str, Cell]]:
-    """{system: {column: its recall, best and second marked}}; all groups are by one judge or in its column."""
-    columns: dict[str, dict[str, Stat]] = {}
-    for group in groups:
-        columns.setdefault(column_of(group), {})[group.system] = group.scores.kpr_macro
-    cells: dict[str, dict[str, Cell]] = {}
-    for name, column in columns.items():
-        for system, cell in _placed(column).items():
-            cells.setdefault(system, {})[name] = cell
-    return dict(sorted(cells.items()))
-
-
 def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
     """Recall of systems in each part with its chart, then all their figures."""
     judges, counted = list(systems.counted), next(iter(systems.counted.values()))
@@ -275,7 +259,7 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
         for judge in judges:
             groups = [group for group in (*systems.parts[part], *systems.whole) if group.judge == judge]
             whole = {id(group) for group in systems.whole}
-            cells = _cross(groups, lambda group, whole=whole: "kpr_macro" if id(group) in whole else group.name)
+            cells = crossed(groups, lambda group, whole=whole: "kpr_macro" if id(group) in whole else group.name)
             rows += [
                 Row((system, judge) if len(judges) > 1 else (system,), values) for system, values in cells.items()
             ]
@@ -287,6 +271,8 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
         ]
         title, _name = titles()[part]
         about = _("Recall. In every column the best system is bold and the second underlined; ties share a place.")
+        if part in LENGTHS:
+            about = f"{about} {_('A word counts as 1.25 tokens.')}"
         table = Table(
             f"systems-by-{part}", title, _names(figures, Name("system", _("System"))),
             tuple(measures), tuple(rows), about=about,
@@ -319,55 +305,6 @@ def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
         "systems-in-parts", _("Every figure of systems in every part"), _names(figures, *names), MEASURES, rows,
         is_folded=True, is_listing=True,
     )  # fmt: skip
-
-
-def _judges(systems: Systems) -> Iterator[Section]:
-    parts: list[Part] = []
-    if systems.shared:
-        cells = _cross(systems.shared, lambda group: group.judge)
-        measures = [
-            replace(MACRO, key=judge, title=judge) for judge in sorted({group.judge for group in systems.shared})
-        ]
-        parts = [
-            Note(f"{caption_of(systems.shared_counted)}."),
-            Table(
-                "systems-by-judge", _("Systems by judge"), (Name("system", _("System")),), tuple(measures),
-                tuple(Row((system,), values) for system, values in cells.items()),
-            ),
-        ]  # fmt: skip
-    else:
-        parts = [Note(_("No question was answered by all systems and judged by all judges."), warns=True)]
-    rows = [
-        Row(
-            (pair.first, pair.second),
-            {
-                "n_systems": len(pair.found.means),
-                "n_questions": pair.n_questions,
-                "kendall": pair.found.kendall,
-                "spearman": pair.found.spearman,
-                "swapped": "; ".join(
-                    _("%(better)s and %(worse)s") % {"better": better, "worse": worse}
-                    for better, worse in pair.found.swapped
-                )
-                or _("none"),
-            },
-        )
-        for pair in systems.ranking
-    ]
-    ranking = (
-        Measure("n_systems", _("Systems"), Unit.COUNT),
-        QUESTIONS,
-        Measure("kendall", _("Kendall τ"), has_badge=False),
-        Measure("spearman", _("Spearman ρ"), has_badge=False),
-        Measure("swapped", _("Swapped"), Unit.TEXT),
-    )
-    about = _(
-        "Rank correlation of two judges over the systems that both judged, by mean recall. 1 is the same order, "
-        "−1 the reverse. Intervals resample questions; there is none under 4 systems."
-    )
-    names = (Name("first", _("Judge")), Name("second", _("and")))
-    parts.append(Table("ranking", _("How alike judges rank systems"), names, ranking, tuple(rows), about=about))
-    yield Section("judges", _("Judges"), tuple(parts))
 
 
 def _splits(figures: RecallFigures) -> Iterator[Table]:

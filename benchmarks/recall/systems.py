@@ -29,7 +29,7 @@ def common_questions(rows: Sequence[Judged]) -> frozenset[Hashable]:
     for row in rows:
         if row.answer.n_key_points:
             there[row.answer.question].add((row.system, row.judge))
-    return frozenset(question for question, found in there.items() if found == wanted)
+    return frozenset(question for question, answered in there.items() if answered == wanted)
 
 
 def judged_questions(rows: Sequence[Judged]) -> frozenset[Hashable]:
@@ -101,8 +101,8 @@ def _pair(
         ).reshape(len(questions), len(systems))
         for judge in (first, second)
     ]
-    found = rank_agreement(*values, systems=systems, resampling=resampling)
-    return JudgePair(first, second, len(questions), found)
+    agreement = rank_agreement(*values, systems=systems, resampling=resampling)
+    return JudgePair(first, second, len(questions), agreement)
 
 
 def _answered(pairs: Collection[tuple[Any, str]], at_least: int) -> list[Any]:
@@ -130,14 +130,14 @@ class Systems:
     def of(self, judge: str) -> Systems:
         """What one judge says."""
 
-        def own(groups: Sequence[Group]) -> tuple[Group, ...]:
+        def common(groups: Sequence[Group]) -> tuple[Group, ...]:
             return tuple(group for group in groups if group.judge == judge)
 
         return Systems(
             counted={name: counted for name, counted in self.counted.items() if name == judge},
-            whole=own(self.whole),
-            parts={part: own(groups) for part, groups in self.parts.items()},
-            shared=own(self.whole),
+            whole=common(self.whole),
+            parts={part: common(groups) for part, groups in self.parts.items()},
+            shared=common(self.whole),
             shared_counted=self.counted.get(judge, Counted(self.shared_counted.only_common, 0, 0)),
             ranking=(),
         )
@@ -146,11 +146,11 @@ class Systems:
 def systems_of(table: Table, *, only_common: bool) -> Systems:
     """All systems of a table."""
     by_judge = {name: compared(table.of_judge(name), only_common=only_common) for name in table.judges}
-    rows = [row for found in by_judge.values() for row in found.table.rows]
+    rows = [row for figures in by_judge.values() for row in figures.table.rows]
     shared = compared(table, only_common=only_common)
     with shared_draws():
         return Systems(
-            counted={name: found.counted for name, found in by_judge.items()},
+            counted={name: figures.counted for name, figures in by_judge.items()},
             whole=by_system(rows, "judge"),
             parts={part: by_system(rows, part) for part in PARTS},
             shared=by_system(shared.table.rows, "judge"),

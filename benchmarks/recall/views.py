@@ -47,10 +47,10 @@ LONGEST = 300
 def _verified(request: HtmxHttpRequest) -> people.Verified | None:
     """The version of verified key points that the address names; 404 where the user may see none such."""
     key = request.GET.get("points", "")
-    found = people.verified(request.user, key) if key else None
-    if key and found is None:
+    points = people.verified(request.user, key) if key else None
+    if key and points is None:
         raise Http404
-    return found
+    return points
 
 
 def _look(request: HtmxHttpRequest, verified: people.Verified | None) -> RecallLook:
@@ -68,7 +68,7 @@ def _look(request: HtmxHttpRequest, verified: people.Verified | None) -> RecallL
 
 def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | None) -> Beside:
     """What stands beside the figures of a judge."""
-    judge = next((one for one in Judge.objects.all() if str(one) == name), None)
+    judge = next((judge for judge in Judge.objects.all() if str(judge) == name), None)
     about = entailment_description_of(judge.kind) if judge else ""
     if judge and judge.kind == Judge.Kind.LEXICAL:
         about = f"{about} {_('It splits responses into sentences and does not extract claims.')}"
@@ -129,9 +129,11 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     name = RENAMED.get(name, name)
     if name.partition(".")[0] not in OF_ALL:
         judge = shown.figures.most(judge)
-    own = shown.figures.of(judge) if judge else shown.figures
-    found = sheet(shown.figures if judge in own.judges else own, _beside(request, judge, verified), judge=judge)
-    return sheet_file(request, found, name, as_json=as_json(own), prefix="recall-")
+    figures = shown.figures.of(judge) if judge else shown.figures
+    laid_out = sheet(
+        shown.figures if judge in figures.judges else figures, _beside(request, judge, verified), judge=judge
+    )
+    return sheet_file(request, laid_out, name, as_json=as_json(figures), prefix="recall-")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,14 +8,13 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
-from benchmarks.results.drawings import drawings_of, file_of
+from benchmarks.results.drawings import file_of
 from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.results.views import waiting_file
-from benchmarks.web.chart_drawing import for_file
 from benchmarks.web.charts import Chart
-from benchmarks.web.downloads import as_file, csv_download, json_download
+from benchmarks.web.downloads import as_file, csv_download
 
-TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "vl.json": "application/json"}
 FORMATS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "csv": "CSV", "vl.json": "Vega-Lite"}
 """The ends of the names of files, and what they are called."""
 
@@ -25,18 +24,15 @@ def chart_file(
 ) -> HttpResponseBase:
     """Answer with the file of a name, such as "forest.svg"; 404 where none of the charts has that name."""
     stem, _dot, ending = name.partition(".")
-    chart = next((one for one in shown if one is not None and one.name == stem), None)
+    chart = next(
+        (shown_chart for shown_chart in shown if shown_chart is not None and shown_chart.name == stem), None
+    )
     if chart is None or ending not in FORMATS:
         raise Http404
     name, now = f"{prefix}{name}", timezone.now()
     if ending == "csv":
         rows = (list(row.values()) for row in chart.rows)
         return csv_download(request, list(chart.columns), rows, name=name, about=about)
-    if ending == "vl.json":
-        drawing = drawings_of([chart], now=now, wait_s=FILE_WAIT_S)[stem]
-        if drawing.figures is None:
-            return waiting_file(request, drawing, name=name)
-        return json_download(for_file(chart, drawing.figures.spec), name=name, about=about, indent=1)
     file = file_of(chart, ending, now=now, wait_s=FILE_WAIT_S)
     if file.figures is None:
         return waiting_file(request, file, name=name)

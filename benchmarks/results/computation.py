@@ -62,9 +62,10 @@ class Computation(Generic[O, F]):
         """Options from what JSON held."""
         return self._options.validate_python(plain)
 
-    def key(self, options: O) -> str:
-        """The hash of the name and the options."""
-        told = orjson.dumps([self.name, self.plain(options)], option=orjson.OPT_SORT_KEYS)
+    def key(self, options: O, groups: list[int] | None = None) -> str:
+        """The hash of the name, the options and the research groups in whose sight they are computed, if any."""
+        seen = [] if groups is None else [groups]
+        told = orjson.dumps([self.name, self.plain(options), *seen], option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(told).hexdigest()
 
     def version(self, options: O) -> str:

@@ -20,6 +20,7 @@ WRITERS: dict[str, Callable[[Chart, draw.Spec], str | bytes]] = {
     "svg": draw.svg_file,
     "png": draw.png,
     "pdf": draw.pdf,
+    "vl.json": draw.spec_file,
 }
 """What makes files of drawings, by the ends of their names."""
 
@@ -74,7 +75,12 @@ FILE = register(
 def drawings_of(charts: Sequence[Chart], *, now: datetime, wait_s: float = WAIT_S) -> dict[str, Shown[Drawing]]:
     """The drawings of charts by name; it waits a moment for the worker where there are none yet. One query."""
     shown = look_up_all(DRAWING, charts, now=now, wait_s=wait_s)
-    return {chart.name: one for chart, one in zip(charts, shown, strict=True)}
+    return {chart.name: drawn for chart, drawn in zip(charts, shown, strict=True)}
+
+
+def file_now(chart: Chart, ending: str) -> File:
+    """The drawing of a chart as a file, drawn here: for commands."""
+    return FILE.compute(FileLook(chart, ending))
 
 
 def file_of(chart: Chart, ending: str, *, now: datetime, wait_s: float) -> Shown[File]:

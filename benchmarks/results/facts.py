@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Max, QuerySet, Sum, Value
 
+from benchmarks.models import Haystack
+
 Total = tuple[int, int | None, int | None]
 
 
@@ -18,5 +20,10 @@ def totals(*several: QuerySet[Any, Any]) -> list[Total]:
         .values_list("place", "n", "last", "total")
         for place, rows in enumerate(several)
     ]
-    found = {place: (n, last, total) for place, n, last, total in parts[0].union(*parts[1:], all=True)}
-    return [found.get(place, (0, None, None)) for place in range(len(several))]
+    by_place = {place: (n, last, total) for place, n, last, total in parts[0].union(*parts[1:], all=True)}
+    return [by_place.get(place, (0, None, None)) for place in range(len(several))]
+
+
+def contents(haystacks: QuerySet[Haystack]) -> list[tuple[Any, ...]]:
+    """What haystacks are called and hold, which a file that is imported later may complete. One query."""
+    return list(haystacks.order_by("pk").values_list("pk", "title", "domain", "dataset", "content_sha256"))

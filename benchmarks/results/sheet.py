@@ -13,7 +13,9 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
+from benchmarks.results.judged import NOBODY, Judged
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.web.charts import Chart
 
@@ -85,8 +87,8 @@ class Mark:
 class Cell:
     """A value with what only a page shows beside it: small print, an address that it leads to, emphasis.
 
-    `place` is 1 for the best of what it is compared with and 2 for the second; equals share a place.
-    `text` is how a page and a console write it, if not as a number.
+    `place` is 1 for the best of what it is compared with and 2 for the second; equals share a place. `text` is how
+    a page and a console write it, if not as a number.
     """
 
     value: Value
@@ -153,7 +155,7 @@ class Table:
     where it is empty, or the measure has left because no row has a value. `find` is the key of a name that one can
     search in. A folded table is opened by a click; `is_square` marks the cells whose row and column have the same
     name. A listing has items as rows, in their texts, and is not for a console. What `switches` do is up to
-    whoever lays it out. A long one shows its first rows until one asks for all, unless `is_never_cut`.
+    whoever lays it out. A long one is cut until one asks for all, unless `is_never_cut`. A `caption` is for LaTeX.
     """
 
     key: str
@@ -169,12 +171,15 @@ class Table:
     is_listing: bool = False
     switches: tuple[Switch, ...] = ()
     is_never_cut: bool = False
+    caption: Text = ""
 
     @property
     def stats_only(self) -> tuple[Measure, ...]:
         """Measures that some row has with an interval, a method or a reason."""
         return tuple(
-            one for one in self.measures if any(isinstance(row.value(one.key), Stat) for row in self.rows)
+            measure
+            for measure in self.measures
+            if any(isinstance(row.value(measure.key), Stat) for row in self.rows)
         )
 
 
@@ -256,9 +261,10 @@ Part = Section | Table | Cards | Drawing | Note | Fragment
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Everything that is shown of some figures, in its order."""
+    """Everything that is shown of some figures, in its order, and the judges that they are by."""
 
     parts: tuple[Part, ...]
+    judged: Judged = NOBODY
 
     def walk(self) -> Iterator[Part]:
         """Every part, those inside sections too, in order."""
@@ -292,17 +298,23 @@ class Sheet:
     def table(self, key: str) -> Table | None:
         """The table with this key; headline figures are one, too."""
         for part in self.walk():
-            if isinstance(part, Table) and part.key == key:
-                return part
-            if isinstance(part, Cards) and part.key == key:
-                return table_of_cards(part)
+            if isinstance(part, Table | Cards) and part.key == key:
+                return part if isinstance(part, Table) else table_of_cards(part)
         return None
 
 
 def table_of_cards(cards: Cards) -> Table:
     """Headline figures as a table with a row for each."""
-    rows = tuple(Row((str(one.title),), {"value": one.in_unit}) for one in cards.cards)
+    rows = tuple(Row((str(card.title),), {"value": card.in_unit}) for card in cards.cards)
     return Table(cards.key, "", (Name("figure", ""),), (Measure("value", ""),), rows)
+
+
+def few_clusters(table: Table) -> tuple[Note, ...]:
+    """What to know of intervals over few clusters, below a table that has no marks beside figures."""
+    values = (row.value(key) for row in table.rows for key in row.values)
+    has_few = any(isinstance(value, Stat) and value.has_few_clusters for value in values)
+    words = _("Intervals over 5 to 9 clusters hold the truth in about 90 to 95 of 100.")
+    return (Note(words),) if has_few else ()
 
 
 def stat_row(*names: str, stats: Mapping[str, Stat], n: int | None = None, **more: Any) -> Row:
@@ -320,8 +332,7 @@ def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
     """Every value as a row of `LONG_COLUMNS`; several names of a row are joined by a bar."""
     for part in sheet.walk():
         if isinstance(part, Cards):
-            for card in part.cards:
-                yield (part.key, "", card.key, *_long_cells(card.stat))
+            yield from ((part.key, "", card.key, *_long_cells(card.stat)) for card in part.cards)
         elif isinstance(part, Table):
             for row in part.rows:
                 for measure in part.measures:
@@ -343,8 +354,8 @@ def _long_cells(value: Value) -> tuple[Any, ...]:
 
 def wide(table: Table) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Columns and rows of one table: its names, then each measure with interval, n, reason and note."""
-    with_interval = {one.key for one in table.stats_only}
-    with_note = {one.key for one in table.measures if any(row.cell(one.key).aside for row in table.rows)}
+    with_interval = {measure.key for measure in table.stats_only}
+    with_note = {each.key for each in table.measures if any(row.cell(each.key).aside for row in table.rows)}
     columns = [name.key for name in table.names]
     for measure in table.measures:
         columns += [measure.key + end for end in STAT_ENDS] if measure.key in with_interval else [measure.key]
@@ -382,7 +393,7 @@ def sheet_json(sheet: Sheet) -> dict[str, Any]:
 
 
 def _row_json(table: Table, row: Row) -> dict[str, Any]:
-    values = {one.key: row.value(one.key) for one in table.measures}
+    values = {measure.key: row.value(measure.key) for measure in table.measures}
     stats = {key: value for key, value in values.items() if isinstance(value, Stat)}
     others = {key: value for key, value in values.items() if not isinstance(value, Stat)}
     names = {name.key: value for name, value in zip(table.names, row.names, strict=True)}

@@ -8,8 +8,11 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 from benchmarks.results.chart_files import chart_file
+from benchmarks.results.judged import licence_notes
+from benchmarks.results.licence_notes import LICENCES, licence_notes_json, with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Cards, Sheet, long_rows, wide
-from benchmarks.results.writing import tex
+from benchmarks.results.tex import tex
+from benchmarks.web import latex
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.parquet import CONTENT_TYPE, is_available, parquet
 
@@ -33,10 +36,18 @@ def sheet_file(
     about: Model | None = None,
     indent: int | None = None,
 ) -> HttpResponseBase:
-    """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names."""
+    """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names.
+
+    What is said of the judges behind the figures is a table of it, and stands in the files of all of them and in
+    LaTeX.
+    """
+    said = licence_notes(sheet.judged, reader=request.user)
+    sheet = with_licence_notes(sheet, said)
     stem, _dot, ending = name.partition(".")
     kept = f"{prefix}{name}"
     if name == "figures.json":
+        if said and isinstance(as_json, dict):
+            as_json = {**as_json, LICENCES: licence_notes_json(said)}
         return json_download(as_json, name=kept, about=about, indent=indent)
     if name == "figures.csv":
         return csv_download(request, LONG_COLUMNS, long_rows(sheet), name=kept, about=about)
@@ -49,7 +60,8 @@ def sheet_file(
         return csv_download(request, columns, rows, name=kept, about=about)
     if table is not None and ending == "tex":
         has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))
-        return download([tex(table, has_extra=has_extra)], name=kept, content_type=TEX, about=about)
+        comments = "".join(latex.comment(note.text) for note in said)
+        return download([comments, tex(table, has_extra=has_extra)], name=kept, content_type=TEX, about=about)
     if isinstance(table, Cards):
         raise Http404
     return chart_file(request, sheet.charts, name, prefix=prefix, about=about)

@@ -11,7 +11,7 @@ import resource
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
@@ -28,6 +28,8 @@ from benchmarks.engine.leases import Lease
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import Result
 from benchmarks.results.computation import CannotCompute, Computation, F, O, computation_named, program
+from benchmarks.sight import Sight, seeing
+from benchmarks.sight import current as current_sight
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +37,11 @@ TASK = "benchmarks.tasks.compute_result"
 LIMIT_S = 600
 """A worker gives up on figures that take longer."""
 LEASE = Lease(timedelta(seconds=LIMIT_S + 60))
-WAIT_S, STEP_S = 0.15, 0.025
+WAIT_S = 0.15
 FILE_WAIT_S = 8.0
 """How long a page waits for the first figures, and how long a download does."""
+STEP_S = 0.05
+"""Until the first look whether they are there; each costs a query, so the steps double."""
 UNTAKEN = timedelta(seconds=20)
 """Work that no worker took up for so long may have no worker."""
 SEEN_EVERY = timedelta(hours=1)
@@ -103,19 +107,29 @@ def look_up_all(
 ) -> list[Shown[F]]:
     """Likewise for each of these options; one query for all."""
     rows = _noted(computation, several, now=now)
+    due = {row.key for row in rows if not row.is_fresh and not row.has_failed}
     for row in rows:
-        if not row.is_fresh and not row.has_failed:
+        if row.key in due:
             _send(row.uid, now)
-            if settings.RESULTS_AT_ONCE:
-                row.refresh_from_db()
-    deadline = time.monotonic() + wait_s
-    while (missing := [row for row in rows if row.figures is None and not row.has_failed]) and (
+    if settings.RESULTS_AT_ONCE:
+        rows = _read_again(rows, due)
+    deadline, step_s = time.monotonic() + wait_s, STEP_S
+    while (missing := {row.key for row in rows if row.figures is None and not row.has_failed}) and (
         time.monotonic() < deadline
     ):
-        time.sleep(STEP_S)
-        for row in missing:
-            row.refresh_from_db()
+        time.sleep(max(0.0, min(step_s, deadline - time.monotonic())))
+        step_s *= 2
+        rows = _read_again(rows, missing)
     return [Shown(_figures(computation, row), row, now) for row in rows]
+
+
+def _read_again(rows: Sequence[Result], keys: Collection[str]) -> list[Result]:
+    """The rows, those with these keys as they are now, in one query.
+
+    A row stays as it was if it has just been deleted, as results are when somebody is erased.
+    """
+    current = {row.key: row for row in Result.objects.filter(key__in=keys)} if keys else {}
+    return [current.get(row.key, row) for row in rows]
 
 
 def _figures(computation: Computation[O, F], row: Result) -> F | None:
@@ -161,7 +175,7 @@ def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], dat
     [row] = _noted(computation, [options], now=clock())
     if not row.is_fresh:
         compute(uid=row.uid, clock=clock)
-        row.refresh_from_db()
+        [row] = _read_again([row], [row.key])
     if row.figures is None or not row.is_fresh:
         raise CannotCompute(row.reason or _("These figures are being computed by a worker."))
     return computation.load(zlib.decompress(row.figures))
@@ -169,7 +183,7 @@ def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], dat
 
 def kept(computation: Computation[O, F], options: O) -> F | None:
     """The stored figures if they are those of now; None where they are stale or there are none."""
-    row = Result.objects.filter(key=computation.key(options)).first()
+    row = Result.objects.filter(key=computation.key(options, _groups())).first()
     is_of_now = row is not None and row.version == computation.version(options)
     return _figures(computation, row) if row is not None and is_of_now else None
 
@@ -178,13 +192,18 @@ def _noted(computation: Computation[O, F], several: Sequence[O], *, now: datetim
     """The rows of these options, each with the version that is wanted now."""
     versions = [computation.version(options) for options in several]
     rows = _rows(computation, several, wanted=versions, now=now, checked_at=now)
+    stale, seen = [], []
     for row, version in zip(rows, versions, strict=True):
         if row.wanted != version:
             row.wanted, row.asked_at, row.looked_at = version, now, now
-            row.save(update_fields=["wanted", "asked_at", "looked_at"])
+            stale.append(row)
         elif row.looked_at < now - SEEN_EVERY:
             row.looked_at = now
-            row.save(update_fields=["looked_at"])
+            seen.append(row.pk)
+    if stale:
+        Result.objects.bulk_update(stale, ["wanted", "asked_at", "looked_at"])
+    if seen:
+        Result.objects.filter(pk__in=seen).update(looked_at=now)
     return rows
 
 
@@ -201,7 +220,8 @@ def _rows(
     new = [
         Result(
             name=computation.name,
-            key=computation.key(options),
+            key=computation.key(options, _groups()),
+            groups=_groups(),
             options=computation.plain(options),
             wanted=version,
             **seen,
@@ -212,8 +232,25 @@ def _rows(
     known = {row.key: row for row in rows}
     if any(row.key not in known for row in new):
         Result.objects.bulk_create([row for row in new if row.key not in known], ignore_conflicts=True)
-        known = {row.key: row for row in rows.all()}
-    return [known[row.key] for row in new]
+        known |= {row.key: row for row in rows.all()}
+    return [known.get(row.key, row) for row in new]
+
+
+def _groups() -> list[int] | None:
+    """The research groups in sight, for a row; None is the whole site."""
+    sight = current_sight()
+    return None if sight is None else sight.as_list()
+
+
+def sight_of(row: Result) -> Sight | None:
+    """What the figures of a row are made of: all that the site has, or what some research groups see."""
+    return None if row.groups is None else Sight(frozenset(row.groups))
+
+
+def is_in_sight(row: Result) -> bool:
+    """Whether the figures of a row are of nothing but what is in sight."""
+    sight = current_sight()
+    return sight is None or (row.groups is not None and sight.groups.issuperset(row.groups))
 
 
 def try_again(*, row: Result, now: datetime) -> None:
@@ -248,7 +285,9 @@ def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
     stale = rows.filter(~Q(version=Column("wanted")), LEASE.free(clock()))
     if not LEASE.take(stale, now=clock()):
         return False
-    row = rows.get()
+    row = rows.first()
+    if row is None:
+        return False
     try:
         changes = _computed(row, clock)
     except Exception as error:  # whatever went wrong, the page says so
@@ -266,11 +305,12 @@ def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
     if computation is None:
         raise CannotCompute(_("This version of the program computes no such figures."))
     options = computation.options_from(row.options)
-    version = computation.version(options)
-    if version == row.version:
-        return {"wanted": version}
     started = time.monotonic()
-    content = computation.dump(computation.compute(options))
+    with seeing(sight_of(row)):
+        version = computation.version(options)
+        if version == row.version:
+            return {"wanted": version}
+        content = computation.dump(computation.compute(options))
     return {
         "figures": zlib.compress(content, COMPRESSION),
         "version": version,

@@ -1,9 +1,11 @@
-"""Values and sheets as text: how a number is written, tables for papers, and lines for a console."""
+"""Values and sheets as text: how a number is written, and lines for a console."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+
+from django.utils.translation import gettext as _
 
 from benchmarks.results.sheet import (
     DECIMALS,
@@ -18,12 +20,12 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
-    table_of_cards,
 )
 from benchmarks.scoring.stat import Stat
-from benchmarks.web import latex
 
 MINUS, NOTHING, NEVER = "−", "–", "∞"
+MARK = "†"
+"""Beside an interval that may hold the truth less often than it claims."""
 
 
 def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, minus: str = MINUS) -> str:
@@ -35,7 +37,8 @@ def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, m
     return f"{rounded:{'+' if is_signed else ''}.{places}f}".replace("-", minus)
 
 
-def _ends(stat: Stat, measure: Measure, *, minus: str) -> tuple[str, str] | None:
+def ends_of(stat: Stat, measure: Measure, *, minus: str = MINUS) -> tuple[str, str] | None:
+    """The ends of an interval in the unit of a measure; None where there is none."""
     if stat.low is None or stat.high is None:
         return None
     low, high = (
@@ -49,9 +52,12 @@ def plain(value: Value, measure: Measure, *, with_interval: bool = True) -> str:
     if isinstance(value, Stat):
         if value.value is None:
             return "—"
-        ends = _ends(value, measure, minus="-") if with_interval else None
+        ends = ends_of(value, measure, minus="-") if with_interval else None
         shown = number(value.value, measure.unit, is_signed=measure.is_signed, minus="-")
-        return shown if ends is None else f"{shown} [{ends[0]}, {ends[1]}]"
+        if ends is None:
+            return shown
+        mark = MARK if measure.has_badge and (value.has_few_clusters or value.caution) else ""
+        return f"{shown} [{ends[0]}, {ends[1]}]{mark}"
     if value is None:
         return "—"
     if isinstance(value, str):
@@ -77,10 +83,15 @@ def console(sheet: Sheet, *, with_intervals: bool = True) -> list[str]:
                 above = [f"{heading} ({part.badge})" if part.badge else heading]
                 above += [str(part.about)] if part.about else []
             continue
-        if not (own := _lines(part, heading, with_intervals=with_intervals)):
+        if not (part_lines := _lines(part, heading, with_intervals=with_intervals)):
             continue
-        lines += own if is_said else ["", *above, *own]
+        lines += part_lines if is_said else ["", *above, *part_lines]
         is_said = True
+    if any(f"]{MARK}" in line for line in lines):
+        lines += [
+            "",
+            _("† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."),
+        ]
     return lines[1:] if lines and not lines[0] else lines
 
 
@@ -90,8 +101,8 @@ def _lines(part: Part, heading: str, *, with_intervals: bool) -> list[str]:
         return _card_lines(part.cards, with_intervals=with_intervals)
     if isinstance(part, Table) and part.rows and not part.is_listing:
         has_title = bool(part.title) and str(part.title) != heading
-        own = _table_lines(part, with_intervals=with_intervals)
-        return [*(["", str(part.title)] if has_title else []), *own]
+        lines = _table_lines(part, with_intervals=with_intervals)
+        return [*(["", str(part.title)] if has_title else []), *lines]
     return [str(part.text)] if isinstance(part, Note) else []
 
 
@@ -107,13 +118,13 @@ def _card_lines(cards: Iterable[Card], *, with_intervals: bool) -> list[str]:
 
 
 def _table_lines(table: Table, *, with_intervals: bool) -> list[str]:
-    measures = [one for one in table.measures if not one.is_extra]
-    measures.sort(key=lambda one: not one.is_leading)
-    head = [str(name.title or name.key) for name in table.names] + [one.with_unit for one in measures]
+    measures = [measure for measure in table.measures if not measure.is_extra]
+    measures.sort(key=lambda measure: not measure.is_leading)
+    head = [str(name.title or name.key) for name in table.names] + [measure.with_unit for measure in measures]
     body = [
         [
             *row.names,
-            *(_in_console(row.cell(one.key), one, with_interval=with_intervals) for one in measures),
+            *(_in_console(row.cell(measure.key), measure, with_interval=with_intervals) for measure in measures),
         ]
         for row in table.rows
     ]
@@ -121,37 +132,6 @@ def _table_lines(table: Table, *, with_intervals: bool) -> list[str]:
 
 
 def _in_console(cell: Cell, measure: Measure, *, with_interval: bool) -> str:
-    return str(cell.text) or plain(cell.value, measure, with_interval=with_interval)
-
-
-def tex(table: Table | Cards, *, has_extra: bool = False) -> str:
-    """A table for a paper, with intervals in small print; needs the package booktabs.
-
-    Extra columns are in it only on request.
-    """
-    table = table_of_cards(table) if isinstance(table, Cards) else table
-    measures = [measure for measure in table.measures if has_extra or not measure.is_extra]
-    head = [latex.title(str(name.title or name.key)) for name in table.names]
-    head += [latex.title(measure.with_unit) for measure in measures]
-    rows = [
-        [
-            *(latex.escaped(name) for name in row.names),
-            *(_tex_cell(row.value(measure.key), measure) for measure in measures),
-        ]
-        for row in table.rows
-    ]
-    return latex.tabular(head, rows, n_names=len(table.names))
-
-
-def _tex_cell(value: Value, measure: Measure) -> str:
-    if isinstance(value, Stat):
-        if value.value is None:
-            return "--"
-        ends = _ends(value, measure, minus="-")
-        shown = number(value.value, measure.unit, is_signed=measure.is_signed, minus="-")
-        return shown if ends is None else rf"{shown} {{\scriptsize ({ends[0]}--{ends[1]})}}"
-    if value is None:
-        return "--"
-    if isinstance(value, str):
-        return latex.escaped(value)
-    return number(value, measure.unit, is_signed=measure.is_signed, minus="-").replace("∞", r"$\infty$")
+    if not cell.text:
+        return plain(cell.value, measure, with_interval=with_interval)
+    return f"{cell.text} [{cell.aside}]" if cell.aside and with_interval else str(cell.text)

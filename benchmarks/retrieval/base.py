@@ -24,11 +24,15 @@ class Stopped(RetrievalFailed):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A subtopic's query; `golds` has the gold documents of each insight, which only the oracle may look at."""
+    """A subtopic's query; `golds` has the gold documents of each insight, which only the oracle may look at.
+
+    `subtopic` says in a phrase what the subtopic is about, if that is known.
+    """
 
     key: str
     text: str
     golds: tuple[frozenset[int], ...] = ()
+    subtopic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,18 @@ class Offline:
 
 
 @dataclass(frozen=True)
-class Served:
+class Reading:
+    """What retrievers share that read the query: as SummHay's, the query and the subtopic, or the query alone."""
+
+    with_subtopic: bool = True
+
+    def wording(self, query: Query) -> str:
+        """What documents are compared with."""
+        return f"{query.text} {query.subtopic}".strip() if self.with_subtopic else query.text
+
+
+@dataclass(frozen=True)
+class Served(Reading):
     """What retrievers share whose scores come from an address."""
 
     knows_golds: ClassVar[bool] = False
@@ -138,4 +153,5 @@ def inputs_of(retriever: Retriever, corpus: Corpus, query: Query) -> str:
     for number, text in corpus.documents.items():
         texts.update(hashlib.sha256(f"{number}\n{text}".encode("utf-8", "replace")).digest())
     golds = sorted(sorted(gold) for gold in query.golds) if retriever.knows_golds else []
-    return digest(query.key, query.text, corpus.language, texts.hexdigest(), golds)
+    wording = retriever.wording(query) if isinstance(retriever, Reading) else query.text
+    return digest(query.key, wording, corpus.language, texts.hexdigest(), golds)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchmarks.retrieval.base import Corpus, Memory, Offline
+from benchmarks.retrieval.base import Corpus, Memory, Offline, Reading
 from benchmarks.retrieval.content_words import content_words
 
 
 @dataclass(frozen=True)
-class BM25(Offline):
+class BM25(Reading, Offline):
     """The sum of idf · tf / (tf + k1 · (1 − b + b · length / mean length)) over the query's content words.
 
     idf is ln(1 + (N − df + ½) / (df + ½)) for a word that df of the N documents contain; a word that the query
@@ -44,5 +44,5 @@ class BM25(Offline):
         index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene", dtype="float64")
         index.index(documents, show_progress=False)
         for query in corpus.queries:
-            wanted = [word for word in content_words(query.text, corpus.language) if word in known]
+            wanted = [word for word in content_words(self.wording(query), corpus.language) if word in known]
             yield index.get_scores(wanted).tolist() if wanted else [0.0] * len(documents)

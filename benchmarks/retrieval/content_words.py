@@ -28,9 +28,9 @@ def content_words(text: str, language: str) -> list[str]:
     A text of stop words only keeps them, so that a query always asks for something. Languages without a list keep
     all words; scripts that put no spaces between words give single characters.
     """
-    found = words(text)
-    telling = [word for word in found if word not in stop_words(language)]
-    return telling or found
+    all_words = words(text)
+    telling = [word for word in all_words if word not in stop_words(language)]
+    return telling or all_words
 
 
 @cache

@@ -38,12 +38,12 @@ class Embeddings(Served):
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
         """Embed what is not known yet, then compare."""
         texts = [self.document_prefix + text for text in corpus.documents.values()]
-        asked = [*texts, *(self.query_prefix + query.text for query in corpus.queries)]
-        keys = [digest(self.name, self.base_url, self.model, text) for text in asked]
-        found = self.answers(memory, keys, asked, partial(self._ask, memory), at_a_time=TEXTS_AT_A_TIME)
-        if len({len(vector) for vector in found}) > 1:
+        to_embed = [*texts, *(self.query_prefix + self.wording(query) for query in corpus.queries)]
+        keys = [digest(self.name, self.base_url, self.model, text) for text in to_embed]
+        packed = self.answers(memory, keys, to_embed, partial(self._ask, memory), at_a_time=TEXTS_AT_A_TIME)
+        if len({len(vector) for vector in packed}) > 1:
             raise RetrievalFailed("The server's embeddings are not all of one length.")
-        vectors = np.frombuffer(b"".join(found), dtype="<f4").reshape(len(found), -1).astype(np.float64)
+        vectors = np.frombuffer(b"".join(packed), dtype="<f4").reshape(len(packed), -1).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors = vectors / np.where(lengths > 0, lengths, 1.0)
         for query in vectors[len(texts) :]:

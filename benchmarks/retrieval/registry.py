@@ -41,7 +41,7 @@ def make(name: str, settings: Mapping[str, Any]) -> Retriever:
     kind = RETRIEVERS.get(name)
     if kind is None:
         raise WrongSettings(f"There is no retriever “{name}”; there are: {', '.join(RETRIEVERS)}.")
-    known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     unknown = settings.keys() - known.keys()
     if unknown:
         has = f"it has {', '.join(known)}" if known else "it has none"

@@ -34,10 +34,11 @@ class Rerank(Served):
         """Ask about what is not known yet."""
         texts = list(corpus.documents.values())
         for query in corpus.queries:
-            keys = [digest(self.name, self.base_url, self.model, query.text, text) for text in texts]
-            ask_about = partial(self._ask, memory, query.text)
-            found = self.answers(memory, keys, texts, ask_about, at_a_time=DOCUMENTS_AT_A_TIME)
-            yield [_DOUBLE.unpack(score)[0] for score in found]
+            wording = self.wording(query)
+            keys = [digest(self.name, self.base_url, self.model, wording, text) for text in texts]
+            ask_about = partial(self._ask, memory, wording)
+            answers = self.answers(memory, keys, texts, ask_about, at_a_time=DOCUMENTS_AT_A_TIME)
+            yield [_DOUBLE.unpack(score)[0] for score in answers]
 
     @staticmethod
     def most_requests(n_documents: int, n_queries: int) -> int:

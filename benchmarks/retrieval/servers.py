@@ -38,12 +38,12 @@ def ask(
     while True:
         n_tried += 1
         before()
-        found = _once(base_url, path, body, read)
-        if not isinstance(found, Failure):
-            return found
-        if found.trouble not in HEALED_BY_WAITING or n_tried == MOST_TRIES:
-            raise RetrievalFailed(found.message)
-        wait_s = 2.0 ** (n_tried - 1) if found.wait_s is None else found.wait_s
+        answer = _once(base_url, path, body, read)
+        if not isinstance(answer, Failure):
+            return answer
+        if answer.trouble not in HEALED_BY_WAITING or n_tried == MOST_TRIES:
+            raise RetrievalFailed(answer.message)
+        wait_s = 2.0 ** (n_tried - 1) if answer.wait_s is None else answer.wait_s
         sleep(min(LONGEST_WAIT_S, wait_s))
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchmarks.retrieval.base import Corpus, Memory, Offline
+from benchmarks.retrieval.base import Corpus, Memory, Offline, Reading
 from benchmarks.retrieval.content_words import content_words
 
 
 @dataclass(frozen=True)
-class TfIdf(Offline):
+class TfIdf(Reading, Offline):
     """Cosine of tf · (1 + ln((1 + N) / (1 + df))) over content words, the weighting of scikit-learn.
 
     With `is_sublinear` the count of a word is dampened to 1 + ln tf.
@@ -31,7 +31,7 @@ class TfIdf(Offline):
         idf = {word: 1 + math.log((1 + len(counts)) / (1 + n)) for word, n in held_by.items()}
         documents = [self._weighed(document, idf) for document in counts]
         for query in corpus.queries:
-            wanted = self._weighed(Counter(content_words(query.text, corpus.language)), idf)
+            wanted = self._weighed(Counter(content_words(self.wording(query), corpus.language)), idf)
             yield [sum(weight * held.get(word, 0.0) for word, weight in wanted.items()) for held in documents]
 
     def _weighed(self, counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, float]:

@@ -9,42 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 
 import numpy as np
 
+from benchmarks.scoring.agreement_formulas import (
+    Level,
+    Weights,
+    above_chance,
+    alpha_formula,
+    category_rows,
+    cohen_formula,
+    coincidences,
+    minority_of_pairs,
+    minority_of_shares,
+    minority_of_table,
+    pair_rows,
+    shares_of_categories,
+)
 from benchmarks.scoring.components import about_these
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, SHARE, Estimate, Figure, Formula, figure_of
-from benchmarks.scoring.jackknife import LeftOut
+from benchmarks.scoring.formulas import COEFFICIENT, SHARE, Figure
+from benchmarks.scoring.intervals import Estimate
+from benchmarks.scoring.jackknife import Error, LeftOut, error_over_people
+from benchmarks.scoring.means import figure_of
 from benchmarks.scoring.ratings import MISSING, Ratings
-from benchmarks.scoring.shares import minority
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Floats, Ints, cluster_index, divide, ratio
 
-_NO_ROOM = 1e-12
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"
 ONE_USED = "all ratings are the same"
-
-
-class Level(StrEnum):
-    """How distant two categories are: all alike, by rank, or by the value each stands for."""
-
-    NOMINAL = "nominal"
-    ORDINAL = "ordinal"
-    INTERVAL = "interval"
-
-
-class Weights(StrEnum):
-    """What a disagreement of two raters costs in Cohen's kappa."""
-
-    NONE = "unweighted"
-    LINEAR = "linear"
-    QUADRATIC = "quadratic"
-
-
 Measure = Callable[..., Stat]
 
 
@@ -59,17 +54,38 @@ def randolph_kappa(ratings: Ratings, *, resampling: Resampling | None = None) ->
     method = f"Randolph's kappa, q = {q}"
     if q < 2:
         return Stat.undefined(ONE_ALLOWED, method=method)
-    figure = Figure(method, partial(_randolph, q=q), ONE_USED, (-1 / (q - 1), 1.0))
-    return _over_items(figure, ratings, resampling, is_share=True)
+    return _over_items(_randolph_figure(q), ratings, resampling, is_share=True)
+
+
+def randolph_error(ratings: Ratings) -> Error | None:
+    """The error of Randolph's kappa over raters and clusters; None where it is undefined without one of them."""
+    rated = ratings.items(ratings.counts.sum(axis=1) >= 1)
+    stat = randolph_kappa(rated)
+    if stat.value is None or len(rated.raters) < 2:
+        return None
+    index = cluster_index(rated.clusters, len(rated.codes))
+    without = _left_out(rated, pair_rows, _randolph_figure(len(rated.categories)))
+    if int(index.max()) < 1 or not np.isfinite(without.clusters).all():
+        return None
+    if without.is_defined:
+        return error_over_people(stat.value, without)
+    # With two raters there is no agreement without one of them, only without a cluster.
+    n = len(without.clusters)
+    v = float(((n - 1) * (stat.value - without.clusters)).var(ddof=1)) / n
+    return Error(math.sqrt(v), n - 1, 0.0, v, 0.0)
+
+
+def _randolph_figure(q: int) -> Figure:
+    return Figure(f"Randolph's kappa, q = {q}", partial(_randolph, q=q), ONE_USED, (-1 / (q - 1), 1.0))
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
     """Fleiss' kappa; a category's share is averaged over all rated items (Gwet's convention)."""
 
     def formula(totals: Floats) -> Floats:
-        return above_chance(ratio(totals), (_shares(totals) ** 2).sum(axis=1))
+        return above_chance(ratio(totals), (shares_of_categories(totals) ** 2).sum(axis=1))
 
-    figure = Figure("Fleiss' kappa", formula, ONE_USED, COEFFICIENT, minority=_minority_of_shares)
+    figure = Figure("Fleiss' kappa", formula, ONE_USED, COEFFICIENT, minority=minority_of_shares)
     return _over_items(figure, ratings, resampling)
 
 
@@ -80,7 +96,7 @@ def gwet_ac1(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
         return Stat.undefined(ONE_ALLOWED, method="AC1")
 
     def formula(totals: Floats) -> Floats:
-        shares = _shares(totals)
+        shares = shares_of_categories(totals)
         return above_chance(ratio(totals), (shares * (1 - shares)).sum(axis=1) / (q - 1))
 
     return _over_items(Figure("AC1", formula, ONE_USED, COEFFICIENT), ratings, resampling)
@@ -111,7 +127,7 @@ def krippendorff_alpha(
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
     formula = alpha_formula(level, np.array(scale, dtype=np.float64))
     stat = _estimated(
-        Figure(method, formula, ONE_USED, COEFFICIENT, minority=_minority_of_pairs),
+        Figure(method, formula, ONE_USED, COEFFICIENT, minority=minority_of_pairs),
         ratings,
         coincidences,
         n_items=n_items,
@@ -190,7 +206,7 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
             _estimated(
                 Figure("specific agreement", ratio, reason, SHARE),
                 pairable,
-                partial(_category_rows, code=code),
+                partial(category_rows, code=code),
                 n_items=int((counts[:, code] > 0).sum()),
                 resampling=resampling,
             ),
@@ -198,15 +214,6 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
         )
         for code, category in enumerate(pairable.categories)
     )
-
-
-def _category_rows(counts: Floats, squares: Floats, *, code: int) -> Floats:
-    """(ratings that another rater repeated, ratings) of one category on each item."""
-    n = counts.sum(axis=-1)
-    others = n**2 - squares.sum(axis=-1)
-    agreeing = (counts[..., code] ** 2 - squares[..., code]) * n
-    repeated = np.divide(agreeing, others, out=np.zeros_like(n), where=others > 0)
-    return np.stack([repeated, np.where(others > 0, counts[..., code], 0.0)], axis=-1)
 
 
 def _randolph(totals: Floats, *, q: int) -> Floats:
@@ -232,15 +239,15 @@ def _estimated(
     rows = rows_of(counts, counts)
     clusters = None if resampling is None else ratings.clusters
     counted = {"n_items": n_items, "n_pairs": n_pairs, "n_rare": n_rare}
-    found = figure_of(figure, rows, clusters=clusters, resampling=resampling, **counted)  # type: ignore[arg-type]
-    if resampling is None or found.value is None:
-        return found
+    stat = figure_of(figure, rows, clusters=clusters, resampling=resampling, **counted)  # type: ignore[arg-type]
+    if resampling is None or stat.value is None:
+        return stat
     if not resampling.over_people:
-        return about_these(found, len(ratings.raters), "annotators")
+        return about_these(stat, len(ratings.raters), "annotators")
     estimate = Estimate(
         method=figure.method,
         reason=figure.reason,
-        value=found.value,
+        value=stat.value,
         draw=lambda: np.empty(0),
         n_clusters=int(cluster_index(ratings.clusters, len(rows)).max()) + 1,
         resampling=resampling,
@@ -287,55 +294,16 @@ def _over_items(
     n_items, n_pairs = int((n_ratings >= 2).sum()), _n_pairs(counts)
     if n_items == 0:
         return Stat.undefined(NOTHING_TWICE, method=figure.method)
-    apart = np.array([one for one in disagreement(ratings) if one is not None])
+    apart = np.array([distance for distance in disagreement(ratings) if distance is not None])
     return _estimated(
         figure,
         ratings.items(n_ratings >= 1),
-        _pair_rows,
+        pair_rows,
         n_items=n_items,
         n_pairs=n_pairs,
         resampling=resampling,
         n_rare=float(min((apart > 0).sum(), (apart < 1).sum())) if is_share else None,
     )
-
-
-def _minority_of_shares(totals: Floats) -> Floats:
-    return minority(totals[:, 3:])
-
-
-def _minority_of_pairs(totals: Floats) -> Floats:
-    q = math.isqrt(totals.shape[1])
-    return minority(totals.reshape(len(totals), q, q).sum(axis=2))
-
-
-def minority_of_table(q: int) -> Formula:
-    """The share of both raters' labels outside the commonest category, of cross tables, flat."""
-
-    def formula(totals: Floats) -> Floats:
-        table = totals.reshape(len(totals), q, q)
-        return minority(table.sum(axis=1) + table.sum(axis=2))
-
-    return formula
-
-
-def _pair_rows(counts: Floats, squares: Floats) -> Floats:
-    """(P_i, has two raters, is rated, share of each category) of each item."""
-    n = counts.sum(axis=-1)
-    pairs = n**2 - squares.sum(axis=-1)
-    agreeing = (counts**2 - squares).sum(axis=-1)
-    agreement = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    shares = counts / np.where(n > 0, n, 1)[..., None]
-    return np.concatenate([np.stack([agreement, pairs > 0, n > 0], axis=-1), shares], axis=-1)
-
-
-def above_chance(agreement: Floats, chance: Floats | float) -> Floats:
-    """(agreement − chance) / (1 − chance); NaN where chance leaves no room."""
-    room = 1 - np.asarray(chance)
-    return divide(agreement - chance, np.where(room > _NO_ROOM, room, 0.0))
-
-
-def _shares(totals: Floats) -> Floats:
-    return divide(totals[:, 3:], totals[:, 2:3])
 
 
 def _n_pairs(counts: Floats) -> int:
@@ -347,53 +315,3 @@ def _scale(ratings: Ratings, values: Mapping[str, float] | None) -> list[float]:
     if values is None:
         return [float(code) for code in range(len(ratings.categories))]
     return [float(values[category]) for category in ratings.categories]
-
-
-def coincidences(counts: Floats, squares: Floats | None = None) -> Floats:
-    """Each item's coincidence matrix, flat: shape (items, q²); zero under two ratings."""
-    squares = counts if squares is None else squares
-    n = counts.sum(axis=-1)
-    q = counts.shape[-1]
-    pairs = counts[..., :, None] * counts[..., None, :] - squares[..., :, None] * np.eye(q)
-    others = n**2 - squares.sum(axis=-1)
-    weight = np.divide(n, others, out=np.zeros_like(n), where=others > 0)
-    flat: Floats = (pairs * weight[..., None, None]).reshape(*n.shape, q * q)
-    return flat
-
-
-def alpha_formula(level: Level, scale: Floats) -> Formula:
-    """Krippendorff's alpha of coincidence matrices, flat: totals of shape (resamples, q²)."""
-    q = len(scale)
-
-    def formula(totals: Floats) -> Floats:
-        observed = totals.reshape(len(totals), q, q)
-        given = observed.sum(axis=2)
-        if level is Level.ORDINAL:
-            below = np.cumsum(given, axis=1) - given / 2
-            distance = (below[:, :, None] - below[:, None, :]) ** 2
-        elif level is Level.INTERVAL:
-            distance = np.broadcast_to((scale[:, None] - scale[None, :]) ** 2, observed.shape)
-        else:
-            distance = np.broadcast_to(1 - np.eye(q), observed.shape)
-        expected = (given[:, :, None] * given[:, None, :] * distance).sum(axis=(1, 2))
-        disagreed = (observed * distance).sum(axis=(1, 2))
-        return 1 - divide((given.sum(axis=1) - 1) * disagreed, expected)
-
-    return formula
-
-
-def cohen_formula(weights: Weights, q: int) -> Formula:
-    """Cohen's kappa of cross tables, flat: totals of shape (resamples, q²)."""
-    ranks = np.arange(q)
-    apart = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
-    cost = {Weights.NONE: (apart > 0).astype(np.float64), Weights.LINEAR: apart, Weights.QUADRATIC: apart**2}[
-        weights
-    ]
-
-    def formula(totals: Floats) -> Floats:
-        table = totals.reshape(len(totals), q, q)
-        n = table.sum(axis=(1, 2))
-        expected = (table.sum(axis=2)[:, :, None] * table.sum(axis=1)[:, None, :] * cost).sum(axis=(1, 2))
-        return 1 - divide(n * (table * cost).sum(axis=(1, 2)), expected)
-
-    return formula

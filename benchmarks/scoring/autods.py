@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.sums import BadShape, Bools
 
@@ -58,7 +58,7 @@ def score(yes: Sequence[float], no: Sequence[float], *, least_listed: float | No
 def _log_sum(logs: Sequence[float]) -> float:
     """log Σ e^x without underflow."""
     most = max(logs)
-    return most + math.log(math.fsum(math.exp(one - most) for one in logs))
+    return most + math.log(math.fsum(math.exp(log_value - most) for log_value in logs))
 
 
 def _share(difference: float) -> float:
@@ -161,7 +161,7 @@ def mean_of(figures: Sequence[ThresholdFigures]) -> dict[str, Stat]:
     for name in RATES:
         stats = [getattr(figure, name) for figure in figures]
         method = f"{name.replace('_', ' ')}, mean of {sum(stat.is_defined for stat in stats)} people"
-        found = mean_of_stats(stats, method=method, reason="undefined for everyone", n_items=max)
-        reason = "no interval for a mean over people" if found.is_defined else ""
-        result[name] = replace(found, interval_reason=reason)
+        mean = mean_of_stats(stats, method=method, reason="undefined for everyone", n_items=max)
+        reason = "no interval for a mean over people" if mean.is_defined else ""
+        result[name] = replace(mean, interval_reason=reason)
     return result

@@ -82,7 +82,7 @@ def balanced(
     groups = cluster_index([clusters[at] for at in kept], len(kept))
     sums = _sums(values[kept], of, groups, len(names))
     n_clusters, contrasts = len(sums.means), _contrasts(len(names))
-    found = _estimates(sums, contrasts)
+    estimates = _estimates(sums, contrasts)
     without = (
         np.stack([_estimates(sums.without(at), contrasts) for at in range(n_clusters)])
         if has_interval and n_clusters >= MIN_CLUSTERS
@@ -92,7 +92,7 @@ def balanced(
 
     def stat(at: int, n: int, ends: tuple[float, float]) -> Stat:
         left_out = None if without is None else without[:, at]
-        plain = _stat(float(found[at]), n, n_clusters)
+        plain = _stat(float(estimates[at]), n, n_clusters)
         return plain if not has_interval else _with_interval(plain, left_out, ends)
 
     span = bounds[1] - bounds[0]
@@ -102,12 +102,12 @@ def balanced(
         {name: stat(at, int(n_of[at]), bounds) for at, name in enumerate(names)},
         tuple(
             Difference(
-                names[one],
+                names[first],
                 names[other],
-                stat(len(names) + at, int(n_of[one] + n_of[other]), (-span, span)),
-                int((presence[:, one] & presence[:, other]).sum()),
+                stat(len(names) + at, int(n_of[first] + n_of[other]), (-span, span)),
+                int((presence[:, first] & presence[:, other]).sum()),
             )
-            for at, (one, other) in enumerate(combinations(range(len(names)), 2))
+            for at, (first, other) in enumerate(combinations(range(len(names)), 2))
         ),
     )
 
@@ -137,10 +137,10 @@ def _sums(values: Floats, systems: Ints, clusters: Ints, n_systems: int) -> _Sum
 def _contrasts(n: int) -> Floats:
     """Every difference of two of n systems, shape (pairs, n)."""
     pairs = list(combinations(range(n), 2))
-    found = np.zeros((len(pairs), n))
-    for at, (one, other) in enumerate(pairs):
-        found[at, one], found[at, other] = 1, -1
-    return found
+    rows = np.zeros((len(pairs), n))
+    for at, (first, other) in enumerate(pairs):
+        rows[at, first], rows[at, other] = 1, -1
+    return rows
 
 
 def _estimates(sums: _Sums, contrasts: Floats) -> Floats:
@@ -151,10 +151,10 @@ def _estimates(sums: _Sums, contrasts: Floats) -> Floats:
     parts = inverse @ sums.products.sum(axis=0)
     wanted = np.zeros((n + len(contrasts), len(squares)))
     wanted[:, :n] = np.vstack([np.eye(n) - sums.mix.mean(axis=0), contrasts])
-    found: Floats = wanted @ parts
-    found[:n] += sums.means.mean()
+    estimates: Floats = wanted @ parts
+    estimates[:n] += sums.means.mean()
     is_known = np.abs(wanted @ squares @ inverse - wanted).max(axis=1, initial=0.0) < 1e-6
-    return np.where(is_known, found, np.nan)
+    return np.where(is_known, estimates, np.nan)
 
 
 def _stat(value: float, n: int, n_clusters: int) -> Stat:

@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, Figure, bootstrap_ratio, figure_of
+from benchmarks.scoring.formulas import COEFFICIENT, Figure
+from benchmarks.scoring.means import bootstrap_ratio, figure_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import mean_of_ratios
 

@@ -90,8 +90,8 @@ def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampl
     )
     batch = Batch(items.n_clusters, resampling)
     blocks = add_pair(batch, items, human, judge, rules=(*LINKING, CHANCE))
-    found = estimates_of(batch, [blocks], pair_figures(items.worth, has_covered=True))
-    stats = stats_of(batch, [blocks], found)
+    estimates = estimates_of(batch, [blocks], pair_figures(items.worth, has_covered=True))
+    stats = stats_of(batch, [blocks], estimates)
     confusion = confusion_of(batch, [blocks], COVERAGES)
     return Comparison(
         **{field: stats[name] for field, name in FIELDS.items()},
@@ -103,8 +103,8 @@ def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampl
 
 
 def _column(verdicts: Sequence[Verdict | None], is_single: Sequence[bool]) -> Column:
-    given = [verdict for verdict in verdicts if verdict is not None]
-    codes = np.array([COVERAGES.index(verdict.coverage) for verdict in given], dtype=np.int64)
-    links = np.zeros(len(given), dtype=object)
-    links[:] = [mask_of(verdict.lines) for verdict in given]
+    answered = [verdict for verdict in verdicts if verdict is not None]
+    codes = np.array([COVERAGES.index(verdict.coverage) for verdict in answered], dtype=np.int64)
+    links = np.zeros(len(answered), dtype=object)
+    links[:] = [mask_of(verdict.lines) for verdict in answered]
     return Column(codes, links, np.array(is_single, dtype=bool))

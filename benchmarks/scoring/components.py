@@ -21,6 +21,8 @@ from benchmarks.scoring.sums import BadShape, Floats, Ints
 MIN_WRITERS = 5
 """Writers under whom an interval speaks of these writers only."""
 METHOD = "variance components of writers and subtopics, Student's t"
+PILED_SHARE = 0.25
+PILED = "a quarter of the scores or more are 0: such intervals hold the truth in about 80 to 93 of 100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def components(values: Floats, *, writers: Ints, subtopics: Ints, weights: Float
     v = k_w * var_w + k_s * var_s + k_e * var_e
     if v <= 0 or min(n_writers, n_subtopics) < 2:
         return Components(mean, var_w, var_s, var_e, None, None, **sizes)
-    df = max(_df(v, (k_w, k_s, k_e), (var_w, var_s, var_e), n), min(n_writers, n_subtopics) - 1)
+    df = max(satterthwaite(v, (k_w, k_s, k_e), (var_w, var_s, var_e), n), min(n_writers, n_subtopics) - 1)
     return Components(mean, var_w, var_s, var_e, math.sqrt(v), df, **sizes)
 
 
@@ -112,9 +114,9 @@ def _k(share: Floats, groups: Ints) -> float:
     return float((np.bincount(of, share) ** 2).sum())
 
 
-def _df(v: float, k: tuple[float, float, float], var: tuple[float, float, float], n: int) -> float:
-    """Degrees of freedom after Satterthwaite."""
-    (k_w, k_s, k_e), (var_w, var_s, var_e) = k, var
+def satterthwaite(v: float, k: tuple[float, float, float], variances: tuple[float, float, float], n: int) -> float:
+    """Degrees of freedom of v, the sum over writers, subtopics and the rest of k times the variance; n cells."""
+    (k_w, k_s, k_e), (var_w, var_s, var_e) = k, variances
     a, b = 1 / k_w, 1 / k_s
     g_e = k_e * var_e
     g_w, g_s = k_w * var_w + g_e, k_s * var_s + g_e
@@ -149,7 +151,7 @@ def mean_over_writers(
     if made.se is None or made.df is None or made.se < SAME:
         return replace(stat, interval_reason="the same in every cell")
     low, high = t_interval(made.mean, made.se, made.df, resampling.level)
-    return replace(stat, low=low, high=high)
+    return replace(stat, low=low, high=high, caution=_caution(cells))
 
 
 def over_writers(
@@ -164,15 +166,26 @@ def over_writers(
         return stat
     if n < MIN_WRITERS:
         return about_these(stat, n)
-    found = components_of(cells)
-    if found.n_subtopics < MIN_CLUSTERS or found.se is None or found.df is None or found.se < SAME:
+    components = components_of(cells)
+    if (
+        components.n_subtopics < MIN_CLUSTERS
+        or components.se is None
+        or components.df is None
+        or components.se < SAME
+    ):
         return stat
-    low, high = t_interval(stat.value, found.se, found.df, level)
+    low, high = t_interval(stat.value, components.se, components.df, level)
     if bounds is not None:
         low, high = max(bounds[0], low), min(bounds[1], high)
     plain = stat.method.removesuffix(", cluster bootstrap")
-    own = {"seed": None, "n_resamples": None, "interval_reason": ""}
-    return replace(stat, low=low, high=high, method=f"{plain}, {METHOD}", **own)  # type: ignore[arg-type]
+    changes = {"seed": None, "n_resamples": None, "interval_reason": "", "caution": _caution(cells)}
+    return replace(stat, low=low, high=high, method=f"{plain}, {METHOD}", **changes)  # type: ignore[arg-type]
+
+
+def _caution(cells: Sequence[Cell]) -> str:
+    """What one has to know where scores pile up at 0, of which Student's t knows nothing."""
+    n_zero = sum(cell.value == 0 for cell in cells)
+    return PILED if n_zero >= PILED_SHARE * len(cells) else ""
 
 
 def about_these(stat: Stat, n: int, noun: str = "writers") -> Stat:
@@ -184,12 +197,12 @@ def about_these(stat: Stat, n: int, noun: str = "writers") -> Stat:
 
 def components_of(cells: Sequence[Cell]) -> Components:
     """Cells of the same writer and subtopic are one, their mean."""
-    found: dict[tuple[Hashable, Hashable], list[Cell]] = {}
+    groups: dict[tuple[Hashable, Hashable], list[Cell]] = {}
     for cell in cells:
-        found.setdefault((cell.writer, cell.subtopic), []).append(cell)
-    weights = np.array([sum(one.weight for one in group) for group in found.values()])
-    values = np.array([sum(one.value * one.weight for one in group) for group in found.values()]) / weights
-    writers, subtopics = (_numbered([key[at] for key in found]) for at in (0, 1))
+        groups.setdefault((cell.writer, cell.subtopic), []).append(cell)
+    weights = np.array([sum(cell.weight for cell in group) for group in groups.values()])
+    values = np.array([sum(cell.value * cell.weight for cell in group) for group in groups.values()]) / weights
+    writers, subtopics = (_numbered([key[at] for key in groups]) for at in (0, 1))
     return components(values, writers=writers, subtopics=subtopics, weights=weights)
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SHARE, Batch, Figure
+from benchmarks.scoring.formulas import SHARE, Figure
+from benchmarks.scoring.intervals import Batch
+from benchmarks.scoring.ppi import Text, powered_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Floats, cluster_index, divide, in_order_of_content
 
@@ -38,11 +40,16 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A judge's mean of `raw.n_items` summaries, as it is and corrected; people labelled `n_labelled` of them."""
+    """A judge's mean of `raw.n_items` summaries, as it is and corrected; people labelled `n_labelled` of them.
+
+    `powered` is people's mean with the judge's help (`ppi`), by `weight` of the judge where it is defined.
+    """
 
     raw: Stat
     corrected: Stat
     n_labelled: int
+    powered: Stat
+    weight: float | None = None
 
 
 def correct(
@@ -55,17 +62,17 @@ def correct(
     systems = sorted({row.system for row in rows})
     if not rows:
         none = Stat.undefined(NOT_JUDGED, method=METHOD)
-        return Correction(none, none, 0), {}
+        return Correction(none, none, 0, none), {}
     sums = _sums(rows, systems)
     with shared_draws():
         batch = Batch(len(sums), resampling)
         blocks = [batch.add(sums[:, at : at + WIDTH]) for at in range(0, sums.shape[1], WIDTH)]
         all_of_them = batch.add(sums)
         by_system = {
-            name: _correction(batch, block, is_random=is_random)
+            name: _correction(batch, block, [row for row in rows if row.system == name], is_random=is_random)
             for name, block in zip(systems, blocks, strict=True)
         }
-        return _correction(batch, all_of_them, is_random=is_random), by_system
+        return _correction(batch, all_of_them, rows, is_random=is_random), by_system
 
 
 WIDTH = 4
@@ -85,17 +92,23 @@ def _sums(rows: Sequence[Judged], systems: Sequence[str]) -> Floats:
     return in_order_of_content(sums.reshape(len(sums), -1))
 
 
-def _correction(batch: Batch, block: int, *, is_random: bool) -> Correction:
+def _correction(batch: Batch, block: int, rows: Sequence[Judged], *, is_random: bool) -> Correction:
     sums = batch.blocks[block]
     of_systems, labelled = sums[:, 1::WIDTH].sum(axis=0), sums[:, 3::WIDTH].sum(axis=0)
     n, n_labelled = int(of_systems.sum()), int(labelled.sum())
     raw = batch.estimate(Figure(RAW, _raw, NOT_JUDGED, SHARE), [block]).stat(n_items=n)
     n_without = int((labelled == 0).sum())
     if reason := _reason(n, n_labelled, n_without, len(labelled), is_random=is_random):
-        return Correction(raw, Stat.undefined(reason, n_items=n_labelled, method=METHOD), n_labelled)
+        undefined = Stat.undefined(reason, n_items=n_labelled, method=METHOD)
+        return Correction(raw, undefined, n_labelled, undefined)
     n_clusters = int((sums[:, 3::WIDTH] > 0).any(axis=1).sum())
     estimate = batch.estimate(Figure(METHOD, _corrected, NOT_LABELLED), [block], n_clusters=n_clusters)
-    return Correction(raw, estimate.stat(n_items=n_labelled), n_labelled)
+    powered = powered_mean([_text(row) for row in rows])
+    return Correction(raw, estimate.stat(n_items=n_labelled), n_labelled, powered.mean, powered.weight)
+
+
+def _text(row: Judged) -> Text:
+    return Text(row.system, row.cluster, row.score, None if row.difference is None else row.score - row.difference)
 
 
 def _reason(n: int, n_labelled: int, n_without: int, n_systems: int, *, is_random: bool) -> str:
@@ -119,5 +132,5 @@ def _corrected(totals: Floats) -> Floats:
     """
     n, difference, labelled = (totals[:, at::WIDTH] for at in (1, 2, 3))
     over_all = divide(difference.sum(axis=1), labelled.sum(axis=1))[:, None]
-    own = np.where(labelled > 0, divide(difference, labelled), over_all)
-    return _raw(totals) - divide((n * own).sum(axis=1), n.sum(axis=1))
+    rates = np.where(labelled > 0, divide(difference, labelled), over_all)
+    return _raw(totals) - divide((n * rates).sum(axis=1), n.sum(axis=1))

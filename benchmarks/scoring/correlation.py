@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, Figure, figure_of
+from benchmarks.scoring.formulas import COEFFICIENT, Figure
+from benchmarks.scoring.means import figure_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Floats, divide
 

@@ -13,7 +13,6 @@ from itertools import permutations
 import numpy as np
 
 from benchmarks.scoring.agreement import (
-    Level,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -21,14 +20,17 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
+from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.correction import Judged, correct
 from benchmarks.scoring.coverage_count import Count, Held
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import SHARE, Batch, bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.formulas import SHARE
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.linking import Column
+from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import rank_agreement

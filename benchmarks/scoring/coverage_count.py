@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist, fmean, stdev
 
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat
+
+Z = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """How one figure's intervals did in simulated worlds; `shown` is the share of worlds with one.
 
-    `clusters` are subtopics, questions or sessions, `people` writers or annotators. `known_width` is the mean
-    width that intervals would have if the variances were known, where that is computed.
+    `clusters` are subtopics, questions or sessions, `people` writers or annotators. `known_width` is the width of
+    intervals where the variances are known: 2 · 1.96 times the standard deviation of the error in these worlds.
     """
 
     figure: str
@@ -37,20 +40,19 @@ class Count:
     """Intervals so far: how many, how many held the truth, and how wide those are that have two ends."""
 
     n: int = 0
-    n_closed: int = 0
     held: int = 0
-    width: float = 0.0
-    known: float = 0.0
+    widths: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
 
-    def add(self, stat: Stat | Minutes, truth: float | None, *, known: float | None = None) -> None:
-        """Count an interval; `known` is the width that it would have with known variances."""
+    def add(self, stat: Stat | Minutes, truth: float | None) -> None:
+        """Count an interval, if there is one."""
         if stat.low is None or stat.high is None or truth is None:
             return
         self.mark(stat.low <= truth <= stat.high)
         if math.isfinite(stat.high - stat.low):
-            self.n_closed += 1
-            self.width += stat.high - stat.low
-        self.known += known or 0.0
+            self.widths.append(stat.high - stat.low)
+        if stat.value is not None:
+            self.errors.append(stat.value - truth)
 
     def mark(self, held: bool) -> None:
         """Count something that was right or wrong and has no width."""
@@ -71,9 +73,9 @@ class Count:
             figure=figure,
             clusters=clusters,
             coverage=self.held / self.n if self.n else None,
-            mean_width=width if width is not None else (self.width / self.n_closed if self.n_closed else None),
+            mean_width=width if width is not None or not self.widths else fmean(self.widths),
             shown=self.n / repetitions,
             repetitions=repetitions,
             people=people,
-            known_width=self.known / self.n if self.known else None,
+            known_width=2 * Z * stdev(self.errors) if len(self.errors) > 1 else None,
         )

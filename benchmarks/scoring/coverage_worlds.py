@@ -7,38 +7,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from statistics import NormalDist
 
 import numpy as np
 
-from benchmarks.scoring.agreement import Level, fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
+from benchmarks.scoring.agreement import fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
+from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_over_writers
 from benchmarks.scoring.coverage_count import Count, Held
 from benchmarks.scoring.draws import Resampling, people_of
-from benchmarks.scoring.intervals import (
-    SHARE,
-    Batch,
-    Figure,
-    Shares,
-    bootstrap_mean,
-    rate,
-)
+from benchmarks.scoring.formulas import SHARE, Figure, Shares
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import Column
+from benchmarks.scoring.means import bootstrap_mean, rate
 from benchmarks.scoring.minutes import minutes_worth
 from benchmarks.scoring.pairs import Items, add_pair, pair_figures
+from benchmarks.scoring.rank_intervals import rank_intervals
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sensitivity import order_difference, permutation_p
-from benchmarks.scoring.standing import standings
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Floats, Ints, ratio
+from benchmarks.scoring.sums import Bools, Floats, Ints, ratio
 from benchmarks.scoring.survival import restricted_mean
 
 Rng = np.random.Generator
 World = Callable[[Rng, int], Iterator[Held]]
 SD_WRITER, SD_SUBTOPIC, SD_REST, SD_SYSTEM = 0.08, 0.10, 0.12, 0.08
 """How people's scores scatter, and a system's on each subtopic."""
-Z = NormalDist().inv_cdf(0.975)
+SD_PILED = 0.13
+"""How much writers, subtopics and the rest scatter where scores pile up at 0."""
+SD_SKILL, SD_HARD = 0.8, 0.7
+"""How annotators differ in how often they are right, and clusters in how hard they are, as log odds."""
 
 
 def position(rng: Rng, repetitions: int) -> Iterator[Held]:
@@ -62,31 +61,59 @@ def position(rng: Rng, repetitions: int) -> Iterator[Held]:
 
 
 def writers(rng: Rng, repetitions: int) -> Iterator[Held]:
-    """Every writer writes on every subtopic; systems have chance of their own on each."""
-    for n_writers, n in ((2, 9), (3, 9), (3, 45), (5, 9), (5, 10), (5, 45), (6, 9), (6, 10), (6, 45), (10, 45)):
-        mean, minus = Count(), Count()
-        for at in range(repetitions):
-            own = rng.normal(0, SD_WRITER, (n_writers, 1))
-            grid = 0.4 + own + rng.normal(0, SD_SUBTOPIC, (1, n)) + rng.normal(0, SD_REST, (n_writers, n))
-            gap = own + rng.normal(0, SD_REST, (n_writers, n)) - rng.normal(0, SD_SYSTEM, (1, n))
-            known = SD_WRITER**2 / n_writers + SD_REST**2 / (n_writers * n)
-            for count, cells, truth, of_subtopics in (
-                (mean, grid, 0.4, SD_SUBTOPIC),
-                (minus, gap, 0.0, SD_SYSTEM),
-            ):
-                if n_writers < MIN_WRITERS:
-                    found = about_these(bootstrap_mean(cells.mean(axis=0), resampling=_drawn(at)), n_writers)
-                    count.add(found, truth + float(own.mean()))
-                else:
-                    width = 2 * Z * math.sqrt(known + of_subtopics**2 / n)
-                    count.add(mean_over_writers(_cells(cells)), truth, known=width)
-        these = ", of these writers" if n_writers < MIN_WRITERS else ""
-        yield mean.row(f"people's mean{these}", n, repetitions, people=n_writers)
-        yield minus.row(f"people minus a noisy system{these}", n, repetitions, people=n_writers)
+    """Every writer writes on every subtopic, or on half of them; systems have chance of their own on each."""
+    for n_writers, n in product((2, 3, 5, 6, 10), (9, 10, 45)):
+        yield from _of_writers(rng, repetitions, n_writers, n, share=1.0)
+    for n_writers, n in product((6, 10), (10, 45)):
+        yield from _of_writers(rng, repetitions, n_writers, n, share=0.5)
 
 
-def _cells(grid: Floats) -> list[Cell]:
-    return [Cell(writer, subtopic, value) for (writer, subtopic), value in np.ndenumerate(grid)]
+def piled(rng: Rng, repetitions: int) -> Iterator[Held]:
+    """A third, half or four fifths of people's scores are 0, what would be below it among them."""
+    for n_writers, n in ((5, 10), (10, 20)):
+        for level in (0.1, 0.0, -0.2):
+            count, n_zero = Count(), 0
+            truth = float(np.maximum(0, level + SD_PILED * rng.normal(0, math.sqrt(3), 400_000)).mean())
+            for _world in range(repetitions):
+                parts = (rng.normal(0, SD_PILED, shape) for shape in ((n_writers, 1), (1, n), (n_writers, n)))
+                grid = np.maximum(0, level + sum(parts))
+                n_zero += int((grid == 0).sum())
+                count.add(mean_over_writers(_cells(grid, np.ones_like(grid, dtype=bool))), truth)
+            share = n_zero / (repetitions * n_writers * n)
+            yield count.row(f"people's mean, {share:.1f} of the scores 0", n, repetitions, people=n_writers)
+
+
+def _of_writers(rng: Rng, repetitions: int, n_writers: int, n: int, *, share: float) -> Iterator[Held]:
+    """People's mean, and their difference from a system, where each writer has a share of the n subtopics."""
+    mean, minus = Count(), Count()
+    for at in range(repetitions):
+        writer_effects = rng.normal(0, SD_WRITER, (n_writers, 1))
+        grid = 0.4 + writer_effects + rng.normal(0, SD_SUBTOPIC, (1, n)) + rng.normal(0, SD_REST, (n_writers, n))
+        gap = writer_effects + rng.normal(0, SD_REST, (n_writers, n)) - rng.normal(0, SD_SYSTEM, (1, n))
+        has = np.argsort(rng.random((n_writers, n)), axis=1) < share * n
+        for count, cells, truth in ((mean, grid, 0.4), (minus, gap, 0.0)):
+            if n_writers < MIN_WRITERS:
+                shown = about_these(bootstrap_mean(cells.mean(axis=0), resampling=_drawn(at)), n_writers)
+                count.add(shown, truth + float(writer_effects.mean()))
+            else:
+                count.add(mean_over_writers(_cells(cells, has)), truth)
+    words = (
+        ", of these writers"
+        if n_writers < MIN_WRITERS
+        else ""
+        if share == 1
+        else ", on half of the subtopics each"
+    )
+    yield mean.row(f"people's mean{words}", n, repetitions, people=n_writers)
+    yield minus.row(f"people minus a noisy system{words}", n, repetitions, people=n_writers)
+
+
+def _cells(grid: Floats, has: Bools) -> list[Cell]:
+    return [
+        Cell(writer, subtopic, value)
+        for (writer, subtopic), value in np.ndenumerate(grid)
+        if has[writer, subtopic]
+    ]
 
 
 def minutes(rng: Rng, repetitions: int) -> Iterator[Held]:
@@ -98,46 +125,53 @@ def minutes(rng: Rng, repetitions: int) -> Iterator[Held]:
         for noise in (0.0, SD_SYSTEM):
             count = Count()
             for _world in range(repetitions):
-                own = rng.normal(0, 0.15, n_writers)
+                writer_effects = rng.normal(0, 0.15, n_writers)
                 who, of = (side.ravel() for side in np.indices((n_writers, n)))
-                level = 1 + own[who] + rng.normal(0, 0.15, n)[of] + rng.normal(0, 0.2, len(who))
+                level = 1 + writer_effects[who] + rng.normal(0, 0.15, n)[of] + rng.normal(0, 0.2, len(who))
                 values = level[:, None] * true + rng.normal(0, 0.05, (len(who), len(marks)))
                 system = target + rng.normal(0, noise, n)
-                found = minutes_worth(
+                worth = minutes_worth(
                     values,
                     marks=marks.tolist(),
                     subtopics=of.tolist(),
                     targets=dict(enumerate(system.tolist())),
                     writers=who.tolist(),
                 )
-                if found is not None:
-                    count.add(found, truth)
+                if worth is not None:
+                    count.add(worth, truth)
             words = "human minutes, a noisy system" if noise else "human minutes"
             yield count.row(words, n, repetitions, people=n_writers)
 
 
 def annotators(rng: Rng, repetitions: int) -> Iterator[Held]:
     """Annotators of different skill are a sample, as 20 uneven clusters are."""
-    many = _labels(np.random.default_rng(0), 60, 1500)
+    many = _labels(np.random.default_rng(0), SD_SKILL * _quantiles(60), SD_HARD * _quantiles(1500))
     truth = {name: stat.value for name, stat in _agreement(many, None).items()}
     for n in (5, 8, 12):
         counts = {name: Count() for name in truth}
         for _world in range(repetitions):
-            for name, stat in _agreement(_labels(rng, n, 20), Resampling(over_people=True)).items():
+            table = _labels(rng, rng.normal(0, SD_SKILL, n), rng.normal(0, SD_HARD, 20))
+            for name, stat in _agreement(table, Resampling(over_people=True)).items():
                 counts[name].add(stat, truth[name])
         for name, count in counts.items():
             yield count.row(f"{name}, over annotators", 20, repetitions, people=n)
 
 
-def _labels(rng: Rng, n_people: int, n_clusters: int) -> Ratings:
-    sizes = rng.integers(3, 16, n_clusters)
-    clusters = np.repeat(np.arange(n_clusters), sizes)
+def _labels(rng: Rng, skills: Floats, hard: Floats) -> Ratings:
+    """Labels of people of these skills on clusters that are hard to see through by so much."""
+    n_people, n_clusters = len(skills), len(hard)
+    clusters = np.repeat(np.arange(n_clusters), rng.integers(3, 16, n_clusters))
     n = len(clusters)
     truth = np.digitize(rng.normal(0, 0.6, n_clusters)[clusters] + rng.logistic(0, 1, n), [-0.4, 0.8])
-    skill = 1.2 + rng.normal(0, 0.8, n_people) + rng.normal(0, 0.7, n_clusters)[clusters][:, None]
+    skill = 1.2 + skills + hard[clusters][:, None]
     knows = rng.random((n, n_people)) < 1 / (1 + np.exp(-skill))
     codes: Ints = np.where(knows, truth[:, None], rng.integers(0, 3, (n, n_people)))
     return Ratings(codes, ("none", "partial", "full"), tuple(map(str, range(n_people))), tuple(clusters.tolist()))
+
+
+def _quantiles(n: int) -> Floats:
+    """n values that lie as those of a normal distribution do: the truth does not depend on who is drawn."""
+    return np.array([NormalDist().inv_cdf((at + 0.5) / n) for at in range(n)])
 
 
 def _agreement(table: Ratings, resampling: Resampling | None) -> dict[str, Stat]:
@@ -197,9 +231,13 @@ def _rare_figures(world: tuple[Ints, Floats, Floats], resampling: Resampling | N
     batch, figure = Batch(len(sizes), resampling), Figure("mean", ratio, "nothing", SHARE)
     systems = []
     for of_system in joint.T:
-        own = np.bincount(clusters, of_system).astype(float)
-        shares = Shares(own, sizes, sizes, n_rare=float((of_system > 0).sum()), has_rare=own > 0)
-        systems.append(batch.estimate(figure, [batch.add(np.column_stack([own, sizes]))], shares=shares))
+        of_system_hits = np.bincount(clusters, of_system).astype(float)
+        shares = Shares(
+            of_system_hits, sizes, sizes, n_rare=float((of_system > 0).sum()), has_rare=of_system_hits > 0
+        )
+        systems.append(
+            batch.estimate(figure, [batch.add(np.column_stack([of_system_hits, sizes]))], shares=shares)
+        )
     covered = (joint[:, 0] > 0).astype(float)
     return {
         "joint": systems[0].stat(n_items=len(keys)),
@@ -247,20 +285,20 @@ def quitters(rng: Rng, repetitions: int) -> Iterator[Held]:
 def ranks(rng: Rng, repetitions: int) -> Iterator[Held]:
     """78 systems that are equal; then one leads by the gap that is called detectable."""
     for n in (9, 33):
-        equal, found, gaps = Count(), Count(), []
+        equal, gap_found, gaps = Count(), Count(), []
         for _board in range(repetitions):
             scores = 0.4 + rng.normal(0, 0.15, n) + rng.normal(0, 0.12, (78, n))
-            made = standings(scores, seed=int(rng.integers(1 << 30)))
-            equal.mark(all(one.is_level for one in made.systems))
+            made = rank_intervals(scores, seed=int(rng.integers(1 << 30)))
+            equal.mark(all(system.is_level for system in made.systems))
             gaps.append(made.detectable or 0.0)
         gap = float(np.mean(gaps))
         for _board in range(repetitions):
             scores = 0.4 + rng.normal(0, 0.15, n) + rng.normal(0, 0.12, (78, n))
             scores[0] += gap
-            made = standings(scores, seed=int(rng.integers(1 << 30)))
-            found.mark(made.systems[1].is_level is False)
+            made = rank_intervals(scores, seed=int(rng.integers(1 << 30)))
+            gap_found.mark(made.systems[1].is_level is False)
         yield equal.row("78 equal systems: all level with the best", n, repetitions)
-        yield found.row("a detectable gap above one other is found", n, repetitions, width=gap)
+        yield gap_found.row("a detectable gap above one other is found", n, repetitions, width=gap)
 
 
 def _drawn(seed: int) -> Resampling:
@@ -270,6 +308,7 @@ def _drawn(seed: int) -> Resampling:
 WORLDS: dict[str, World] = {
     "position": position,
     "writers": writers,
+    "piled": piled,
     "minutes": minutes,
     "annotators": annotators,
     "rare": rare,

@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from benchmarks.scoring.components import Cell, over_writers
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import SHARE, bootstrap_mean
+from benchmarks.scoring.formulas import SHARE
+from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Scores, UnknownMeasure
 
@@ -127,14 +128,14 @@ def progress(
         present = [session for session in sessions if session.counts_at(mark, rule)]
         scored = [(session, session.at(mark, rule)) for session in present]
         here = [
-            SessionPoint(session.key, mark, found.get(measure), mark > session.end_ms)
-            for session, found in scored
-            if found is not None
+            SessionPoint(session.key, mark, figures.get(measure), mark > session.end_ms)
+            for session, figures in scored
+            if figures is not None
         ]
         cells = [
             Cell(session.writer, session.subtopic, value)
-            for session, found in scored
-            if session.writer is not None and found and (value := found.get(measure)) is not None
+            for session, figures in scored
+            if session.writer is not None and figures and (value := figures.get(measure)) is not None
         ]
         values = [point.value for point in here]
         means.append(

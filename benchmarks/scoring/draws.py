@@ -91,8 +91,15 @@ def shared_draws() -> Iterator[None]:
         _kept.reset(token)
 
 
-def draws(n_clusters: int, resampling: Resampling = DEFAULT) -> Iterator[Floats]:
-    """How often each cluster is drawn, in pieces of shape (some resamples, n_clusters)."""
+def draws(n_clusters: int, resampling: Resampling = DEFAULT, *, n_drawn: int | None = None) -> Iterator[Floats]:
+    """How often each cluster is drawn, in pieces of shape (some resamples, n_clusters).
+
+    `n_drawn` are drawn each time, by default as many as there are; more show what more of them would bring.
+    """
+    if n_drawn is not None and n_drawn != n_clusters:
+        rng = np.random.default_rng(resampling.seed)
+        yield rng.multinomial(n_drawn, np.full(n_clusters, 1 / n_clusters), resampling.n_resamples).astype(float)
+        return
     kept = _kept.get()
     key = (n_clusters, resampling.seed, resampling.n_resamples)
     if kept is None or n_clusters * resampling.n_resamples > _KEPT_CELLS:

@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SHARE, Figure, Formula, figure_of, rate
+from benchmarks.scoring.formulas import SHARE, Figure, Formula
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
+from benchmarks.scoring.means import figure_of, rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.sums import Bools, Floats, Ints, divide, mean_of_ratios
@@ -143,9 +144,9 @@ def _mean(
 ) -> dict[str, Stat]:
     """The mean over annotators of each figure; that of accuracy with an interval."""
     figures = list(against[0].stats) if against else []
-    found = {name: _mean_over_annotators([one.stats[name] for one in against]) for name in figures}
-    if "accuracy" not in found or found["accuracy"].value is None:
-        return found
+    means = {name: _mean_over_annotators([comparison.stats[name] for comparison in against]) for name in figures}
+    if "accuracy" not in means or means["accuracy"].value is None:
+        return means
     hits, counted = _hits(merged, names)
     kept: Bools = counted.sum(axis=1) > 0
     stat = figure_of(
@@ -155,8 +156,8 @@ def _mean(
         n_items=int(kept.sum()),
         resampling=resampling,
     )
-    found["accuracy"] = replace(stat, n_items=found["accuracy"].n_items)
-    return found
+    means["accuracy"] = replace(stat, n_items=means["accuracy"].n_items)
+    return means
 
 
 def _weighted(
@@ -166,8 +167,8 @@ def _weighted(
     method = "accuracy, weighted to all verdicts"
     total = sum(verdicts.values())
     hits, counted = (side.sum(axis=1) for side in _hits(merged, names))
-    given = _judge(ratings)[:, None] == np.arange(len(ENTAILMENTS))
-    rows = np.hstack([hits[:, None] * given, counted[:, None] * given])
+    said = _judge(ratings)[:, None] == np.arange(len(ENTAILMENTS))
+    rows = np.hstack([hits[:, None] * said, counted[:, None] * said])
     n_items = int((counted > 0).sum())
     if not total or not n_items:
         return Stat.undefined("no verdict was answered by a person", n_items=n_items, method=method)
@@ -198,9 +199,9 @@ def _mean_over_annotators(stats: Sequence[Stat]) -> Stat:
 def _hits(merged: Ratings, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Whether each annotator equals the judge, and whether both answered: each of shape (items, annotators)."""
     judge = _judge(merged)[:, None]
-    own = merged.only(names).codes
-    both = (own != MISSING) & (judge != MISSING)
-    return (both & (own == judge)).astype(np.float64), both.astype(np.float64)
+    person = merged.only(names).codes
+    both = (person != MISSING) & (judge != MISSING)
+    return (both & (person == judge)).astype(np.float64), both.astype(np.float64)
 
 
 def _judge(ratings: Ratings) -> Ints:

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from benchmarks.scoring.correlation import moments, r_of_moments
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure, bootstrap_mean
+from benchmarks.scoring.formulas import COEFFICIENT, Figure
+from benchmarks.scoring.intervals import Batch
+from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Floats, cluster_index
 
@@ -59,16 +61,16 @@ def expected_figures(
     expectation, label, people = (np.asarray(side, dtype=np.float64) for side in (expected, by_label, human))
     n, numbers = len(people), cluster_index(clusters, len(people))
     batch = Batch(int(numbers.max(initial=-1)) + 1, resampling)
-    found = [
+    estimates = [
         batch.estimate(PEARSON, [block])
         for block in [
             batch.add(moment_sums(people, side, numbers, batch.n_clusters)) for side in (expectation, label)
         ]
     ]
     return ExpectedFigures(
-        pearson=found[0].stat(n_items=n),
-        label_pearson=found[1].stat(n_items=n),
-        gain=found[0].minus(found[1]).stat(n_items=n),
+        pearson=estimates[0].stat(n_items=n),
+        label_pearson=estimates[1].stat(n_items=n),
+        gain=estimates[0].minus(estimates[1]).stat(n_items=n),
         bias=bootstrap_mean(expectation - people, clusters=clusters, resampling=resampling),
         parts=calibration(expectation, people),
     )
@@ -80,9 +82,9 @@ def moment_sums(first: Floats, second: Floats, clusters: ArrayLike, n_clusters: 
     The numbers are from 0 to 1, so that the sums need no centring.
     """
     both = np.isfinite(first) & np.isfinite(second)
-    found = np.zeros((n_clusters, 6))
-    np.add.at(found, np.asarray(clusters)[both], moments(first[both], second[both]))
-    return found
+    sums = np.zeros((n_clusters, 6))
+    np.add.at(sums, np.asarray(clusters)[both], moments(first[both], second[both]))
+    return sums
 
 
 def calibration(expected: ArrayLike, human: ArrayLike, *, n_parts: int = N_PARTS) -> tuple[Part, ...]:

@@ -9,15 +9,15 @@ hundreds of intervals cost little more than one. `Estimate.stat` is the only pla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from benchmarks.scoring.draws import DEFAULT, People, Resampling, draws, percentiles
+from benchmarks.scoring.formulas import RARE_SHARE, Figure, Rate, Shares
 from benchmarks.scoring.jackknife import LeftOut, ends_over_people
 from benchmarks.scoring.shares import (
     RARE,
@@ -31,105 +31,23 @@ from benchmarks.scoring.shares import (
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     BadShape,
-    Bools,
     Floats,
-    divide,
-    in_order_of_content,
     mean_of_defined,
-    ratio,
-    sum_by_cluster,
 )
-
-Formula = Callable[[Floats], Floats]
-"""From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
 
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5
 MIN_PEOPLE = 5
 """Annotators that can be resampled."""
-SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
-"""Bounds of shares, and of correlations and kappas."""
 SAME = 1e-12
-RARE_SHARE = 0.2
-"""Share of the labels under which those outside the commonest category are rare."""
 TOO_RARE = f"no interval under {RARE} labels other than the commonest, where these are rare"
 RARE_CLUSTERS = 10
 RARE_ON_BOTH_SIDES = f"no interval: both sides rarely score above 0, or below 1, in under {RARE_CLUSTERS} clusters"
+HARDLY_ENOUGH = "rare labels or scores, hardly enough of them: such intervals hold the truth in about 92 of 100"
 OVER_PEOPLE = "double jackknife over people and clusters"
 WILSON = "Wilson interval over clusters"
 MIN_DEFINED = 0.9
 """Share of resamples that must have a value; below it the percentiles would describe a lucky part."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Figure:
-    """How a figure is computed from totals, what this is called, and why it may be undefined.
-
-    `bounds` are the least and the greatest value it can have, None where there are none: an interval at a bound
-    is made from them when the figure is the same in every resample. `is_attenuated` where chance in the items
-    pulls the figure towards 0, and resampling does so once more: the interval then also takes in the percentiles
-    mirrored at the value (the basic bootstrap), which errs the other way. `minority` gives from totals the share
-    of labels outside the commonest category, where chance is taken from how often labels are given.
-    `is_correlation` where Fisher's transformation makes its scatter even.
-    """
-
-    method: str
-    formula: Formula
-    reason: str
-    bounds: tuple[float, float] | None = None
-    is_attenuated: bool = False
-    minority: Callable[[Floats], Floats] | None = None
-    is_correlation: bool = False
-
-    def __call__(self, totals: Floats) -> Floats:
-        """The value for each row of totals."""
-        return self.formula(totals)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shares:
-    """What a mean of shares is made of in each cluster, for its interval near 0 and 1.
-
-    `sums` and `sizes`, shape (clusters,), are its numerators and denominators. `units` are the smallest things
-    that are found or missed, and `n_rare` is how many of them are above 0, or below 1, whichever are fewer.
-    `is_binary` where every unit is a hit or a miss. `has_rare` are the clusters with any of the few.
-    """
-
-    sums: Floats
-    sizes: Floats
-    units: Floats
-    n_rare: float = 0.0
-    is_binary: bool = False
-    has_rare: Bools | None = None
-
-    def differs_too_rarely(self, other: Shares) -> bool:
-        """Whether both sides of a difference are rarely above 0, or below 1, and that in a few clusters only."""
-        if self.has_rare is None or other.has_rare is None:
-            return False
-        are_rare = all(side.n_rare < RARE_SHARE * float(side.units.sum()) for side in (self, other))
-        return are_rare and int((self.has_rare | other.has_rare).sum()) < RARE_CLUSTERS
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rate(Figure):
-    """A share of hits; `hits` and `among` are the weights of the sums that are its numerator and denominator."""
-
-    hits: Floats = field(kw_only=True)
-    among: Floats = field(kw_only=True)
-
-    @classmethod
-    def of(cls, method: str, reason: str, *, hits: ArrayLike = (1, 0), among: ArrayLike = (0, 1)) -> Rate:
-        """A rate by its weights; by default of sums that are (hits, n)."""
-        above, below = np.asarray(hits, dtype=np.float64), np.asarray(among, dtype=np.float64)
-
-        def formula(totals: Floats) -> Floats:
-            return divide(totals @ above, totals @ below)
-
-        return cls(method, formula, reason, SHARE, hits=above, among=below)
-
-    def counts(self, totals: Floats) -> tuple[int, int]:
-        """Hits and n of totals of shape (1, sums)."""
-        return round(float((totals @ self.hits)[0])), round(float((totals @ self.among)[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +58,8 @@ class Estimate:
     `n_people` are the annotators where they are a sample, None where they are not; `left_out` then gives the
     figure without each of them and each cluster. `shares` are what a share, or a linear
     function of one, is made of; `minority` is the share of labels outside the commonest category, where chance
-    agreement depends on it. `are_both_rare` of a difference whose sides hardly ever are above 0, or below 1.
+    agreement depends on it. `n_where_rare` are the clusters with any of the few, of a difference whose sides
+    hardly ever are above 0, or below 1.
     """
 
     method: str
@@ -157,7 +76,7 @@ class Estimate:
     minority: float | None = None
     is_correlation: bool = False
     left_out: Callable[[], LeftOut] | None = None
-    are_both_rare: bool = False
+    n_where_rare: int | None = None
 
     @cached_property
     def values(self) -> Floats:
@@ -166,7 +85,7 @@ class Estimate:
 
     def minus(self, other: Estimate) -> Estimate:
         """The difference, resample by resample (paired)."""
-        one, two = self.left_out, other.left_out
+        ours, theirs = self.left_out, other.left_out
         return Estimate(
             method="paired difference",
             reason="undefined on one side",
@@ -175,9 +94,9 @@ class Estimate:
             n_clusters=min(self.n_clusters, other.n_clusters),
             resampling=self.resampling,
             n_people=self.n_people,
-            minority=min((one for one in (self.minority, other.minority) if one is not None), default=None),
-            left_out=None if one is None or two is None else lambda: one().minus(two()),
-            are_both_rare=bool(self.shares and other.shares and self.shares.differs_too_rarely(other.shares)),
+            minority=min((side for side in (self.minority, other.minority) if side is not None), default=None),
+            left_out=None if ours is None or theirs is None else lambda: ours().minus(theirs()),
+            n_where_rare=self.shares.clusters_where_rare(other.shares) if self.shares and other.shares else None,
         )
 
     def stat(self, *, n_items: int | None = None, n_pairs: int | None = None) -> Stat:
@@ -198,10 +117,14 @@ class Estimate:
             return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
         if self.n_people is not None and self.n_people < MIN_PEOPLE:
             return replace(stat, interval_reason=f"no interval over people under {MIN_PEOPLE} annotators")
-        if self.minority is not None and self.minority < RARE_SHARE and self.minority * n < RARE:
+        n_rare = math.inf if self.minority is None or self.minority >= RARE_SHARE else self.minority * n
+        n_where_rare = math.inf if self.n_where_rare is None else self.n_where_rare
+        if n_rare < RARE:
             return replace(stat, interval_reason=TOO_RARE)
-        if self.are_both_rare:
+        if n_where_rare < RARE_CLUSTERS:
             return replace(stat, interval_reason=RARE_ON_BOTH_SIDES)
+        if n_rare < 2 * RARE or n_where_rare < 2 * RARE_CLUSTERS:
+            stat = replace(stat, caution=HARDLY_ENOUGH)
         if self.n_people is not None:
             return self._over_people(stat, self.resampling.level)
         near = self._near_an_edge(n, self.resampling.level)
@@ -310,7 +233,10 @@ class Batch:
             return np.empty((0, self.blocks[block].shape[1]))
         if self._drawn is None:
             sums = np.hstack(self.blocks) if len(self.blocks) > 1 else self.blocks[0]
-            self._drawn = np.vstack([piece @ sums for piece in draws(self.n_clusters, self.resampling)])
+            self._drawn, at = np.empty((self.resampling.n_resamples, sums.shape[1])), 0
+            for piece in draws(self.n_clusters, self.resampling):  # into its place: the whole is there once
+                np.matmul(piece, sums, out=self._drawn[at : at + len(piece)])
+                at += len(piece)
         start = self._starts[block]
         return self._drawn[:, start : start + self.blocks[block].shape[1]]
 
@@ -366,9 +292,11 @@ class Batch:
     def pooled(self, figure: Figure, blocks: Sequence[int], *, people: People | None = None) -> Estimate:
         """A figure of the sums of several blocks; `people` are drawn where blocks are of different ones."""
         together = Batch(self.n_clusters, self.resampling)
-        found = together.estimate(figure, [together.add(np.sum([self.blocks[block] for block in blocks], axis=0))])
+        pooled = together.estimate(
+            figure, [together.add(np.sum([self.blocks[block] for block in blocks], axis=0))]
+        )
         if people is None:
-            return found
+            return pooled
 
         def left_out() -> LeftOut:
             sums = np.stack([self.blocks[block] for block in blocks])
@@ -379,10 +307,10 @@ class Batch:
             return LeftOut(
                 figure(total - by_person.sum(axis=1)),
                 figure(total - sums.sum(axis=0)),
-                np.stack([figure(total - own) for own in by_person]),
+                np.stack([figure(total - person) for person in by_person]),
             )
 
-        return replace(found, n_people=people.n, left_out=left_out)
+        return replace(pooled, n_people=people.n, left_out=left_out)
 
     def _left_out(self, figure: Figure, blocks: Sequence[int], people: People) -> LeftOut:
         """A mean over blocks without each person, each cluster, and what a person said in a cluster."""
@@ -393,116 +321,5 @@ class Batch:
         return LeftOut(
             mean_of_defined(np.where(holds > 0, np.nan, whole)),
             mean_of_defined(cut.T),
-            np.stack([mean_of_defined(np.where(own[:, None] > 0, cut, whole[:, None]).T) for own in holds]),
+            np.stack([mean_of_defined(np.where(held[:, None] > 0, cut, whole[:, None]).T) for held in holds]),
         )
-
-
-def figure_of(
-    figure: Figure,
-    rows: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    n_items: int,
-    n_pairs: int | None = None,
-    resampling: Resampling | None = DEFAULT,
-    n_rare: float | None = None,
-) -> Stat:
-    """One figure of rows of shape (n, sums); `clusters` has a key for each row, None makes each its own.
-
-    `n_rare` is for a figure whose first two sums are the sum and the number of shares, of which it is a linear
-    function: how many of these are above 0, or below 1, whichever are fewer.
-
-    Clusters in which nothing counts are drawn and counted as well; leave their rows out where they must not be.
-    """
-    sums = in_order_of_content(sum_by_cluster(rows, None if resampling is None else clusters))
-    batch = Batch(len(sums), resampling)
-    shares = None if n_rare is None else Shares(sums[:, 0], sums[:, 1], sums[:, 1], n_rare)
-    estimate = batch.estimate(figure, [batch.add(sums)], n_clusters=len(sums), shares=shares)
-    stat = estimate.stat(n_items=n_items, n_pairs=n_pairs)
-    return stat if stat.is_defined and resampling is not None else replace(stat, n_clusters=None)
-
-
-def rate(
-    hits: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling = DEFAULT,
-    method: str = "rate",
-) -> Stat:
-    """Share of true `hits`, shape (n,): Wilson where items are independent, else by cluster."""
-    array = np.asarray(hits, dtype=np.float64)
-    n = len(array)
-    if clusters is None or not n:
-        exact = wilson(round(float(array.sum())), n, level=resampling.level, method=method)
-        return replace(exact, n_clusters=n)
-    rows = np.column_stack([array, np.ones(n)])
-    return figure_of(Rate.of(method, "no items"), rows, clusters=clusters, n_items=n, resampling=resampling)
-
-
-def bootstrap_ratio(
-    numerators: ArrayLike,
-    denominators: ArrayLike,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    n_items: int | None = None,
-    resampling: Resampling | None = DEFAULT,
-    method: str = "",
-    reason: str = "nothing to average",
-    bounds: tuple[float, float] | None = None,
-) -> Stat:
-    """Ratio of totals with its interval: a mean over items when rows hold sums and counts.
-
-    Both arrays have shape (rows,); `clusters` has a key per row. `n_items` defaults to the total of the
-    denominators. Undefined, for `reason`, when that total is 0. `bounds` are those of the ratio.
-    """
-    top, bottom = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
-    if top.shape != bottom.shape or top.ndim != 1:
-        raise BadShape(f"numerators {top.shape} and denominators {bottom.shape}")
-    total = float(bottom.sum())
-    count = round(total) if n_items is None else n_items
-    if total == 0:
-        return Stat.undefined(reason, n_items=count, method=method)
-    figure = Figure(method, ratio, reason, bounds)
-    rows = np.column_stack([top, bottom])
-    return figure_of(figure, rows, clusters=clusters, n_items=count, resampling=resampling)
-
-
-def bootstrap_mean(
-    values: ArrayLike | Sequence[float | None],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling | None = DEFAULT,
-    method: str = "mean",
-    reason: str = "nothing to average",
-    bounds: tuple[float, float] | None = None,
-) -> Stat:
-    """Mean of `values`, shape (n,), with its interval; `bounds` are those of a value.
-
-    Missing ones (None, NaN) are left out with their clusters; undefined, for `reason`, when none is there.
-    """
-    array = np.array(values, dtype=np.float64)
-    is_there = np.isfinite(array)
-    if clusters is not None:
-        clusters = [key for key, there in zip(clusters, is_there.tolist(), strict=True) if there]
-    return bootstrap_ratio(
-        array[is_there],
-        np.ones(is_there.sum()),
-        clusters=clusters,
-        resampling=resampling,
-        method=method,
-        reason=reason,
-        bounds=bounds,
-    )
-
-
-def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
-    """Share of hits among `n` independent items with Wilson's score interval."""
-    if n == 0:
-        return Stat.undefined("no items", method=method)
-    if not 0 <= n_hits <= n:
-        raise BadShape(f"{n_hits} hits among {n} items")
-    share = n_hits / n
-    if n < MIN_ITEMS:
-        return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
-    low, high = wilson_ends(share, n, level=level)
-    return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")

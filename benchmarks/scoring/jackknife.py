@@ -26,7 +26,7 @@ class LeftOut:
     @property
     def is_defined(self) -> bool:
         """Whether the figure has a value without any of them."""
-        return all(np.isfinite(one).all() for one in (self.people, self.clusters, self.cells))
+        return all(np.isfinite(side).all() for side in (self.people, self.clusters, self.cells))
 
     def minus(self, other: LeftOut) -> LeftOut:
         """The same of a difference."""
@@ -74,14 +74,14 @@ def ends_over_people(
     """Both ends of the interval over people and clusters; that of a correlation is made on Fisher's scale."""
     if is_correlation:
         on_z = float(_z(np.array(value)))
-        found = error_over_people(on_z, without.mapped(_z))
-        low, high = t_interval(on_z, found.se, found.df, level)
+        error = error_over_people(on_z, without.mapped(_z))
+        low, high = t_interval(on_z, error.se, error.df, level)
         return math.tanh(low), math.tanh(high)
-    found = error_over_people(value, without)
-    return t_interval(value, found.se, found.df, level)
+    error = error_over_people(value, without)
+    return t_interval(value, error.se, error.df, level)
 
 
 def _z(correlation: Floats) -> Floats:
     """Fisher's transformation; a perfect correlation stays finite."""
-    found: Floats = np.arctanh(np.clip(correlation, -1 + 1e-9, 1 - 1e-9))
-    return found
+    z: Floats = np.arctanh(np.clip(correlation, -1 + 1e-9, 1 - 1e-9))
+    return z

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import SHARE, bootstrap_mean, bootstrap_ratio, rate
+from benchmarks.scoring.formulas import SHARE
+from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio, rate
 from benchmarks.scoring.stat import Stat
 
 
@@ -123,11 +124,11 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
     questions; `kpr_micro` pools the key points. KPF is averaged over questions as well, so it is not the
     harmonic mean of the averages.
     """
-    asked = [answer for answer in answers if answer.n_key_points]
+    with_points = [answer for answer in answers if answer.n_key_points]
     micro = bootstrap_ratio(
-        [answer.n_entailed for answer in asked],
-        [answer.n_key_points for answer in asked],
-        clusters=[answer.question for answer in asked],
+        [answer.n_entailed for answer in with_points],
+        [answer.n_key_points for answer in with_points],
+        clusters=[answer.question for answer in with_points],
         resampling=resampling,
         method="key point recall, micro",
         reason=NO_KEY_POINTS,
@@ -138,7 +139,7 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         n_questions=len({answer.question for answer in answers}),
         n_key_points=sum(answer.n_key_points for answer in answers),
         n_unjudged=sum(answer.n_unjudged for answer in answers),
-        n_without_key_points=len(answers) - len(asked),
+        n_without_key_points=len(answers) - len(with_points),
         n_not_extracted=sum(answer.n_points is None for answer in answers),
         n_without_points=sum(answer.n_points == 0 for answer in answers),
         n_points_unjudged={
@@ -157,7 +158,7 @@ def recall(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> St
 
 
 def extraction_recall(
-    found: Sequence[tuple[Hashable, bool]], *, resampling: Resampling = DEFAULT
+    recalled: Sequence[tuple[Hashable, bool]], *, resampling: Resampling = DEFAULT
 ) -> dict[str, Stat]:
     """Share of the points that people named which are among the extracted ones (Long²RAG §3.3).
 
@@ -165,17 +166,17 @@ def extraction_recall(
     averages questions; intervals resample questions.
     """
     method = "extraction recall"
-    if not found:
+    if not recalled:
         none = Stat.undefined("no named point was looked for", method=method)
         return {"micro": none, "macro": none}
     hits: dict[Hashable, list[bool]] = defaultdict(list)
-    for question, is_found in found:
+    for question, is_found in recalled:
         hits[question].append(is_found)
-    questions, pooled = zip(*found, strict=True)
+    questions, pooled = zip(*recalled, strict=True)
     return {
         "micro": rate(pooled, clusters=questions, resampling=resampling, method=method),
         "macro": bootstrap_mean(
-            [sum(own) / len(own) for own in hits.values()],
+            [sum(hits_of_question) / len(hits_of_question) for hits_of_question in hits.values()],
             clusters=list(hits),
             resampling=resampling,
             method=f"{method}, mean of questions",

@@ -13,8 +13,9 @@ import numpy as np
 
 from benchmarks.scoring.components import Cell, about_these, over_writers
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SHARE, Batch, Estimate, Figure, Shares
-from benchmarks.scoring.standing import Standing, Standings, standings
+from benchmarks.scoring.formulas import SHARE, Figure, Shares
+from benchmarks.scoring.intervals import Batch, Estimate
+from benchmarks.scoring.rank_intervals import RankInterval, RankIntervals, rank_intervals
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
 from benchmarks.scoring.sums import Bools, Floats, ratio
@@ -221,7 +222,9 @@ class Leaderboard:
         shares = self._shares_of(entry, name, common, sums_there)
         return _Side(self._figure(entry, name), batch.add(sums_there), shares)
 
-    def standings(self, entries: Iterable[str], name: str = "joint") -> dict[str, tuple[Standing, Standings]]:
+    def rank_intervals(
+        self, entries: Iterable[str], name: str = "joint"
+    ) -> dict[str, tuple[RankInterval, RankIntervals]]:
         """Where each entry stands among those with the figure on the same subtopics, and the comparison of these.
 
         Ranks are those of the figure itself: a subtopic weighs as in it, linearised.
@@ -233,10 +236,8 @@ class Leaderboard:
                 groups.setdefault(has.tobytes(), []).append(entry)
         placed = {}
         for group in groups.values():
-            together = standings(np.stack([self._linear(entry, name) for entry in group]))
-            placed.update(
-                {entry: (standing, together) for entry, standing in zip(group, together.systems, strict=True)}
-            )
+            together = rank_intervals(np.stack([self._linear(entry, name) for entry in group]))
+            placed.update({entry: (rank, together) for entry, rank in zip(group, together.systems, strict=True)})
         return placed
 
     def _linear(self, entry: str, name: str) -> Floats:

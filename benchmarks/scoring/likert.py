@@ -13,12 +13,14 @@ from itertools import combinations
 
 import numpy as np
 
-from benchmarks.scoring.agreement import Level, krippendorff_alpha
+from benchmarks.scoring.agreement import krippendorff_alpha
+from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.balanced import Balanced, Difference, balanced
 from benchmarks.scoring.components import about_these
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import Batch, bootstrap_mean
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import Column
+from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.ratings import MISSING, Ratings

@@ -61,8 +61,8 @@ def link_hits(first: Column, second: Column, *, has_covered: bool) -> dict[str, 
     With `has_covered` the first category means that nothing is covered.
     """
     both = (first.codes >= 0) & (second.codes >= 0)
-    covers = [(one.codes > 0) if has_covered else (one.codes >= 0) for one in (first, second)]
-    has_link = [one.links.astype(bool) for one in (first, second)]
+    covers = [(column.codes > 0) if has_covered else (column.codes >= 0) for column in (first, second)]
+    has_link = [column.links.astype(bool) for column in (first, second)]
     shares = np.zeros(len(both), dtype=bool)
     linked = np.flatnonzero(both & has_link[0] & has_link[1])
     shares[linked] = (first.links[linked] & second.links[linked]).astype(bool)

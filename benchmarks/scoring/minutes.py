@@ -75,23 +75,26 @@ def minutes_worth(
     if not shared:
         return None
     shared.sort(key=lambda at: (targets[subtopics[at]], *np.nan_to_num(values[at], nan=-1.0).tolist()))
-    own, of = values[shared], [subtopics[at] for at in shared]
-    if not np.isfinite(own).all():
-        own = np.array([drawn_through(dict(zip(marks, row, strict=True)), marks) for row in own])
+    joints, of = values[shared], [subtopics[at] for at in shared]
+    if not np.isfinite(joints).all():
+        joints = np.array([drawn_through(dict(zip(marks, row, strict=True)), marks) for row in joints])
     target = float(np.mean([targets[subtopic] for subtopic in of]))
     times = np.array([0.0, *marks])
     weights = np.ones((1, len(of)))
-    value = float(_crossings(_means(own, weights), times, target)[0])
+    value = float(_crossings(_means(joints, weights), times, target)[0])
     few = Minutes(target, value, None, None, n_sessions=len(of), n_subtopics=len(set(of)), reason=TOO_FEW)
     who = [writers[at] for at in shared] if writers else list(range(len(of)))
     if writers and len(set(who)) >= MIN_WRITERS and len(set(of)) > 1:
-        return replace(few, **_ends_over_writers(own, times, who, of, targets, resampling.level))
+        return replace(few, **_ends_over_writers(joints, times, who, of, targets, resampling.level))
     n_free = _free(of)
     if n_free < MIN_FREE:
         return few
-    found = np.sort(_crossings(_means(own, _weights(of, resampling)), times, target))
+    crossings = np.sort(_crossings(_means(joints, _weights(of, resampling)), times, target))
     tail = expanded_tail(n_free + 1, resampling.level)
-    ends = [found[min(len(found) - 1, max(0, round(share * (len(found) - 1))))] for share in (tail, 1 - tail)]
+    ends = [
+        crossings[min(len(crossings) - 1, max(0, round(share * (len(crossings) - 1))))]
+        for share in (tail, 1 - tail)
+    ]
     return replace(
         few, low=float(ends[0]), high=float(ends[1]), reason="", n_writers=len(set(who)) if writers else None
     )
@@ -115,9 +118,13 @@ def _ends_over_writers(
             Cell(writer, subtopic, score - targets[subtopic])
             for writer, subtopic, score in zip(writers, subtopics, column.tolist(), strict=True)
         ]
-        found = components_of(cells)
-        half = 0.0 if found.se is None or found.df is None else t_quantile(found.df, level) * found.se
-        ends.append((found.mean - half, found.mean + half))
+        components = components_of(cells)
+        half = (
+            0.0
+            if components.se is None or components.df is None
+            else t_quantile(components.df, level) * components.se
+        )
+        ends.append((components.mean - half, components.mean + half))
     lower, upper = np.array(ends).T
     low = float(_crossings(upper[None], times, 0.0)[0])
     # Where the lower end stays above 0: the first time from which it is never below again.

@@ -58,9 +58,18 @@ def select_by_scores(
     that crosses the budget is included and is the last.
     """
     known = [document for document in documents if document[0] in scores]
-    worst_first = sorted((number for number, _words in known), key=lambda number: (scores[number], -number))
-    ranks = {number: rank for rank, number in enumerate(worst_first, 1)}
+    best_first = ranked_by_scores(known, scores)
+    ranks = {number: rank for rank, number in enumerate(reversed(best_first), 1)}
     return select_documents(known, ranks, token_budget=token_budget, include_zero=True)
+
+
+def ranked_by_scores(documents: Iterable[tuple[int, int]], scores: Mapping[int, float]) -> list[int]:
+    """The numbers of documents, given as (number, words), by score, the best first; ties go to the lower number.
+
+    Those without a score are left out.
+    """
+    known = (number for number, _words in documents if number in scores)
+    return sorted(known, key=lambda number: (-scores[number], number))
 
 
 def reading_minutes(n_words: int) -> float:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.agreement import (
-    ONE_ALLOWED,
-    ONE_USED,
+from benchmarks.scoring.agreement import ONE_ALLOWED, ONE_USED
+from benchmarks.scoring.agreement_formulas import (
     Level,
     Weights,
     above_chance,
@@ -23,7 +22,8 @@ from benchmarks.scoring.agreement import (
 )
 from benchmarks.scoring.correlation import MIN_POINTS, r_of_moments
 from benchmarks.scoring.draws import People
-from benchmarks.scoring.intervals import COEFFICIENT, SHARE, Batch, Estimate, Figure, Formula, Rate
+from benchmarks.scoring.formulas import COEFFICIENT, SHARE, Figure, Formula, Rate
+from benchmarks.scoring.intervals import Batch, Estimate
 from benchmarks.scoring.linking import CHANCE, LINKING, Column, chance_shares, link_hits
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Floats, Ints, divide, ratio

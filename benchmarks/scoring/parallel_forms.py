@@ -36,7 +36,7 @@ class Both:
 def crossover(people: Sequence[Both]) -> tuple[Stat, Stat]:
     """Form B minus form A, and the second text minus the first; in the unit of the scores, n in people."""
     n = len(people)
-    orders = [[one.b - one.a for one in people if one.a_first is first] for first in (True, False)]
+    orders = [[person.b - person.a for person in people if person.a_first is first] for first in (True, False)]
     if n < 2 or not all(orders):
         none = Stat.undefined(TOO_FEW if n < 2 else ONE_ORDER, n_items=n, n_pairs=n, method=METHOD)
         return none, none

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure, Formula
+from benchmarks.scoring.formulas import COEFFICIENT, Figure, Formula
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Bools, Floats, divide, in_order_of_content
 
@@ -80,10 +81,10 @@ def spearman_figure(method: str, width: int) -> Figure:
 def tau_b_of_means(width: int) -> Formula:
     """Kendall's tau-b of two rankings of `width` systems by their means."""
 
-    one, other = np.triu_indices(width, 1)
+    first, other = np.triu_indices(width, 1)
 
     def formula(totals: Floats) -> Floats:
-        x, y = (_order(side[:, one] - side[:, other]) for side in _means(totals, width))
+        x, y = (_order(side[:, first] - side[:, other]) for side in _means(totals, width))
         return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
 
     return formula
@@ -132,10 +133,10 @@ def rank_stat(figure: Figure, sums: Floats, *, resampling: Resampling | None = D
 
 def _share_turned(batch: Batch, block: int, width: int) -> float:
     """Of the pairs of systems, the share whose order a resample changes, by the judge by whom there are more."""
-    one, other = np.triu_indices(width, 1)
+    first, other = np.triu_indices(width, 1)
     shares = []
     for drawn, known in zip(_means(batch.drawn(block), width), _means(batch.total(block), width), strict=True):
-        orders = [_order(side[:, one] - side[:, other]) for side in (drawn, known)]
+        orders = [_order(side[:, first] - side[:, other]) for side in (drawn, known)]
         shares.append(float((orders[0] != orders[1]).mean()))
     return max(shares)
 

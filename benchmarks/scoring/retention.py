@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.scoring.agreement import Measure, by_subset, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.means import rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Bools, Ints
@@ -84,20 +84,20 @@ def decide(answers: Sequence[str | None], rule: Rule, *, adjudicated: bool | Non
     """
     if rule is Rule.ADJUDICATED and adjudicated is not None:
         return Outcome.KEPT if adjudicated else Outcome.DROPPED
-    given = [answer == "keep" for answer in answers if answer is not None]
-    if not given:
+    kept = [answer == "keep" for answer in answers if answer is not None]
+    if not kept:
         return Outcome.UNLABELLED
-    if all(given):
+    if all(kept):
         return Outcome.KEPT
-    if not any(given):
+    if not any(kept):
         return Outcome.DROPPED
     if rule is Rule.ADJUDICATED:
         return Outcome.UNRESOLVED
     if rule is Rule.UNANIMOUS:
         return Outcome.DROPPED
-    if 2 * sum(given) == len(given):
+    if 2 * sum(kept) == len(kept):
         return Outcome.TIED
-    return Outcome.KEPT if 2 * sum(given) > len(given) else Outcome.DROPPED
+    return Outcome.KEPT if 2 * sum(kept) > len(kept) else Outcome.DROPPED
 
 
 UNDECIDED = (Outcome.UNRESOLVED, Outcome.UNLABELLED)
@@ -112,18 +112,18 @@ def outcomes(
     parallel to the points: the decision if there is one, and whether a score leaves the point out.
     """
     known: dict[tuple[tuple[int, ...], bool | None], Outcome] = {}
-    found = []
+    outcomes = []
     for row, decision in zip(keep.tolist(), adjudicated or [None] * len(keep), strict=True):
         key = (tuple(row), decision)
         if key not in known:
             answers = [None if code == MISSING else CATEGORIES[Task.KEEP][code] for code in row]
             known[key] = decide(answers, rule, adjudicated=decision)
-        found.append(known[key])
+        outcomes.append(known[key])
     if is_filtered is None:
-        return tuple(found)
+        return tuple(outcomes)
     return tuple(
         Outcome.FILTERED if under and outcome is Outcome.KEPT else outcome
-        for outcome, under in zip(found, is_filtered.tolist(), strict=True)
+        for outcome, under in zip(outcomes, is_filtered.tolist(), strict=True)
     )
 
 
@@ -173,10 +173,10 @@ def ranked_subsets(
         mask[positions] = True
         parts.append(ratings.items(mask))
     inside, outside = by_subset(randolph_kappa, parts[0]), by_subset(reporting, parts[1])
-    found = [RankedSubset(who, inside[who], outside[who]) for who in inside]
+    subsets = [RankedSubset(who, inside[who], outside[who]) for who in inside]
 
-    def order(one: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:
-        value = one.ranked_on.value
-        return (value is None, 0.0 if value is None else -value, -len(one.annotators), one.annotators)
+    def order(subset: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:
+        value = subset.ranked_on.value
+        return (value is None, 0.0 if value is None else -value, -len(subset.annotators), subset.annotators)
 
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(subsets, key=order))

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.intervals import SAME, SHARE, Batch, Figure, Shares
+from benchmarks.scoring.formulas import SHARE, Figure, Shares
+from benchmarks.scoring.intervals import SAME, Batch
 from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import ratio
@@ -95,7 +96,7 @@ def retrieved(
     )
 
 
-def ndcg(found: Sequence[float], all_gains: Iterable[float]) -> float | None:
+def ndcg(gains: Sequence[float], all_gains: Iterable[float]) -> float | None:
     """Normalized discounted cumulative gain (Järvelin and Kekäläinen 2002) of gains in the order of a ranking.
 
     The sum of gain / log2(rank + 1), divided by the largest that as many documents can have. None where no
@@ -104,7 +105,7 @@ def ndcg(found: Sequence[float], all_gains: Iterable[float]) -> float | None:
     ideal = sorted(all_gains, reverse=True)
     if not ideal or not ideal[0]:
         return None
-    return _discounted(found) / _discounted(ideal[: len(found)]) if found else 0.0
+    return _discounted(gains) / _discounted(ideal[: len(gains)]) if gains else 0.0
 
 
 def _discounted(gains: Sequence[float]) -> float:
@@ -122,7 +123,7 @@ def qualities(
     Without `resampling` no figure has an interval. Nor has the nDCG of `oracles`, which is 1 by construction: they
     rank by the gain itself.
     """
-    subtopics = sorted({one.subtopic for rows in by_retriever.values() for one in rows})
+    subtopics = sorted({row.subtopic for rows in by_retriever.values() for row in rows})
     at = {subtopic: place for place, subtopic in enumerate(subtopics)}
     figure = Figure("mean over subtopics", ratio, NO_GOLD, SHARE)
     batch = Batch(max(1, len(at)), resampling)
@@ -130,12 +131,12 @@ def qualities(
     for name, rows in by_retriever.items():
         for measure in FIGURES:
             sums, units, missed = np.zeros((max(1, len(at)), 2)), np.zeros(max(1, len(at))), 0
-            for one in rows:
-                value = getattr(one, measure)
+            for row in rows:
+                value = getattr(row, measure)
                 if value is not None:
-                    n, n_found = one.units(measure)
-                    sums[at[one.subtopic]] += (value, 1.0)
-                    units[at[one.subtopic]] += n
+                    n, n_found = row.units(measure)
+                    sums[at[row.subtopic]] += (value, 1.0)
+                    units[at[row.subtopic]] += n
                     missed += n - n_found
             shares = Shares(sums[:, 0], sums[:, 1], units, n_rare=min(missed, float(units.sum()) - missed))
             blocks[name, measure] = batch.add(sums), int(sums[:, 1].sum()), shares
@@ -145,15 +146,15 @@ def qualities(
             for key, (block, n_items, shares) in blocks.items()
         }
     for name in oracles:
-        found = stats.get((name, "ndcg"))
-        if found is not None and found.value is not None and found.value > 1 - SAME:
-            stats[name, "ndcg"] = replace(found, interval_reason=BY_CONSTRUCTION, method=figure.method, **NO_ENDS)
+        stat = stats.get((name, "ndcg"))
+        if stat is not None and stat.value is not None and stat.value > 1 - SAME:
+            stats[name, "ndcg"] = replace(stat, interval_reason=BY_CONSTRUCTION, method=figure.method, **NO_ENDS)
     return {
         name: Quality(
             **{measure: stats[name, measure] for measure in FIGURES},
             n_subtopics=len(rows),
-            n_without_gold=sum(not one.n_gold for one in rows),
-            mean_documents=sum(one.n_documents for one in rows) / len(rows) if rows else 0.0,
+            n_without_gold=sum(not row.n_gold for row in rows),
+            mean_documents=sum(row.n_documents for row in rows) / len(rows) if rows else 0.0,
         )
         for name, rows in by_retriever.items()
     }

@@ -54,20 +54,20 @@ def sensitivity(
 
     All figures are on the subtopics that every one of these orders has, so that they differ by the order alone.
     """
-    subtopics = [{one.subtopic for one in rows} for rows in orders.values() if rows]
+    subtopics = [{row.subtopic for row in rows} for rows in orders.values() if rows]
     common = set.intersection(*subtopics) if subtopics else set()
-    kept = {order: [one for one in rows if one.subtopic in common] for order, rows in orders.items()}
+    kept = {order: [row for row in rows if row.subtopic in common] for order, rows in orders.items()}
     board = Leaderboard(
-        (replace(one, entry=order) for order, rows in kept.items() for one in rows),
+        (replace(row, entry=order) for order, rows in kept.items() for row in rows),
         average=average,
         resampling=resampling,
     )
-    found = {row.entry: row.stats["joint"] for row in board.rows()}
+    joints = {row.entry: row.stats["joint"] for row in board.rows()}
     missing = Stat.undefined("no summary in this order on a subtopic that all orders have")
-    defined = [order for order in (RANDOM, *OTHERS) if found.get(order, missing).is_defined]
+    defined = [order for order in (RANDOM, *OTHERS) if joints.get(order, missing).is_defined]
     sums = {order: board.sums_of(order, "joint") for order in defined}
     differences = {order: order_difference(sums, order, resampling=resampling) for order in OTHERS}
-    sides = {order: found.get(order, missing) for order in (RANDOM, *OTHERS)}
+    sides = {order: joints.get(order, missing) for order in (RANDOM, *OTHERS)}
     larger = Stat.undefined(NO_OTHER if RANDOM in sums else NO_RANDOM, method=METHOD)
     distances = [abs(stat.value) for stat in differences.values() if stat.value is not None]
     if distances:

@@ -60,8 +60,8 @@ def _rho(hits: Floats, sizes: Floats) -> float | None:
 
 def is_rare(hits: Floats, sizes: Floats) -> bool:
     """Whether under 20 items are hits, or under 20 are misses."""
-    found = float(hits.sum())
-    return min(found, float(sizes.sum()) - found) < RARE
+    n_hits = float(hits.sum())
+    return min(n_hits, float(sizes.sum()) - n_hits) < RARE
 
 
 def share_ends(share: float, hits: Floats, sizes: Floats, *, level: float = 0.95) -> tuple[float, float]:

@@ -26,7 +26,8 @@ class Stat:
     (None where there are none to count), `n_clusters` the clusters that were resampled. `low` and `high` are
     both set or both None; `interval_reason` says why an interval is missing. `value` is None exactly when
     `undefined_reason` is given. `seed` and `n_resamples` belong to a bootstrap interval.
-    `only_these` is how many people an interval is about that is not about people like them.
+    `only_these` is how many people an interval is about that is not about people like them, `caution` a phrase
+    that says why an interval may hold the truth less often than it claims.
     """
 
     value: float | None
@@ -41,6 +42,7 @@ class Stat:
     seed: int | None = None
     n_resamples: int | None = None
     only_these: int | None = None
+    caution: str = ""
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high"):
@@ -116,7 +118,7 @@ def interval_json(stat: Stat) -> dict[str, Any]:
     """{low, high, n, clusters, method …} of an interval, with seed and resamples of a bootstrap."""
     drawn = {} if stat.seed is None else {"seed": stat.seed, "n_resamples": stat.n_resamples}
     ends = {"low": stat.low, "high": stat.high}
-    marks = {"few_clusters": stat.has_few_clusters, "only_these": stat.only_these}
+    marks = {"few_clusters": stat.has_few_clusters, "only_these": stat.only_these, "caution": stat.caution}
     return ends | {"n": stat.n_items, "clusters": stat.n_clusters, "method": stat.method} | drawn | marks
 
 

@@ -181,21 +181,23 @@ class SummaryScore:
     @property
     def n_without_gold(self) -> int:
         """Insights that have coverage only."""
-        return sum(one.joint is None for one in self.insights)
+        return sum(insight.joint is None for insight in self.insights)
 
     @property
     def n_unlinked(self) -> int:
         """Insights that are covered without a line."""
-        return sum(one.is_unlinked for one in self.insights)
+        return sum(insight.is_unlinked for insight in self.insights)
 
     @cached_property
     def values(self) -> Mapping[str, list[float]]:
         """Each measure of the insights that have it."""
-        citations = [one.citation for one in self.insights if one.citation is not None]
+        citations = [insight.citation for insight in self.insights if insight.citation is not None]
         return {
-            "coverage": [one.value for one in self.insights],
-            **{name: [getattr(one, figure) for one in citations] for name, figure in OF_CITATION.items()},
-            "joint": [one.joint for one in self.insights if one.joint is not None],
+            "coverage": [insight.value for insight in self.insights],
+            **{
+                name: [getattr(citation, figure) for citation in citations] for name, figure in OF_CITATION.items()
+            },
+            "joint": [insight.joint for insight in self.insights if insight.joint is not None],
         }
 
     @cached_property
@@ -315,7 +317,7 @@ def sums(summaries: Sequence[SummaryScore], measure: str, rule: Average) -> tupl
     """Numerator and denominator of a measure for each summary, whose ratio of totals is the average.
 
     Pooled: sum and count over the summary's insights. Over summaries: its value and 1, or 0 and 0 where it is
-    undefined. Rows for `intervals.bootstrap_ratio`.
+    undefined. Rows for `means.bootstrap_ratio`.
     """
     _refuse_unknown(measure)
     if rule is Average.OVER_INSIGHTS:

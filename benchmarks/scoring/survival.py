@@ -80,10 +80,10 @@ def time_to_score(
     The interval is over writers (over sessions where each writer has one), by jackknife and Student's t. Beyond
     the last session the curve stays where it is.
     """
-    reached = [first_reaching(one, share * one.target) for one in sessions]
+    reached = [first_reaching(session, share * session.target) for session in sessions]
     minutes = np.array([minute for minute, _is_there in reached])
     is_reached = np.array([is_there for _minute, is_there in reached], dtype=bool)
-    writers = [one.writer for one in sessions]
+    writers = [session.writer for session in sessions]
     n_reached = int(is_reached.sum())
     return TimeToScore(
         share=share,

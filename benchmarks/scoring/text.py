@@ -42,6 +42,8 @@ _TO_JOIN = re.compile(r" [*_]*[.,;:!?][^ ]")
 """What follows a citation and belongs to the word before it, with more than itself; spaced likewise."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_RUN = re.compile(r"\s{2,}")
+BY_SPACES = "words by spaces, over lines"
 _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
 
 
@@ -99,19 +101,19 @@ def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     These are brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges
     `[1-3]` with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
     """
-    found: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
     for group in groups:
-        found += _numbers_in(group)
-    return found
+        numbers += _numbers_in(group)
+    return numbers
 
 
 @lru_cache(maxsize=1_000)  # summaries of a haystack cite the same few documents
 def _numbers_in(group: str) -> tuple[int, ...]:
-    found: list[int] = []
+    numbers: list[int] = []
     for part in _PART.finditer(group):
         first, last = int(part[1]), int(part[2] or part[1])
-        found.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
-    return tuple(found)
+        numbers.extend(range(first, last + 1) if 0 <= last - first < MAX_RANGE else (first, last))
+    return tuple(numbers)
 
 
 def without_citations(text: str) -> str:
@@ -164,6 +166,17 @@ def words_with_citations(lines: Sequence[Line]) -> Stat:
     """Mean words of the bullets as white space parts them, citations and bullet marks among them (Table 4)."""
     counted: list[float] = [len(line.text.split()) for line in lines if line.is_bullet]
     return mean(counted, reason="no bullets", method="words per bullet, citations counted")
+
+
+def words_by_spaces(lines: Sequence[Line]) -> Stat:
+    """Words of all lines together, as spaces part them, over the number of lines (the authors' code for Table 4).
+
+    Two or more characters of white space are one space; a lone line break parts no words.
+    """
+    if not lines:
+        return Stat.undefined("no lines", method=BY_SPACES)
+    joined = _RUN.sub(" ", "\n".join(line.text for line in lines))
+    return Stat((joined.count(" ") + 1) / len(lines), n_items=len(lines), method=BY_SPACES)
 
 
 def _numbered(
@@ -233,6 +246,6 @@ def without_emphasis(title: str) -> str:
     Marks inside words stay (`2*3*4`, `snake_case_name`), and so does a title that is nothing but marks.
     """
     plain = _TITLE_MARKS.sub("", title).strip()
-    while (shorter := _EMPHASIS.sub(lambda found: found[2], plain)) != plain:
+    while (shorter := _EMPHASIS.sub(lambda match: match[2], plain)) != plain:
         plain = shorter
     return plain.removeprefix("**").removesuffix("**").strip() or title

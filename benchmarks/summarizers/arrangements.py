@@ -1,8 +1,9 @@
-"""Experiments on the position of content (MiddleSum, section 4.1): which documents are shown in which order.
+"""What is shown of a source in experiments (MiddleSum, section 4): which documents in which order, or how much.
 
 Position: one relevant document among documents of other sources, at each place in turn; the summarizer is told
 which one it is. Infilling: the first and the last document of a source, alone or with documents of other sources
-between them, beside all its documents.
+between them, beside all its documents. Documents: the first of them, from one to all. Truncation: the documents
+until so many tokens.
 """
 
 from __future__ import annotations
@@ -13,74 +14,130 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-AT, ALL, ENDS, FILLED = "at", "all", "ends", "filled"
-POSITION, INFILLING = "position", "infilling"
-EXPERIMENTS = (POSITION, INFILLING)
-_NAME = re.compile(r"(?:at-(?P<place>[1-9]\d?)|(?P<kind>all|ends|filled))-of-(?P<size>[1-9]\d?)")
-RELEVANT, IRRELEVANT = "relevant", "not relevant"
-"""What documents are marked as."""
-ONLY_RELEVANT = (
-    "Each document is marked as relevant or not relevant. Summarize the relevant one only, and take nothing from "
-    "the others."
+AT, ALL, ENDS, FILLED, FIRST, UPTO = "at", "all", "ends", "filled", "first", "upto"
+POSITION, INFILLING, DOCUMENTS, TRUNCATION = "position", "infilling", "documents", "truncation"
+EXPERIMENTS = (POSITION, INFILLING, DOCUMENTS, TRUNCATION)
+OF_KIND = {AT: POSITION, ALL: INFILLING, ENDS: INFILLING, FILLED: INFILLING, FIRST: DOCUMENTS, UPTO: TRUNCATION}
+"""The experiment that an arrangement belongs to."""
+STEP = 2_048
+"""Tokens between two arrangements of truncation (section 4.3)."""
+USUAL_MEASURE = "rouge1"
+BY_FILE, RELEVANCE = "imported", "relevance"
+"""The measure that a file brings, and what it is called beside a document."""
+MEASURES = (USUAL_MEASURE, "rouge2", "rougeL", BY_FILE)
+"""By which the relevant one of several documents is chosen: likeness to the reference, or what the file says."""
+_NAME = re.compile(
+    r"(?:at-(?P<at>[1-9]\d?)|first-(?P<first>[1-9]\d?)|(?P<kind>all|ends|filled))-of-(?P<size>[1-9]\d?)"
+    rf"(?:-by-(?P<by>{'|'.join(MEASURES)}))?|upto-(?P<tokens>[1-9]\d{{0,6}})"
 )
-LEAST, MOST = 3, 50
-"""How many documents an experiment may show."""
+RELEVANT, IRRELEVANT = "[TO SUMMARIZE]", "[TO LEAVE OUT]"
+"""What stands above documents."""
+ONLY_RELEVANT = (
+    f"Above each document stands {RELEVANT} or {IRRELEVANT}. Summarize only the document under {RELEVANT}, and "
+    "take nothing from the others."
+)
+LEAST, MOST = 2, 50
+"""How many documents an experiment may show; infilling from 3 on."""
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What is shown of a source: `size` documents in all (of `ends` two of them), the relevant one at `place`."""
+    """What is shown of a source: `size` documents in all (of `ends` two of them), the relevant one at `place`.
+
+    `by` is the measure that chooses the relevant one. Of `first` there are the first `place` of `size` documents;
+    of `upto` all of them, and `size` counts tokens.
+    """
 
     kind: str
     size: int
     place: int = 0
+    by: str = USUAL_MEASURE
 
     @property
     def name(self) -> str:
-        """As systems name it: at-2-of-5, all-of-5, ends-of-5, filled-of-5."""
-        return f"{AT}-{self.place}-of-{self.size}" if self.kind == AT else f"{self.kind}-of-{self.size}"
+        """As systems name it: at-2-of-5, at-2-of-5-by-rouge2, all-of-5, ends-of-5, filled-of-5, first-2-of-5,
+        upto-4096.
+        """
+        if self.kind == UPTO:
+            return f"{UPTO}-{self.size}"
+        place = f"-{self.place}" if self.kind in {AT, FIRST} else ""
+        by = "" if self.by == USUAL_MEASURE else f"-by-{self.by}"
+        return f"{self.kind}{place}-of-{self.size}{by}"
 
     @classmethod
     def named(cls, name: str) -> Self | None:
         """The arrangement of this name; None of another."""
-        found = _NAME.fullmatch(name)
-        if found is None or not LEAST <= int(found["size"]) <= MOST:
+        match = _NAME.fullmatch(name)
+        if match is None:
             return None
-        place = int(found["place"] or 0)
-        return cls(found["kind"] or AT, int(found["size"]), place) if place <= int(found["size"]) else None
+        if match["tokens"]:
+            return cls(UPTO, int(match["tokens"]))
+        kind = match["kind"] or (AT if match["at"] else FIRST)
+        place, size = int(match["at"] or match["first"] or 0), int(match["size"])
+        made = cls(kind, size, place, match["by"] or USUAL_MEASURE)
+        is_known = least_of(OF_KIND[kind]) <= size <= MOST and place <= size and made.name == name
+        return made if is_known and (kind == AT or made.by == USUAL_MEASURE) else None
+
+    @property
+    def experiment(self) -> str:
+        """The name of the experiment that it belongs to."""
+        return OF_KIND[self.kind]
 
     @property
     def n_others(self) -> int:
         """How many documents of other sources it shows."""
         return {AT: self.size - 1, FILLED: self.size - 2}.get(self.kind, 0)
 
+    @property
+    def tokens(self) -> int | None:
+        """How many tokens are shown, None for all."""
+        return self.size if self.kind == UPTO else None
+
     def fits(self, n_documents: int) -> bool:
         """Whether a source with so many documents can be shown like this."""
-        return n_documents >= 1 if self.kind == AT else n_documents == self.size
+        return n_documents >= 1 if self.kind in {AT, UPTO} else n_documents == self.size
 
-    def shown(self, own: Sequence[int], others: Sequence[int], *, relevant: int) -> list[int]:
+    def shown(self, relevant_lines: Sequence[int], others: Sequence[int], *, relevant: int) -> list[int]:
         """The numbers of documents in the order shown."""
         if self.kind == AT:
             return [*others[: self.place - 1], relevant, *others[self.place - 1 : self.n_others]]
-        if self.kind == ALL:
-            return list(own)
-        return [own[0], *others[: self.n_others], own[-1]]
+        if self.kind == FIRST:
+            return list(relevant_lines[: self.place])
+        if self.kind in {ALL, UPTO}:
+            return list(relevant_lines)
+        return [relevant_lines[0], *others[: self.n_others], relevant_lines[-1]]
 
 
-def arrangements(experiment: str, size: int) -> list[Arrangement]:
+def least_of(experiment: str) -> int:
+    """How many documents an experiment takes at least; of truncation how many lengths."""
+    return {INFILLING: 3, TRUNCATION: 1}.get(experiment, LEAST)
+
+
+def arrangements(experiment: str, size: int, by: str = USUAL_MEASURE) -> list[Arrangement]:
     """All that an experiment compares; raises ValueError for an unknown one, or a size it does not take."""
-    if experiment not in EXPERIMENTS or not LEAST <= size <= MOST:
+    if experiment not in EXPERIMENTS or not least_of(experiment) <= size <= MOST:
         raise ValueError(f"an experiment is one of {', '.join(EXPERIMENTS)}, with {LEAST} to {MOST} documents")
+    if by not in MEASURES or (by != USUAL_MEASURE and experiment != POSITION):
+        raise ValueError(f"a measure is one of {', '.join(MEASURES)}, and of position only")
+    places = range(1, size + 1)
     if experiment == POSITION:
-        return [Arrangement(AT, size, place) for place in range(1, size + 1)]
+        return [Arrangement(AT, size, place, by) for place in places]
+    if experiment == DOCUMENTS:
+        return [Arrangement(FIRST, size, place) for place in places]
+    if experiment == TRUNCATION:
+        return [Arrangement(UPTO, STEP * at) for at in places]
     return [Arrangement(kind, size) for kind in (ALL, ENDS, FILLED)]
 
 
 def in_turn(name: str) -> list[Arrangement]:
-    """All arrangements of an experiment by its name, position-of-5 or infilling-of-5; none of another name."""
-    experiment, _of, size = name.partition("-of-")
+    """All arrangements of an experiment by its name; none of another name.
+
+    Names are position-of-5, position-of-5-by-rouge2, infilling-of-5, documents-of-5, truncation-of-6.
+    """
+    experiment, _of, rest = name.partition("-of-")
+    size, _by, by = rest.partition("-by-")
     try:
-        return arrangements(experiment, int(size))
+        return arrangements(experiment, int(size), by or USUAL_MEASURE)
     except ValueError:
         return []
 
@@ -93,9 +150,9 @@ def drawn_others(n: int, pool: Mapping[int, Sequence[int]], *, but: int, seed: s
     """
     names = sorted(name for name in pool if name != but)
     random.Random(seed).shuffle(names)  # noqa: S311 - by seed
-    found: list[int] = []
+    drawn: list[int] = []
     for name in names:
-        if len(found) >= n:
+        if len(drawn) >= n:
             break
-        found += pool[name]
-    return found[:n]
+        drawn += pool[name]
+    return drawn[:n]

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from benchmarks.summarizers.documents import Passage, truncated
+from benchmarks.summarizers.documents import Passage
+from benchmarks.summarizers.token_budget import beginning, counted_by
 from benchmarks.system_names import FULL_CONTEXT
 
 FULL, CUT, SNIPPETS, SUMMARIES, CLOSED_BOOK = "full", "cut", "snippets", "summaries", "closed-book"
 MADE = (SNIPPETS, SUMMARIES)
 """Made by a model, one document at a time."""
+OWN_NOTES = "own"
+"""What stands in place of a system where a summarizer is to make its own."""
 NOTE_WORDS = {SNIPPETS: 150, SUMMARIES: 150}
 """The most words that are asked for of one document."""
 PAPER_CUTS = (512, 1024, 2048)
@@ -45,13 +48,13 @@ class Condition:
         Raises:
             UnknownCondition: there is none of this name.
         """
-        found = _NAME.fullmatch(name)
-        if found is None:
+        match = _NAME.fullmatch(name)
+        if match is None:
             known = f"{FULL}, {CUT}-TOKENS, {SNIPPETS}, {SUMMARIES}, {CLOSED_BOOK}"
             raise UnknownCondition(f"“{name}” is none of {known}, nor {SNIPPETS}@SYSTEM or {SUMMARIES}@SYSTEM.")
-        if found["tokens"]:
-            return cls(CUT, tokens=int(found["tokens"]))
-        return cls(found["kind"] or name, by=found["by"] or "")
+        if match["tokens"]:
+            return cls(CUT, tokens=int(match["tokens"]))
+        return cls(match["kind"] or name, by=match["by"] or "")
 
     @property
     def name(self) -> str:
@@ -61,11 +64,12 @@ class Condition:
         return f"{self.kind}@{self.by}" if self.by else self.kind
 
     def applied(self, documents: Sequence[Passage]) -> list[Passage]:
-        """The documents as they are shown, where no model is needed for that: 1.25 tokens for a word."""
+        """The documents as they are shown, where no model is needed for that; tokens as they are counted here."""
         if self.kind == CLOSED_BOOK:
             return []
         if self.kind == CUT:
-            return [cut for document in documents for cut in truncated([document], self.tokens)]
+            how = counted_by()
+            return [(number, text[: beginning(text, self.tokens, how)]) for number, text in documents]
         return list(documents)
 
 
@@ -80,14 +84,14 @@ def named_system(key: str) -> tuple[str, str]:
         front, _, model = key.rpartition("_")
     if model and front == FULL_CONTEXT:
         return "", model
-    found = _NAME.fullmatch(front)
-    return (front, model) if model and found is not None and front != FULL else ("", key)
+    match = _NAME.fullmatch(front)
+    return (front, model) if model and match is not None and front != FULL else ("", key)
 
 
 def column_order(name: str) -> tuple[int, int, str]:
     """What sorts conditions as the paper's table does: cut ones, made ones, none, all; others last, by name."""
     try:
-        found = Condition.named(name)
+        condition = Condition.named(name)
     except UnknownCondition:
         return (5, 0, name)
-    return ((CUT, SNIPPETS, SUMMARIES, CLOSED_BOOK, FULL).index(found.kind), found.tokens, found.by)
+    return ((CUT, SNIPPETS, SUMMARIES, CLOSED_BOOK, FULL).index(condition.kind), condition.tokens, condition.by)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import BadConfiguration, ModelConfig
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.summarizers.prompt_fields import fields_in
 
 AT_ONCE, HIERARCHICAL, INCREMENTAL = "at-once", "hierarchical", "incremental"
 METHODS = (AT_ONCE, HIERARCHICAL, INCREMENTAL)
@@ -17,8 +18,23 @@ EXTRACTIVE = "extractive"
 FOCUS = "Read the whole input with the same care: what matters may stand in its middle, not only at its two ends."
 BLOCK_WORDS = 1500
 _PROMPTS = {AT_ONCE: "summary", HIERARCHICAL: "summary", INCREMENTAL: "summary_update"}
+_SOURCE_PROMPTS = {AT_ONCE: "source", HIERARCHICAL: "source", INCREMENTAL: "source_update"}
 
-Bullets = Literal["insights", "free"]
+Bullets = Literal["insights", "held", "shown", "free"]
+BULLETS = get_args(Bullets)
+"""As many as the subtopic has insights, as documents hold, as the documents shown hold, or up to the model."""
+Shuffle = Literal["each", "one", "file"]
+SHUFFLES = get_args(Shuffle)
+"""All documents stand in a random order for each subtopic, in one for all of them, or as in the file."""
+BudgetRule = Literal["whole", "cut"]
+BUDGET_RULES = get_args(BudgetRule)
+"""The document that crosses the token budget of a retriever is shown whole, or cut there."""
+DECODINGS: Mapping[str, Mapping[str, float | int | None]] = {
+    "top-k": {"temperature": 0.3, "top_k": 50, "top_p": None},
+    "greedy": {"temperature": 0.0, "top_k": None, "top_p": None},
+    "top-p": {"temperature": 1.0, "top_k": None, "top_p": 0.95},
+}
+"""How the paper on context utilization draws words."""
 
 
 def default_prompt(method: str) -> str:
@@ -31,6 +47,16 @@ def default_block_prompt() -> str:
     return text_of("summary_block")
 
 
+def default_source_prompt(method: str) -> str:
+    """The wording that asks for the finished summary of a source; with blocks, of their summaries."""
+    return text_of(_SOURCE_PROMPTS.get(method, "source"))
+
+
+def default_source_block_prompt() -> str:
+    """The wording that asks for the summary of one block of a source."""
+    return text_of("source_block")
+
+
 def default_response_prompt() -> str:
     """The wording that asks for a response to a question, from whatever is shown."""
     return text_of("response")
@@ -41,23 +67,19 @@ def note_prompt(kind: str, *, words_to: int) -> str:
     return text_of(f"response_{kind}").replace("{words_to}", str(words_to))
 
 
-def worded(prompt: str, *, n_bullets: int | None, words_from: int, words_to: int) -> str:
-    """A prompt with its numbers filled in; other braces stay as they are."""
+def bullets_in_words(n_bullets: int | None) -> str:
+    """“exactly 3 bullets”."""
     if n_bullets is None:
-        bullets = "as many bullets as the documents give points"
-    else:
-        bullets = "exactly one bullet" if n_bullets == 1 else f"exactly {n_bullets} bullets"
-    numbers = {"{bullets}": bullets, "{words_from}": str(words_from), "{words_to}": str(words_to)}
-    for name, value in numbers.items():
-        prompt = prompt.replace(name, value)
-    return prompt
+        return "as many bullets as the documents give points"
+    return "exactly one bullet" if n_bullets == 1 else f"exactly {n_bullets} bullets"
 
 
 def _check_form(values: Mapping[str, Any]) -> None:
-    if values.get("bullets", "insights") not in {"insights", "free"}:
-        raise BadConfiguration("bullets: “insights” or “free”")
+    for name, known in (("bullets", BULLETS), ("shuffle", SHUFFLES), ("budget_rule", BUDGET_RULES)):
+        if values.get(name, known[0]) not in known:
+            raise BadConfiguration(f"{name}: one of {', '.join(known)}")
     low, high = values.get("words_from", 200), values.get("words_to", 300)
-    if not 1 <= low <= high:
+    if not 1 <= (low or 1) <= high:
         raise BadConfiguration("words_from and words_to: from 1, in this order")
     if values.get("token_budget", TOKEN_BUDGET) < 1:
         raise BadConfiguration("token_budget: from 1")
@@ -67,13 +89,26 @@ def _check_form(values: Mapping[str, Any]) -> None:
 class SummarizerConfig(ModelConfig):
     """How a model summarizes; `max_tokens` bound one reply.
 
-    `method` says whether all documents are sent at once or in blocks of `block_words`. `block_prompt` asks for the
-    notes on a block (hierarchical), `focus` is added to every prompt, `truncate_to` cuts the documents after so
-    many tokens, `token_budget` is how much a retriever may choose. `bullets` are as many as insights, or free.
-    `response_prompt` asks for responses to questions; method, blocks, bullets and words are those of summaries.
+    `method` says whether all documents are sent at once or in blocks of `block_words`. `block_prompt` asks for
+    the notes on a block (hierarchical), `focus` is added to every prompt, `truncate_to` cuts the documents after
+    so many tokens, `token_budget` is how much a retriever may choose, and `budget_rule` what becomes of the
+    document that crosses it; `shuffle` says how all documents stand. `bullets` says how many are asked for;
+    without `words_from` all of them have at most `words_to` words. `source_prompt` and `source_block_prompt` ask
+    for summaries of sources, whose length is their dataset's. `response_prompt` asks for responses to questions;
+    method, blocks, bullets and words are those of summaries.
     """
 
-    LEFT_OUT = frozenset({"protocol", "recall_prompt", "extraction_prompt", "support_prompt", "document_tokens"})
+    LEFT_OUT = frozenset(
+        {
+            "protocol",
+            "recall_prompt",
+            "extraction_prompt",
+            "support_prompt",
+            "autods_prompt",
+            "document_tokens",
+            "examples",
+        }
+    )
 
     max_tokens: int = 2000
     timeout_s: float = 300.0
@@ -84,11 +119,15 @@ class SummarizerConfig(ModelConfig):
     block_words: int = BLOCK_WORDS
     focus: str = ""
     bullets: Bullets = "insights"
-    words_from: int = 200
+    words_from: int | None = 200
     words_to: int = 300
     token_budget: int = TOKEN_BUDGET
+    budget_rule: BudgetRule = "whole"
+    shuffle: Shuffle = "each"
     truncate_to: int | None = None
     response_prompt: str = ""
+    source_prompt: str = ""
+    source_block_prompt: str = ""
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
@@ -107,15 +146,20 @@ class SummarizerConfig(ModelConfig):
         prompts = {
             "prompt": values.get("prompt") or default_prompt(method),
             "response_prompt": values.get("response_prompt") or default_response_prompt(),
+            "source_prompt": values.get("source_prompt") or default_source_prompt(method),
         }
         if method == HIERARCHICAL:
             prompts["block_prompt"] = values.get("block_prompt") or default_block_prompt()
+            prompts["source_block_prompt"] = values.get("source_block_prompt") or default_source_block_prompt()
+        if values.get("bullets") == "free" and "n_insights" in fields_in(prompts["prompt"]):
+            raise BadConfiguration("bullets: the prompt names their number, so they are not free")
         return cls(**{**values, **prompts})
 
-    def worded(self, prompt: str, *, n_bullets: int | None) -> str:
-        """A prompt with its numbers and the sentence on focus."""
-        text = worded(prompt, n_bullets=n_bullets, words_from=self.words_from, words_to=self.words_to)
-        return self.focused(text)
+    def prompt_for(self, *, of_source: bool, is_block: bool) -> str:
+        """The wording for a text of a haystack or a source, finished or of one block."""
+        if of_source:
+            return self.source_block_prompt if is_block else self.source_prompt
+        return self.block_prompt if is_block else self.prompt
 
     def focused(self, text: str) -> str:
         """A prompt with the sentence on focus."""
@@ -123,8 +167,9 @@ class SummarizerConfig(ModelConfig):
 
     def prompt_of(self, task: str) -> str:
         """All wordings of a task together."""
-        own = (self.response_prompt,) if task == "responses" else (self.prompt, self.block_prompt)
-        return "\n\n".join(part for part in (*own, self.focus) if part)
+        of_summaries = (self.prompt, self.block_prompt, self.source_prompt, self.source_block_prompt)
+        prompts = (self.response_prompt,) if task == "responses" else of_summaries
+        return "\n\n".join(part for part in (*prompts, self.focus) if part)
 
     @property
     def decoding(self) -> dict[str, float | int]:
@@ -141,7 +186,7 @@ class ExtractiveConfig:
     method_version: int = 1
     diversity: float = 0.3
     bullets: Bullets = "insights"
-    words_from: int = 200
+    words_from: int | None = 200
     words_to: int = 300
     token_budget: int = TOKEN_BUDGET
     truncate_to: int | None = None

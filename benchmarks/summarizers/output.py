@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from benchmarks.scoring.position.source import sentences
 from benchmarks.scoring.text import bullets, lines_from_text, split_text
 from benchmarks.summarizers.conditions import NOTHING, SNIPPETS
 
@@ -35,20 +36,30 @@ def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, i
     """
     text = "\n".join(split_text(_THOUGHTS.sub("", reply)))
     problems, remarks = [], []
-    found = bullets(lines_from_text(text))
+    lines = bullets(lines_from_text(text))
     if is_cut_off:
         problems.append(CUT_OFF)
     if not text:
         problems.append(EMPTY)
-    elif not found:
+    elif not lines:
         problems.append("It has no bullets.")
-    if bare := [str(line.bullet) for line in found if not line.citations]:
+    if bare := [str(line.bullet) for line in lines if not line.citations]:
         problems.append(f"Without a citation: bullet {', '.join(bare[:MOST_NAMED])}.")
-    if unknown := sorted({number for line in found for number in line.citations} - set(shown)):
+    if unknown := sorted({number for line in lines for number in line.citations} - set(shown)):
         problems.append(f"It cites what was not shown: {', '.join(map(str, unknown[:MOST_NAMED]))}.")
-    if found and n_bullets is not None and len(found) != n_bullets:
-        remarks.append(f"It has {len(found)} bullets; {n_bullets} were asked for.")
+    if lines and n_bullets is not None and len(lines) != n_bullets:
+        remarks.append(f"It has {len(lines)} bullets; {n_bullets} were asked for.")
     return Written(text, tuple(problems), tuple(remarks))
+
+
+def read_running_text(reply: str, *, n_sentences: int | None, is_cut_off: bool) -> Written:
+    """The summary of a source: any text is one. Another number of sentences than was asked for is remarked."""
+    text = "\n".join(split_text(_THOUGHTS.sub("", reply)))
+    problems = (*([CUT_OFF] if is_cut_off else []), *([] if text else [EMPTY]))
+    n = len(sentences(text))
+    is_other = n_sentences is not None and text and n != n_sentences
+    remarks = (f"It has {n} sentences; {n_sentences} were asked for.",) if is_other else ()
+    return Written(text, problems, remarks)
 
 
 def read_response(reply: str, *, n_shown: int, is_cut_off: bool) -> Written:

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+_NAMED = 5
+"""Places that lack something, in a sentence."""
+
 
 @dataclass(frozen=True)
 class Tally:
     """What a step was asked for and what came of it; `dropped` and `flagged` count by reason.
 
-    `n_least` is the least that lets the synthesis go on.
+    `n_least` is the least that lets the synthesis go on; `missing` says where how many are missing.
     """
 
     n_asked: int
@@ -21,6 +24,7 @@ class Tally:
     dropped: Mapping[str, int] = field(default_factory=dict)
     flagged: Mapping[str, int] = field(default_factory=dict)
     further: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -32,9 +36,12 @@ class Tally:
         dropped: Iterable[str] = (),
         flagged: Iterable[str] = (),
         further: Mapping[str, int] | None = None,
+        missing: Mapping[str, int] | None = None,
     ) -> Self:
         """Count reasons."""
-        return cls(n_asked, n_got, n_least, _counted(dropped), _counted(flagged), dict(further or {}))
+        return cls(
+            n_asked, n_got, n_least, _counted(dropped), _counted(flagged), dict(further or {}), dict(missing or {})
+        )
 
     @property
     def is_short(self) -> bool:
@@ -53,6 +60,10 @@ class Tally:
             parts.append(f"flagged: {reasons}")
         if n_more := self.further.get("more"):
             parts.append(f"{n_more:,} {'list' if n_more == 1 else 'lists'} asked for once more")
+        if self.missing:
+            first = [f"{n:,} of {name}" for name, n in list(self.missing.items())[:_NAMED]]
+            n_others = len(self.missing) - len(first)
+            parts.append("missing: " + ", ".join(first) + (f" and of {n_others:,} others" if n_others else ""))
         text = ", ".join(parts) + "."
         return f"{text} At least {self.n_least:,} are needed." if self.is_short else text
 
@@ -64,6 +75,7 @@ class Tally:
             "least": self.n_least,
             "dropped": dict(self.dropped),
             "flagged": dict(self.flagged),
+            "missing": dict(self.missing),
             "is_short": self.is_short,
             "sentence": self.sentence,
             **self.further,

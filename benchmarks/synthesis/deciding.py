@@ -11,10 +11,20 @@ from django.db import transaction
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 from benchmarks.synthesis import making
-from benchmarks.synthesis.standing import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
+from benchmarks.synthesis.part_states import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
 from benchmarks.synthesis.turns import take_turn
 
-CAN_BE_MADE_AGAIN = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
+CAN_BE_MADE_AGAIN: dict[str, frozenset[str]] = {
+    SynthesisKind.NEWS: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
+    SynthesisKind.CONVERSATION: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
+    SynthesisKind.DOCUMENTS: frozenset(),
+    SynthesisKind.QUESTIONS: frozenset({PartKind.QUESTION, PartKind.QUERY}),
+}
+"""What a model can be asked for again by itself."""
+
+
+UNITED = ("evidence", "made_of")
+"""What parts that are merged have together: passages, and the points that they are made of."""
 
 
 @transaction.atomic
@@ -175,28 +185,32 @@ def _can_take(into: SynthesisPart, part: SynthesisPart) -> bool:
 
 
 def _unite(part: SynthesisPart, into: SynthesisPart) -> dict[str, Any]:
-    """Give an insight the documents and passages of another one; what it had before, to be undone."""
-    evidence = into.data.get("evidence", [])
+    """Give an insight or key point the documents and passages of another one; what it had before, to be undone."""
+    before = {name: into.data.get(name, []) for name in UNITED}
     known = set(into.uses.values_list("pk", flat=True))
     documents = [pk for pk in part.uses.values_list("pk", flat=True) if pk not in known]
-    if part.kind != PartKind.INSIGHT or part.synthesis.kind != SynthesisKind.DOCUMENTS:
+    if part.kind != PartKind.POINT and part.synthesis.kind != SynthesisKind.DOCUMENTS:
         documents = []
     into.uses.add(*documents)
-    if documents or part.data.get("evidence"):
-        into.data = {**into.data, "evidence": [*evidence, *part.data.get("evidence", [])]}
+    gives = {name: rows for name in UNITED if (rows := part.data.get(name))}
+    if gives:
+        into.data = {**into.data, **{name: [*before[name], *rows] for name, rows in gives.items()}}
         into.save(update_fields=["data"])
-    return {"part": into.pk, "documents": documents, "evidence": evidence}
+    return {"part": into.pk, "documents": documents, **before}
 
 
 def _part_again(part: SynthesisPart, gave: dict[str, Any]) -> None:
-    """Take from an insight what it got from this part alone: what others gave it since stays."""
+    """Take from another one what it got from this part alone: what others gave it since stays."""
     other = SynthesisPart.objects.get(pk=gave["part"])
-    brought = part.data.get("evidence", [])
-    kept = [row for row in other.data.get("evidence", []) if row in gave["evidence"] or row not in brought]
+    kept: dict[str, list[Any]] = {}
+    for name in UNITED:
+        brought, there = part.data.get(name, []), other.data.get(name, [])
+        kept[name] = [row for row in there if row in gave.get(name, []) or row not in brought]
     documents = other.uses.filter(pk__in=gave["documents"])
-    other.uses.remove(*documents.exclude(number__in={row["document"] for row in kept}))
-    if brought:
-        other.data = {**other.data, "evidence": kept}
+    other.uses.remove(*documents.exclude(number__in={row["document"] for row in kept["evidence"]}))
+    changed = {name: rows for name, rows in kept.items() if part.data.get(name)}
+    if changed:
+        other.data = {**other.data, **changed}
         other.save(update_fields=["data"])
 
 
@@ -216,13 +230,13 @@ def refuse_if_handed_over(synthesis: Synthesis) -> None:
     Raises:
         NotAllowed: the haystack is in the corpus.
     """
-    if synthesis.haystack_id is not None:
-        raise NotAllowed("The haystack was handed over; its parts do not change any more.")
+    if synthesis.is_handed_over:
+        raise NotAllowed("It was handed over; its parts do not change any more.")
 
 
 def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -> None:
-    if part.kind == PartKind.TOPIC:
-        raise NotAllowed("The topic is what the synthesis is about.")
+    if part.kind in {PartKind.TOPIC, PartKind.CELL, PartKind.UPLOAD}:
+        raise NotAllowed("This is what the synthesis begins with.")
     if action == ReviewAction.REJECT and reason not in REASONS.values():
         raise NotAllowed("A rejection has a reason.")
     if action == ReviewAction.EDIT and not (text or "").strip():
@@ -233,7 +247,7 @@ def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -
 
 def can_be_made_again(part: SynthesisPart) -> bool:
     """Whether a model can be asked for it again by itself."""
-    return part.kind in CAN_BE_MADE_AGAIN and part.synthesis.kind != SynthesisKind.DOCUMENTS
+    return part.kind in CAN_BE_MADE_AGAIN[part.synthesis.kind]
 
 
 def _sources(synthesis: Synthesis) -> dict[int, list[int]]:
@@ -256,8 +270,8 @@ def _alive(synthesis: Synthesis) -> set[int]:
 
 def _make_stale(changed: Collection[SynthesisPart], synthesis: Synthesis) -> dict[int, str]:
     """Mark what was made from changed parts; their states before."""
-    found = stale_after({part.pk for part in changed}, _sources(synthesis)) & _alive(synthesis)
-    rows = SynthesisPart.objects.filter(pk__in=found).exclude(state=PartState.STALE)
+    stale = stale_after({part.pk for part in changed}, _sources(synthesis)) & _alive(synthesis)
+    rows = SynthesisPart.objects.filter(pk__in=stale).exclude(state=PartState.STALE)
     before = dict(rows.values_list("pk", "state"))
     SynthesisPart.objects.filter(pk__in=before).update(state=PartState.STALE)
     return before

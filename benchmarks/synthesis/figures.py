@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
+from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisReply
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals
-from benchmarks.scoring.intervals import wilson
+from benchmarks.scoring.means import wilson
 from benchmarks.scoring.stat import Stat
-from benchmarks.states import PartKind, PartState, ReviewAction
+from benchmarks.scoring.summhay import worth
+from benchmarks.states import PartKind, PartState, ReviewAction, SynthesisKind
 from benchmarks.synthesis import handing_over
 from benchmarks.synthesis.checks.lexical import NothingToCompare
 from benchmarks.synthesis.checks.report import check
+from benchmarks.synthesis.part_states import GONE, PRESENT
+from benchmarks.synthesis.programs.asking import CLOSED_BOOK
 from benchmarks.synthesis.refusals import StepRefused
-from benchmarks.synthesis.standing import GONE, PRESENT
 
 CHECKED = (
     "auc",
@@ -31,6 +36,10 @@ CHECKED = (
     "verbatim",
     "number_precision",
 )
+
+
+LONGEST_GAP_S = 120.0
+"""Of the time that counts between two decisions, as in label work."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,10 @@ class SynthesisFigures:
     `agreed_hidden` and `agreed_shown` say how often people decided as the checks did while these were hidden
     and shown. `said_right` is how many of the insights that checks find in documents people find too, `said_seen`
     how many of those that people find checks find too; the newest verdict on a pair counts. `edited` is the mean
-    share of letters that edits changed, `leaks` the leaks left in a document.
+    share of letters that edits changed, `leaks` the leaks left in a document, `minutes` the time that people took
+    for each part that they accepted. `probes` is how many documents without the evidence of an insight the checks
+    notice. `closed_book` is the coverage, from 0 to 1, of what the model answers to the queries without any text,
+    by the offline judge.
     """
 
     decisions: Mapping[str, int]
@@ -64,7 +76,26 @@ class SynthesisFigures:
     checks: Mapping[str, float | None]
     n_near_duplicates: int
     n_overlapping: int
+    n_overlapping_within: int
+    minutes: float | None
+    closed_book: float | None
+    probes: Stat
     why_no_checks: str = ""
+
+
+def probes_of(synthesis: Synthesis) -> dict[str, int]:
+    """How many documents without the evidence of an insight were checked, and how many of these were noticed."""
+    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
+    rows = [part.data for part in documents]
+    return {
+        "n": sum(int(data.get("probes", 0)) for data in rows),
+        "n_caught": sum(int(data.get("probes_caught", 0)) for data in rows),
+    }
+
+
+def figures_of(synthesis: Synthesis) -> SynthesisFigures:
+    """The figures as they are now, computed here."""
+    return _figures(FiguresLook(synthesis.pk))
 
 
 def _figures(look: FiguresLook) -> SynthesisFigures:
@@ -87,6 +118,9 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
         agreed_shown=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if not row.is_blind]),
         edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
         leaks=_mean(left),
+        minutes=_minutes(decisions),
+        closed_book=_closed_book(synthesis),
+        probes=_of_probes(synthesis),
         said_right=_share([row.reason == PRESENT for row in pairs if row.before["said"] == "yes"]),
         said_seen=_share([row.before["said"] == "yes" for row in pairs if row.reason == PRESENT]),
         **_checks(synthesis),
@@ -95,14 +129,29 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
 
 def _checks(synthesis: Synthesis) -> dict[str, Any]:
     try:
-        found = check(handing_over.topic_file(synthesis)).as_json()
+        if synthesis.kind == SynthesisKind.QUESTIONS:
+            raise NothingToCompare("The documents of questions have no plan to be compared with.")
+        report = check(handing_over.topic_file(synthesis)).as_json()
     except (StepRefused, NothingToCompare) as error:
-        return {"checks": {}, "n_near_duplicates": 0, "n_overlapping": 0, "why_no_checks": str(error)}
+        none = {"n_near_duplicates": 0, "n_overlapping": 0, "n_overlapping_within": 0}
+        return {"checks": {}, **none, "why_no_checks": str(error)}
     return {
-        "checks": {name: found[name] for name in CHECKED},
-        "n_near_duplicates": len(found["near_duplicate_documents"]),
-        "n_overlapping": len(found["overlapping_insights"]),
+        "checks": {name: report[name] for name in CHECKED},
+        "n_near_duplicates": len(report["near_duplicate_documents"]),
+        "n_overlapping": len(report["overlapping_insights"]),
+        "n_overlapping_within": report["n_overlapping_within"],
     }
+
+
+def _minutes(decisions: Sequence[SynthesisDecision]) -> float | None:
+    """Minutes between decisions of the same person, for each part accepted; longer gaps count as two minutes."""
+    seconds, last = 0.0, dict[int | None, datetime]()
+    for row in sorted(decisions, key=lambda row: row.at):
+        if row.is_read and row.by_id in last:
+            seconds += min((row.at - last[row.by_id]).total_seconds(), LONGEST_GAP_S)
+        last[row.by_id] = row.at
+    n = sum(row.is_read and row.action in {ReviewAction.ACCEPT, ReviewAction.EDIT} for row in decisions)
+    return seconds / 60 / n if n else None
 
 
 def _n_leaks(part: SynthesisPart) -> int:
@@ -116,6 +165,26 @@ def _was_flagged(row: SynthesisDecision) -> bool:
 
 def _is_changed(row: SynthesisDecision) -> bool:
     return row.action != ReviewAction.ACCEPT
+
+
+def _closed_book(synthesis: Synthesis) -> float | None:
+    queries = synthesis.parts.filter(kind=PartKind.QUERY).exclude(state__in=GONE).order_by("number")
+    values: list[float] = []
+    for query in queries:
+        points = query.data.get(CLOSED_BOOK)
+        insights = tuple(ItemRef(str(row.pk), row.text) for row in query.uses.order_by("number"))
+        if points is None or not insights:
+            continue
+        background = Background(insights=tuple(insight.text for insight in insights))
+        text = SummaryToJudge(str(query.pk), tuple(f"- {point}" for point in points), insights)
+        (verdicts,) = LexicalJudge().judge_coverage([text], background)
+        values += [worth()[verdict.coverage] for verdict in verdicts]
+    return _mean(values)
+
+
+def _of_probes(synthesis: Synthesis) -> Stat:
+    probes = probes_of(synthesis)
+    return wilson(probes["n_caught"], probes["n"], method="share")
 
 
 def _share(hits: Sequence[bool]) -> Stat:
@@ -140,6 +209,6 @@ def _facts(look: FiguresLook) -> object:
 
 FIGURES = register(
     Computation(
-        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=2
+        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=5
     )
 )

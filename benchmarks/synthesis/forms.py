@@ -12,25 +12,27 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addresses
 from benchmarks.states import SynthesisKind
+from benchmarks.synthesis.part_states import DECIDES, VERDICTS
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
+from benchmarks.synthesis.procedure import StepKind
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
-from benchmarks.synthesis.sources import NoDocument, Source, pasted
-from benchmarks.synthesis.standing import DECIDES, VERDICTS
-from benchmarks.synthesis.steps import FROM_DOCUMENTS, HAYSTACK, StepKind
-from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
+from benchmarks.synthesis.sources import LEAST, MOST_BYTES, SUFFIXES, NoDocument, Source, of_content, pasted
+from benchmarks.synthesis.steps import FROM_DOCUMENTS, HAYSTACK
+from benchmarks.synthesis.wording import OF_HAYSTACKS
 from benchmarks.web.folds import FoldedForm
+from benchmarks.web.groups import GroupedForm
 
 MOST_LETTERS = 300_000
 """Of documents that are pasted: in any script less than the server takes with one form."""
 _USUAL = Settings()
-_WORDINGS = PROMPTS[:OF_HAYSTACKS]
+_WORDINGS = OF_HAYSTACKS
 
 
 def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField:
     return forms.IntegerField(label=label, min_value=1, max_value=most, initial=getattr(_USUAL, name), **more)
 
 
-class BeginForm(FoldedForm):
+class BeginForm(GroupedForm, FoldedForm):
     """Beginning a synthesis: its topic, and one model for all steps with others for single `STEPS`."""
 
     STEPS: ClassVar[tuple[StepKind, ...]] = ()
@@ -52,7 +54,7 @@ class BeginForm(FoldedForm):
     @property
     def model_fields(self) -> list[Any]:
         """The fields of models of single steps."""
-        return [self[name] for name in _model_names(self.STEPS)]
+        return [self[name] for name in model_names(self.STEPS)]
 
     def config(self) -> GeneratorConfig:
         """The model of a valid form."""
@@ -68,7 +70,7 @@ class BeginForm(FoldedForm):
         raise NotImplementedError
 
 
-def _model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
+def model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
     return tuple(f"model_for_{step.name}" for step in steps)
 
 
@@ -77,8 +79,8 @@ class SynthesisForm(BeginForm):
 
     STEPS = HAYSTACK
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "models": _model_names(HAYSTACK),
-        "numbers": ("rounds", "repairs", "audit", "seed", "insights_least"),
+        "models": model_names(HAYSTACK),
+        "numbers": ("rounds", "repairs", "tries", "audit", "seed", "insights_least"),
         "prompts": tuple(f"prompt_{name}" for name in _WORDINGS),
     }
 
@@ -103,6 +105,9 @@ class SynthesisForm(BeginForm):
     in_documents = _number(_("Documents of an insight, at least"), "in_documents", 100)
     rounds = _number(_("Rounds in which a list is asked for"), "rounds", 10)
     repairs = forms.IntegerField(label=_("Repairs of a text, at most"), min_value=0, max_value=20, initial=5)
+    tries = _number(
+        _("Tries of a chapter, at most"), "tries", 20, help_text=_("Of conversations; then a person decides.")
+    )
     audit = forms.IntegerField(
         label=_("Pairs to audit"), min_value=0, max_value=5000, initial=_USUAL.audit,
         help_text=_("Of those that words alone call absent: a paraphrased leak is invisible to words."),
@@ -132,7 +137,7 @@ class SynthesisForm(BeginForm):
         names = ("subtopics", "insights", "insights_least", "documents", "words", "in_documents")
         try:
             data["settings"] = Settings(
-                **{name: data[name] for name in (*names, "rounds", "repairs", "audit", "participants")},
+                **{name: data[name] for name in (*names, "rounds", "repairs", "tries", "audit", "participants")},
                 scenario=data["scenario"].strip() or usual,
                 subtopics_least=data["subtopics"],
                 in_document=(data["fewest"], data["most"]),
@@ -153,35 +158,74 @@ class SynthesisForm(BeginForm):
         return {name: self.cleaned_data[name] for name in ("kind", "topic", "settings", "seed")}
 
 
+class ManyFiles(forms.ClearableFileInput):
+    """Files to choose, as many as wanted."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """The documents of uploaded files."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[Source]:
+        """Each file as a document."""
+        files = data if isinstance(data, list) else []
+        if sum(file.size or 0 for file in files) > MOST_BYTES:
+            raise forms.ValidationError(
+                _("The files have more than %(n)s bytes together; the command reads more.")
+                % {"n": f"{MOST_BYTES:,}"}
+            )
+        try:
+            return [of_content(file.name or "", file.read()) for file in files]
+        except NoDocument as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 class DocumentsForm(BeginForm):
-    """Documents of one's own, pasted, and who reads them."""
+    """Documents of one's own, pasted or as files, and who reads them."""
 
     STEPS = FROM_DOCUMENTS
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": _model_names(FROM_DOCUMENTS)}
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": model_names(FROM_DOCUMENTS)}
 
     topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("What the documents have in common."))
     texts = forms.CharField(
-        label=_("Documents"), max_length=MOST_LETTERS, strip=False, widget=forms.Textarea(attrs={"rows": 18}),
-        help_text=_("Plain text or Markdown, at least two; a line of three hyphens or more stands between them."),
+        label=_("Documents"), max_length=MOST_LETTERS, strip=False, required=False,
+        widget=forms.Textarea(attrs={"rows": 18}),
+        help_text=_("Plain text or Markdown; a line of three hyphens or more stands between them."),
+    )  # fmt: skip
+    uploads = FilesField(
+        label=_("… or files"), required=False, widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
+        help_text=_("Plain text, Markdown, HTML, and PDF where it is installed; several can be chosen."),
     )  # fmt: skip
     subtopics = _number(_("Subtopics, at most"), "subtopics", 50)
 
     def clean_texts(self) -> list[Source]:
-        """The documents."""
-        try:
-            return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
-        except NoDocument as error:
-            raise forms.ValidationError(str(error)) from error
+        """The pasted documents."""
+        return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
+
+    def clean(self) -> dict[str, Any]:
+        """Two documents at least, pasted ones first."""
+        data: dict[str, Any] = super().clean() or {}
+        if data.keys() >= {"texts", "uploads"}:
+            data["sources"] = [*data["texts"], *data["uploads"]]
+            n = len(data["sources"])
+            if n < LEAST:
+                self.add_error("texts", _("There are %(n)d documents; at least two are needed.") % {"n": n})
+        return data
 
     def choices(self) -> dict[str, Any]:
         """Topic, documents and settings; nothing is drawn, so that any seed does."""
-        data = self.cleaned_data
-        settings = Settings(subtopics=data["subtopics"], subtopics_least=1, documents=len(data["texts"]))
-        return {"topic": data["topic"], "sources": data["texts"], "settings": settings, "seed": 1}
+        sources = self.cleaned_data["sources"]
+        settings = Settings(subtopics=self.cleaned_data["subtopics"], subtopics_least=1, documents=len(sources))
+        return {"topic": self.cleaned_data["topic"], "sources": sources, "settings": settings, "seed": 1}
 
 
 class StepForm(ModelOptionsForm):
-    """How a step asks its model."""
+    """How a step asks its model, and which: blank for the one that it has."""
+
+    model = forms.CharField(max_length=120, required=False)
 
 
 class DecisionForm(forms.Form):

@@ -10,6 +10,8 @@ from django.db import transaction
 
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState
+from benchmarks.synthesis.part_states import stands
+from benchmarks.synthesis.procedure import Procedure, StepKind
 from benchmarks.synthesis.programs.base import closest
 from benchmarks.synthesis.programs.extracting import MOST_POINTS, SAYS_LITTLE
 from benchmarks.synthesis.refusals import StepRefused
@@ -134,3 +136,27 @@ def _holding(step: SynthesisStep, parts: Sequence[SynthesisPart], reading: Readi
                 insight.data["evidence"].append(place)
                 insight.save(update_fields=["data"])
             insight.uses.add(part)
+
+
+def counts(step: SynthesisStep, parts: Sequence[SynthesisPart], settings: Settings) -> tuple[int, int, int]:
+    """(how many were asked for, how many are needed, how many came) of a step with its parts."""
+    n_continuing = sum(stands(part.kind, part.state) for part in parts)
+    return {
+        "points": (len(parts), 1, sum(bool(part.data.get("points")) for part in parts)),
+        "grouping": (sum(len(part.data.get("evidence", ())) for part in parts), 1, n_continuing),
+        "sorting": (settings.subtopics, 1, n_continuing),
+        "holding": (len(parts), 1, len(parts)),
+    }[step.name]
+
+
+PROCEDURE = Procedure(
+    steps=(
+        StepKind("points", PartKind.DOCUMENT, has_gate=False),
+        StepKind("grouping", PartKind.INSIGHT),
+        StepKind("sorting", PartKind.SUBTOPIC),
+        StepKind("holding", PartKind.DOCUMENT, has_gate=False),
+    ),
+    prepare=subjects,
+    take=take,
+    counts=counts,
+)

@@ -23,8 +23,17 @@ def shelf(name: str) -> Pack:
     return named(name)
 
 
-def receive(*, pack: Pack, seed: int, unlike: int | None, dataset: str, actor: Any, now: datetime) -> ImportJob:
-    """Make a haystack and hand it in to be imported, as if somebody had uploaded its file.
+def receive(
+    *,
+    pack: Pack,
+    seed: int,
+    unlike: int | None,
+    dataset: str,
+    group: int | None = None,
+    actor: Any,
+    now: datetime,
+) -> ImportJob:
+    """Make a haystack and hand it in to be imported, as if somebody had uploaded its file for a research group.
 
     Raises:
         NoWorld: the pack has none for these seeds.
@@ -36,7 +45,7 @@ def receive(*, pack: Pack, seed: int, unlike: int | None, dataset: str, actor: A
         chunks=dump(world.topic),
         file_name=f"{pack.id}-{seed}{form}.json",
         format_name=FORMAT,
-        options={"dataset": dataset, "judge": PUBLISHED_JUDGE},
+        options={"dataset": dataset, "judge": PUBLISHED_JUDGE, jobs.GROUP: group},
         actor=actor,
         now=now,
     )

@@ -15,9 +15,9 @@ from benchmarks.io.running import applied
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.models import Haystack, Synthesis, SynthesisDecision, SynthesisPart
 from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.synthesis.part_states import stands
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
-from benchmarks.synthesis.standing import stands
 from benchmarks.synthesis.turns import take_turn
 from benchmarks.web.exposure import saw_insights
 
@@ -52,7 +52,7 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
     queries = {part.parent_id: part.text for part in parts if part.kind == PartKind.QUERY}
     subtopics: list[TopicSubtopic] = []
     for part in parts:
-        insights = [one for one in parts if one.kind == PartKind.INSIGHT and one.parent_id == part.pk]
+        insights = [row for row in parts if row.kind == PartKind.INSIGHT and row.parent_id == part.pk]
         if part.kind != PartKind.SUBTOPIC or not insights:
             continue
         subtopics.append(
@@ -64,12 +64,12 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
                 query=(part.text if is_of_documents else queries.get(part.pk, "")) or part.title,
                 insights=tuple(
                     TopicInsight(
-                        key=f"{prefix}-i{one.number}",
-                        name=one.title,
-                        text=one.text,
-                        gold_documents=tuple(sorted(gold.get(one.pk, ()))),
+                        key=f"{prefix}-i{insight.number}",
+                        name=insight.title,
+                        text=insight.text,
+                        gold_documents=tuple(sorted(gold.get(insight.pk, ()))),
                     )
-                    for one in insights
+                    for insight in insights
                 ),
             )
         )
@@ -105,7 +105,7 @@ def _gold(synthesis: Synthesis, numbers: dict[int, int]) -> dict[int, list[int]]
 def _metadata(synthesis: Synthesis, documents: list[SynthesisPart], numbers: dict[int, int]) -> dict[str, Any]:
     settings = Settings.from_mapping(synthesis.settings)
     steps = synthesis.steps.select_related("judge").order_by("number")
-    found: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "scenario": settings.scenario,
         "synthesis": str(synthesis.uid),
         "seed": synthesis.seed,
@@ -114,8 +114,8 @@ def _metadata(synthesis: Synthesis, documents: list[SynthesisPart], numbers: dic
         "read_by_people": sum(part.state in {PartState.ACCEPTED, PartState.EDITED} for part in documents),
     }
     if settings.participants:
-        found["participants"] = settings.participants
-    return found
+        metadata["participants"] = settings.participants
+    return metadata
 
 
 @transaction.atomic
@@ -126,11 +126,13 @@ def hand_over(*, synthesis: Synthesis, by: Any, now: datetime) -> Haystack:
         StepRefused: a step is not closed, it was handed over before, or the import refuses it.
     """
     synthesis = take_turn(synthesis.pk)
-    if synthesis.haystack_id is not None:
+    if synthesis.is_handed_over:
         raise StepRefused("It was handed over before.")
     topic = topic_file(synthesis)
     problems = Problems()
-    request = ImportRequest(now=now, options={"dataset": "", "judge": "published"}, actor=by)
+    request = ImportRequest(
+        now=now, options={"dataset": "", "judge": "published"}, actor=by, group=synthesis.group_id
+    )
     try:
         plan = applied(SUMMHAY, [(topic.source_name, topic)], request=request, problems=problems, dry_run=False)
     except ImportFailed as failure:

@@ -1,22 +1,23 @@
-"""Which parts a step asks on: it makes those that are missing, and again those that are stale."""
+"""Steps of a haystack from a topic: each makes the parts that are missing, and again those that are stale."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState, SynthesisKind
-from benchmarks.synthesis import from_documents
+from benchmarks.synthesis.part_states import GONE, stands
 from benchmarks.synthesis.planning import ImpossiblePlan, plan
+from benchmarks.synthesis.procedure import Procedure, StepKind
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import Settings
-from benchmarks.synthesis.standing import GONE, stands
 from benchmarks.synthesis.topics import topic_part
-from benchmarks.synthesis.worlds import OF_MODELS, Reading
+from benchmarks.synthesis.worlds import IN_TURN, OF_MODELS, Reading
 
 MADE_BY = {
     "subtopics": PartKind.SUBTOPIC,
@@ -28,10 +29,17 @@ MADE_BY = {
     "grouping": PartKind.INSIGHT,
     "sorting": PartKind.SUBTOPIC,
     "holding": PartKind.DOCUMENT,
+    "seeds": PartKind.SEED,
+    "questions": PartKind.QUESTION,
+    "subquestions": PartKind.QUERY,
+    "collecting": PartKind.DOCUMENT,
+    "extracting": PartKind.DOCUMENT,
+    "aggregating": PartKind.POINT,
+    "scoring": PartKind.POINT,
 }
 """What each step makes or checks."""
-LISTS = {"subtopics": PartKind.TOPIC, "insights": PartKind.SUBTOPIC}
-"""Steps that ask for lists, and of which parts."""
+LISTS = ("subtopics", "insights", "questions")
+"""Steps that ask for lists."""
 
 
 def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:
@@ -40,7 +48,14 @@ def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:
     return rows.order_by("number", "generation")
 
 
-def standing_of(synthesis: Synthesis) -> list[SynthesisPart]:
+def under_repair(synthesis: Synthesis) -> tuple[int, int] | None:
+    """(number of a document that is being made, how often it was repaired), the one with the most repairs."""
+    rows = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT, state=PartState.PROPOSED)
+    repaired = rows.filter(data__n_repairs__gt=0).values_list("number", "data__n_repairs")
+    return max(repaired, key=lambda row: (row[1], -row[0]), default=None)
+
+
+def continuing_parts(synthesis: Synthesis) -> list[SynthesisPart]:
     """Subtopics and insights that go on to the next step, in their order."""
     rows = SynthesisPart.objects.filter(synthesis=synthesis, kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT])
     return [row for row in rows.order_by("kind", "number", "generation") if stands(row.kind, row.state)]
@@ -54,11 +69,11 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
     """
     if step.name == "subtopics":
         return [topic_part(step, number=1, now=now)]
-    if step.synthesis.kind == SynthesisKind.DOCUMENTS:
-        return from_documents.subjects(step, now=now)
-    subtopics = [part for part in standing_of(step.synthesis) if part.kind == PartKind.SUBTOPIC]
+    subtopics = [part for part in continuing_parts(step.synthesis) if part.kind == PartKind.SUBTOPIC]
     if not subtopics:
         raise StepRefused("No subtopic stands.")
+    if step.name == "insights" and _is_in_turn(step):
+        return [topic_part(step, number=IN_TURN, now=now)]
     if step.name == "insights":
         with_insights = set(parts_of(step).values_list("parent", flat=True))
         reading = Reading(subtopics)
@@ -77,7 +92,7 @@ def prepare(step: SynthesisStep, *, now: datetime) -> list[SynthesisPart]:
 def _plan(step: SynthesisStep, now: datetime) -> None:
     """Documents with the insights that they are to hold."""
     settings = Settings.from_mapping(step.synthesis.settings)
-    insights = [part for part in standing_of(step.synthesis) if part.kind == PartKind.INSIGHT]
+    insights = [part for part in continuing_parts(step.synthesis) if part.kind == PartKind.INSIGHT]
     try:
         planned = plan(
             [part.pk for part in insights],
@@ -110,8 +125,8 @@ def _queries(step: SynthesisStep, subtopics: Sequence[SynthesisPart], now: datet
         for subtopic in subtopics
         if subtopic.pk not in there
     )
-    insights = [part for part in standing_of(step.synthesis) if part.kind == PartKind.INSIGHT]
-    _link((query.pk, one.pk) for query in made for one in insights if one.parent_id == query.parent_id)
+    insights = [part for part in continuing_parts(step.synthesis) if part.kind == PartKind.INSIGHT]
+    _link((query.pk, insight.pk) for query in made for insight in insights if insight.parent_id == query.parent_id)
 
 
 def _link(pairs: Iterable[tuple[int, int]]) -> None:
@@ -131,30 +146,51 @@ def again(part: SynthesisPart, *, note: str, now: datetime) -> SynthesisPart:
         generation=part.generation + 1,
         title=part.title if part.kind == PartKind.INSIGHT else "",
         note=note,
-        data={"before": part.text} if part.kind == PartKind.INSIGHT else {},
-        parent=_heir(part.parent) if part.parent else None,
+        data=_carried(part),
+        parent=heir(part.parent) if part.parent else None,
         replaces=part,
         created_at=now,
     )
-    used = [_heir(one) for one in part.uses.order_by("pk")]
-    _link((made.pk, one.pk) for one in used if stands(one.kind, one.state))
+    used = [heir(row) for row in part.uses.order_by("pk")]
+    _link((made.pk, used_part.pk) for used_part in used if stands(used_part.kind, used_part.state))
     part.state = PartState.REGENERATED
     part.save(update_fields=["state"])
     return made
 
 
-def _heir(part: SynthesisPart) -> SynthesisPart:
+def _carried(part: SynthesisPart) -> dict[str, object]:
+    """What a part that is made again must know of the one before."""
+    if part.kind == PartKind.QUESTION:
+        names = ("method", "seed", "ask")
+        return {"before": part.text, **{name: part.data[name] for name in names if name in part.data}}
+    return {"before": part.text} if part.kind == PartKind.INSIGHT else {}
+
+
+def heir(part: SynthesisPart) -> SynthesisPart:
     """The newest generation of a part."""
-    while (heir := getattr(part, "replaced_by", None)) is not None:
-        part = heir
+    while (newer := getattr(part, "replaced_by", None)) is not None:
+        part = newer
     return part
+
+
+def _is_in_turn(step: SynthesisStep) -> bool:
+    """Whether insights are asked for one subtopic after the other, so that each list knows all others."""
+    return step.synthesis.kind == SynthesisKind.CONVERSATION
 
 
 def _sources(step: SynthesisStep) -> list[SynthesisPart]:
     """The parts of whose lists a step is made, in their order."""
-    kind = LISTS[step.name]
-    rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=kind).order_by("number", "generation")
-    return [row for row in rows if kind == PartKind.TOPIC or stands(kind, row.state)]
+    if step.name == "questions":
+        cells = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=PartKind.CELL)
+        return list(cells.order_by("number"))
+    if step.name == "subtopics" or _is_in_turn(step):
+        number = 1 if step.name == "subtopics" else IN_TURN
+        return list(SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=PartKind.TOPIC, number=number))
+    return _subtopics(step)
+
+
+def _subtopics(step: SynthesisStep) -> list[SynthesisPart]:
+    return [part for part in continuing_parts(step.synthesis) if part.kind == PartKind.SUBTOPIC]
 
 
 def want_more(step: SynthesisStep) -> None:
@@ -164,20 +200,35 @@ def want_more(step: SynthesisStep) -> None:
         StepRefused: nothing is missing.
     """
     settings = Settings.from_mapping(step.synthesis.settings)
-    n_wanted = {"subtopics": settings.subtopics, "insights": settings.insights}[step.name]
-    sources = _sources(step)
-    reading = Reading(sources)
+    n_wanted = {
+        "subtopics": settings.subtopics,
+        "insights": settings.insights,
+        "questions": settings.questions.per_cell,
+    }[step.name]
+    sources = {part.pk: part for part in _sources(step)}
+    reading = Reading(list(sources.values()))
+    is_finished = {pk: reading.progress(source).is_finished for pk, source in sources.items()}
+    everything = list(parts_of(step).exclude(state=PartState.REGENERATED))
     n_asked = 0
-    for source in sources:
-        children = list(parts_of(step).filter(parent=source).exclude(state=PartState.REGENERATED))
-        n_missing = n_wanted - sum(child.state != PartState.REJECTED for child in children)
-        if n_missing > 0 and reading.progress(source).is_finished:
-            row = {"n": n_missing, "there": [[child.title, child.text] for child in children]}
+    for parent in _subtopics(step) if step.name == "insights" else sources.values():
+        source = next(iter(sources.values())) if _is_in_turn(step) else sources[parent.pk]
+        children = [child for child in everything if child.parent_id == parent.pk]
+        n_missing = n_wanted - sum(_counts(child) for child in children)
+        if n_missing > 0 and is_finished[source.pk]:
+            there = everything if _is_in_turn(step) else children
+            row: dict[str, Any] = {"n": n_missing, "there": [[child.title, child.text] for child in there]}
+            if source.pk != parent.pk:
+                row["parent"] = parent.number
             source.data = {**source.data, "more": [*source.data.get("more", ()), row]}
             source.save(update_fields=["data"])
             n_asked += 1
     if not n_asked:
         raise StepRefused("Nothing is missing.")
+
+
+def _counts(child: SynthesisPart) -> bool:
+    """Whether a list need not be asked for another one in place of this: it stands, or may yet stand."""
+    return child.state in {PartState.PROPOSED, PartState.STALE} or stands(child.kind, child.state)
 
 
 def n_more(step: SynthesisStep) -> int:
@@ -191,12 +242,18 @@ def take_children(step: SynthesisStep, *, now: datetime) -> list[str]:
         return []
     sources = _sources(step)
     reading = Reading(sources)
+    subtopics = {part.number: part for part in _subtopics(step)}
     known = Counter(parts_of(step).filter(generation=0).values_list("parent", flat=True))
     number, dropped = parts_of(step).count(), list[str]()
     for source in sources:
         progress = reading.progress(source)
         dropped += progress.dropped
-        for child in progress.children[known[source.pk] :]:
+        seen = Counter[int]()
+        for child in progress.children:
+            parent = subtopics[child.parent] if child.parent else source
+            seen[parent.pk] += 1
+            if seen[parent.pk] <= known[parent.pk]:
+                continue
             number += 1
             SynthesisPart.objects.create(
                 synthesis=step.synthesis,
@@ -206,7 +263,35 @@ def take_children(step: SynthesisStep, *, now: datetime) -> list[str]:
                 state=PartState.CLEAR if step.name == "subtopics" else PartState.PROPOSED,
                 title=child.title[:300],
                 text=child.text,
-                parent=source,
+                parent=parent,
                 created_at=now,
             )
     return dropped
+
+
+def counts(step: SynthesisStep, parts: Sequence[SynthesisPart], settings: Settings) -> tuple[int, int, int]:
+    """(how many were asked for, how many are needed, how many came) of a step with its parts."""
+    n_continuing = sum(stands(part.kind, part.state) for part in parts)
+    n_subtopics = sum(part.kind == PartKind.SUBTOPIC for part in continuing_parts(step.synthesis))
+    n_least, n_written = n_subtopics * settings.insights_least, sum(bool(part.text) for part in parts)
+    return {
+        "subtopics": (settings.subtopics, settings.subtopics_least, n_continuing),
+        "insights": (n_subtopics * settings.insights, n_least, len(parts)),
+        "screening": (len(parts), n_least, n_continuing),
+        "documents": (settings.documents, settings.documents, n_written),
+        "queries": (n_subtopics, n_subtopics, n_written),
+    }[step.name]
+
+
+PROCEDURE = Procedure(
+    steps=(
+        StepKind("subtopics", PartKind.SUBTOPIC),
+        StepKind("insights", PartKind.INSIGHT, has_gate=False),
+        StepKind("screening", PartKind.INSIGHT),
+        StepKind("documents", PartKind.DOCUMENT),
+        StepKind("queries", PartKind.QUERY),
+    ),
+    prepare=prepare,
+    take=take_children,
+    counts=counts,
+)

@@ -21,9 +21,10 @@ from benchmarks.models import (
 )
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState
 from benchmarks.synthesis import making
+from benchmarks.synthesis.part_states import GONE, READ
+from benchmarks.synthesis.question_overview import Fact, facts_of
 from benchmarks.synthesis.replies import located
 from benchmarks.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
-from benchmarks.synthesis.standing import GONE, READ
 from benchmarks.synthesis.steps import KINDS, is_under_way, tally_of
 from benchmarks.web.highlighting import Mark, Segment, segments
 
@@ -36,13 +37,20 @@ class StepRow:
     progress: RunProgress | None
     n_repaired: int
     n_written: int
+    under_repair: tuple[int, int] | None
     states: dict[str, int]
     is_next: bool
+    following: SynthesisStep | None = None
 
     @property
     def has_gate(self) -> bool:
         """Whether people look at what it made."""
         return KINDS[self.step.name].has_gate
+
+    @property
+    def is_at_gate(self) -> bool:
+        """Whether somebody decides whether it goes on."""
+        return self.is_next and self.step.state == StepState.REVIEW
 
     @property
     def is_working(self) -> bool:
@@ -110,6 +118,8 @@ def step_rows(synthesis: Synthesis) -> list[StepRow]:
     by_kind = dict(repaired.values_list("kind").annotate(n=Count("pk")))
     written = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
     n_written = written.exclude(state=PartState.REGENERATED).count()
+    is_writing = any(step.name == "documents" and step.state == StepState.RUNNING for step in steps)
+    under_repair = making.under_repair(synthesis) if is_writing else None
     first = next((step.number for step in steps if step.state != StepState.CLOSED), 0)
     return [
         StepRow(
@@ -117,10 +127,12 @@ def step_rows(synthesis: Synthesis) -> list[StepRow]:
             progress=runs.run_progress(step.run) if step.run and step.state == StepState.RUNNING else None,
             n_repaired=by_kind.get(KINDS[step.name].makes, 0),
             n_written=n_written if step.name == "documents" else 0,
+            under_repair=under_repair if step.name == "documents" else None,
             states=counts.get(KINDS[step.name].makes, {}) if KINDS[step.name].has_gate else {},
-            is_next=step.number == first and synthesis.haystack_id is None,
+            is_next=step.number == first and not synthesis.is_handed_over,
+            following=following,
         )
-        for step in steps
+        for step, following in zip(steps, [*steps[1:], None], strict=True)
     ]
 
 
@@ -147,13 +159,13 @@ class Row:
 def list_rows() -> list[Row]:
     """All syntheses, the newest first; two queries."""
     documents = Q(parts__kind="document") & ~Q(parts__text="")
-    found = Synthesis.objects.select_related("created_by", "haystack").annotate(
+    rows = Synthesis.objects.select_related("created_by", "haystack").annotate(
         n=Count("parts", filter=documents & ~Q(parts__state=PartState.REGENERATED))
     )
     steps: dict[int, SynthesisStep] = {}
     for step in SynthesisStep.objects.exclude(state=StepState.CLOSED).order_by("-number"):
         steps[step.synthesis_id] = step
-    return [Row(row, steps.get(row.pk), row.n) for row in found]
+    return [Row(row, steps.get(row.pk), row.n) for row in rows]
 
 
 # Review
@@ -197,6 +209,7 @@ class Shown:
     compared: Sequence[tuple[str, bool]]
     decisions: Sequence[SynthesisDecision]
     mergeable: Sequence[SynthesisPart]
+    facts: Sequence[Fact]
 
 
 def is_hidden(part: SynthesisPart, seed: int) -> bool:
@@ -219,7 +232,8 @@ def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> Shown:
         at = next((n for n, row in enumerate(rows) if row.verdict is None), -1)
     nearest = None if blind else part.data.get("nearest")
     neighbour = insights.filter(number=nearest["insight"]).order_by("-generation").first() if nearest else None
-    siblings = insights.filter(parent=part.parent_id).exclude(pk=part.pk).order_by("number")
+    alike = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind=part.kind, parent=part.parent_id)
+    siblings = alike.exclude(pk=part.pk).exclude(state__in=GONE).order_by("number")
     return Shown(
         part=part,
         is_blind=blind,
@@ -233,7 +247,8 @@ def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> Shown:
         neighbour=neighbour,
         compared=list(shared_words(part.text, neighbour.text)) if neighbour else [],
         decisions=list(part.decisions.select_related("by", "insight").order_by("pk")),
-        mergeable=list(siblings) if part.kind == "insight" else [],
+        mergeable=list(siblings) if part.kind in {PartKind.INSIGHT, PartKind.POINT} else [],
+        facts=facts_of(part, is_blind=blind),
     )
 
 

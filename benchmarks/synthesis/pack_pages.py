@@ -18,11 +18,12 @@ from benchmarks.synthesis.from_packs import receive, shelf
 from benchmarks.synthesis.packs.filling import NoWorld
 from benchmarks.synthesis.packs.reading import shipped
 from benchmarks.synthesis.packs.world import HIGHEST_SEED, Preview, preview
+from benchmarks.web.groups import GroupedForm, own_group
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 
-class PackForm(forms.Form):
+class PackForm(GroupedForm):
     """Which pack, and which of its worlds."""
 
     pack = forms.ChoiceField(label=gettext_lazy("Pack"))
@@ -64,14 +65,20 @@ class PackForm(forms.Form):
 def pack_new(request: HtmxHttpRequest) -> HttpResponse:
     """Choose a pack and seeds. The fragment is what these draw; making one leads to the page of its import."""
     data = request.POST if request.method == "POST" else request.GET
-    form = PackForm(data or {"pack": shipped()[0], "seed": 1})
+    form = PackForm(data or {"pack": shipped()[0], "seed": 1, "group": own_group()})
     shown: Preview | None = None
     if form.is_valid():
         chosen = form.cleaned_data
         world = {"pack": shelf(chosen["pack"]), "seed": chosen["seed"], "unlike": chosen["unlike"]}
         try:
             if request.method == "POST":
-                job = receive(**world, dataset=chosen["dataset"], actor=request.user, now=timezone.now())
+                job = receive(
+                    **world,
+                    dataset=chosen["dataset"],
+                    group=form.chosen_group_id,
+                    actor=request.user,
+                    now=timezone.now(),
+                )
                 start(job)
                 return redirect("benchmarks:import-job", job.uid)
             shown = preview(**world)

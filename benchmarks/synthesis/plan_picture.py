@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.models import Synthesis, SynthesisPart
 from benchmarks.states import PartKind, PartState
-from benchmarks.synthesis.standing import GONE, stands
+from benchmarks.synthesis.part_states import GONE, stands
 
 LARGE = 1500
 """Squares from which the picture is folded."""

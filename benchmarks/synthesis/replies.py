@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
 
 from benchmarks.judges.parsing import Problem, read_reply
 
@@ -82,6 +82,32 @@ class Included(Reply):
         return "" if self.present == "no" or self.quote else "There is no quote of the words that say it."
 
 
+class Distinct(Reply):
+    """Numbers of subtopics that repeat others, and of those with too little room."""
+
+    overlapping: list[StrictInt]
+    narrow: list[StrictInt]
+
+
+class Chapter(Reply):
+    """The next part of a conversation, and a title for all of it."""
+
+    title: Name
+    chapter: Words
+
+
+class Belongs(Reply):
+    """The subtopic and the insight that a chapter tells, 0 for none, and where."""
+
+    subtopic: StrictInt = Field(ge=0)
+    insight: StrictInt = Field(ge=0)
+    quote: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+
+    def wrong(self) -> str:
+        """An insight that is told has a quote."""
+        return "" if not self.insight or self.quote else "There is no quote of the words that tell it."
+
+
 class NewQuery(Reply):
     """A question."""
 
@@ -89,9 +115,15 @@ class NewQuery(Reply):
 
     def wrong(self) -> str:
         """One question, not a page of it."""
-        if "?" not in self.query and "؟" not in self.query and "？" not in self.query:
+        if not _is_question(self.query):
             return "The query is no question: it has no question mark."
         return "The query has more than 80 words." if len(self.query.split()) > 80 else ""
+
+
+class ClosedBook(Reply):
+    """What a model says without any text; nothing is right too."""
+
+    points: list[Words]
 
 
 class NewPoint(Reply):
@@ -132,6 +164,77 @@ class Sorting(Reply):
     subtopics: list[SortedSubtopic] = Field(min_length=1)
 
 
+class Criterion(Reply):
+    """Whether a question meets a criterion."""
+
+    met: StrictBool
+    reason: str = ""
+
+
+class QuestionCategory(Reply):
+    """The number of a kind of question, 0 for none."""
+
+    category: StrictInt = Field(ge=0)
+
+
+class NewQuestion(Reply):
+    """A question as it is proposed."""
+
+    question: Words
+
+    def wrong(self) -> str:
+        """One question, in one paragraph."""
+        if not _is_question(self.question):
+            return "It is no question: it has no question mark."
+        return "It is more than one paragraph." if "\n" in self.question else ""
+
+
+class Subquestions(Reply):
+    """What to search for: nothing but the question itself where it is simple."""
+
+    kind: Literal["simple", "complex", "vague"]
+    questions: list[Words]
+
+    def wrong(self) -> str:
+        """A simple one is not split, the others are."""
+        n = len(self.questions)
+        if self.kind == "simple" and n > 1:
+            return "A simple question is not split."
+        if self.kind == "complex" and n < 2:
+            return "A complex question is split into at least two."
+        return "There is no question for a vague one." if self.kind == "vague" and not n else ""
+
+
+class NewKeyPoint(Reply):
+    """A point of an answer, and the passages of a document that say it."""
+
+    point: Words
+    passages: list[Words] = Field(min_length=1)
+
+
+class KeyPoints(Reply):
+    """Key points of a document, or none."""
+
+    points: list[NewKeyPoint]
+
+
+class GeneralPoint(Reply):
+    """A statement, and the numbers of the points that it stands for."""
+
+    point: Words
+    numbers: list[StrictInt] = Field(min_length=1)
+
+
+class Aggregation(Reply):
+    """Points that were put together."""
+
+    points: list[GeneralPoint] = Field(min_length=1)
+
+
+def _is_question(text: str) -> bool:
+    return any(mark in text for mark in "?؟？")
+
+
 def no_partition(groups: Sequence[Sequence[int]], n: int) -> str:
     """Why groups do not hold each number from 1 to n exactly once; empty if they do."""
     counts = Counter(number for group in groups for number in group)
@@ -146,12 +249,12 @@ def no_partition(groups: Sequence[Sequence[int]], n: int) -> str:
 
 def read(text: str, reply: type[Reply]) -> dict[str, Any] | Problem:
     """A reply as plain values, or why it cannot be used."""
-    found = read_reply(text, reply)
-    if isinstance(found, Problem):
-        return found
-    if wrong := found.wrong():
+    read_text = read_reply(text, reply)
+    if isinstance(read_text, Problem):
+        return read_text
+    if wrong := read_text.wrong():
         return Problem(wrong)
-    return found.model_dump(mode="json")
+    return read_text.model_dump(mode="json")
 
 
 def schema_of(reply: type[Reply]) -> tuple[str, dict[str, Any]]:

@@ -17,8 +17,8 @@ from benchmarks.models import SynthesisPart, SynthesisStep
 from benchmarks.synthesis import deciding, overview
 from benchmarks.synthesis.forms import DecisionForm, VerdictForm
 from benchmarks.synthesis.handing_over import note_reader
+from benchmarks.synthesis.part_states import READ, REASONS, VERDICTS, NotAllowed
 from benchmarks.synthesis.reviewing import Queue
-from benchmarks.synthesis.standing import READ, REASONS, VERDICTS, NotAllowed
 from benchmarks.synthesis.steps import KINDS, steps_of
 from benchmarks.synthesis.views import RUN
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -39,13 +39,13 @@ def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     """One part with all that is needed to decide, beside the queue; without a part the first open one."""
     step = _reviewed(uid, name)
     note_reader(request.user, step.synthesis)
-    found = overview.queue_of(step)
-    order = [place.uid for place in found.order]
-    wanted = request.GET.get("part", "") or _first_open(found)
+    queue = overview.queue_of(step)
+    order = [place.uid for place in queue.order]
+    wanted = request.GET.get("part", "") or _first_open(queue)
     context = {
         "step": step,
         "synthesis": step.synthesis,
-        "queue": found,
+        "queue": queue,
         "reasons": REASONS.items(),
         "verdicts": VERDICTS.items(),
     }
@@ -71,8 +71,8 @@ def _part(step: SynthesisStep, uid: str) -> SynthesisPart:
         raise Http404 from error
 
 
-def _first_open(found: Queue) -> str:
-    waiting = [place.uid for place in (*found.first, *found.sample) if place.state not in READ]
+def _first_open(queue: Queue) -> str:
+    waiting = [place.uid for place in (*queue.first, *queue.sample) if place.state not in READ]
     return waiting[0] if waiting else ""
 
 
@@ -109,9 +109,9 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
     return redirect(f"{here}?part={following}" if following else here)
 
 
-def _next_open(found: Queue, current: str) -> str:
+def _next_open(queue: Queue, current: str) -> str:
     """The next part after this one that nobody has read, else the first such one, else none."""
-    order = [*found.first, *found.sample]
+    order = [*queue.first, *queue.sample]
     at = next((n for n, place in enumerate(order) if place.uid == current), -1)
     waiting = [place.uid for place in (*order[at + 1 :], *order[: max(at, 0)]) if place.state not in READ]
     return waiting[0] if waiting else ""

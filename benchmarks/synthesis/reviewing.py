@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.states import PartState
+from benchmarks.synthesis.part_states import READ
 from benchmarks.synthesis.planning import Draws
-from benchmarks.synthesis.standing import READ
 
 BLIND_SHARE = 0.1
 """Parts on which the verdict of the checks is hidden, so that it can be seen how far it sways people."""

@@ -1,4 +1,4 @@
-"""Documents of one's own as plain text: from plain text, Markdown and HTML. Pure, but for reading files."""
+"""Documents of one's own as plain text: from plain text, Markdown, HTML and PDF. Pure, but for reading files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm")
+from benchmarks.synthesis import pdf
+
+SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm", pdf.SUFFIX)
 MOST_BYTES = 5_000_000
+LEAST = 2
+"""Documents that a haystack is made of, at least."""
 _BLOCKS = frozenset({
     "p", "div", "section", "article", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table",
     "ul", "ol", "header", "footer",
@@ -73,7 +77,7 @@ def from_html(markup: str) -> Source:
     parser.feed(markup)
     parser.close()
     title = parser.titles.get("h1") or parser.titles.get("title") or ""
-    return Source(title[:300], _tidy("".join(parser.pieces)))
+    return Source(title[:300], tidy("".join(parser.pieces)))
 
 
 def from_markdown(text: str) -> Source:
@@ -81,7 +85,7 @@ def from_markdown(text: str) -> Source:
     return from_html(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 
 
-def _tidy(text: str) -> str:
+def tidy(text: str) -> str:
     """One space between words, one blank line between paragraphs."""
     lines = [line.strip() for line in _BLANKS.sub(" ", text.replace("\r\n", "\n")).split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
@@ -91,39 +95,53 @@ def read(path: Path) -> Source:
     """A file as a document; without a title of its own it has the name of the file.
 
     Raises:
-        NoDocument: it is too large, empty, of another kind or not in UTF-8.
+        NoDocument: it is too large, empty, of another kind, not in UTF-8 or a PDF that cannot be read.
     """
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise NoDocument(f"{path.name}: {suffix or 'no suffix'} is none of {', '.join(SUFFIXES)}.")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise NoDocument(f"{path.name} has more than {MOST_BYTES:,} bytes.")
-        text = path.read_text(encoding="utf-8-sig").replace("\x00", "")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoDocument(f"{path.name} cannot be read as UTF-8 text ({type(error).__name__}).") from error
+        return of_content(path.name, path.read_bytes())
+    except OSError as error:
+        raise NoDocument(f"{path.name} cannot be read ({type(error).__name__}).") from error
+
+
+def of_content(name: str, content: bytes) -> Source:
+    """What a file of this name holds as a document; raises as `read`."""
+    path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise NoDocument(f"{name}: {suffix or 'no suffix'} is none of {', '.join(SUFFIXES)}.")
+    if len(content) > MOST_BYTES:
+        raise NoDocument(f"{name} has more than {MOST_BYTES:,} bytes.")
+    try:
+        source = _read(suffix, content)
+    except UnicodeDecodeError as error:
+        raise NoDocument(f"{name} cannot be read as UTF-8 text.") from error
+    except pdf.NoText as error:
+        raise NoDocument(f"{name}: {error}") from error
+    if not source.text:
+        raise NoDocument(f"{name} holds no text.")
+    return Source(source.title or path.stem[:300], source.text)
+
+
+def _read(suffix: str, content: bytes) -> Source:
+    if suffix == pdf.SUFFIX:
+        title, text = pdf.text_of(content)
+        return Source(title, tidy(text))
+    text = content.decode("utf-8-sig").replace("\x00", "")
     if suffix in {".html", ".htm"}:
-        found = from_html(text)
-    elif suffix == ".txt":
-        found = Source("", _tidy(text))
-    else:
-        found = from_markdown(text)
-    if not found.text:
-        raise NoDocument(f"{path.name} holds no text.")
-    return Source(found.title or path.stem[:300], found.text)
+        return from_html(text)
+    return Source("", tidy(text)) if suffix == ".txt" else from_markdown(text)
 
 
 def pasted(text: str) -> list[Source]:
-    """Documents between lines of hyphens, as Markdown; the title is the first heading or the first words.
-
-    Raises:
-        NoDocument: there are fewer than two.
-    """
-    found = [from_markdown(part) for part in _BETWEEN.split(text) if part.strip()]
-    found = [Source(one.title or " ".join(one.text.split()[:8])[:300], one.text) for one in found if one.text]
-    if len(found) < 2:
-        raise NoDocument(f"There are {len(found)} documents; at least two are needed.")
-    return found
+    """Documents between lines of hyphens, as Markdown; the title is the first heading or the first words."""
+    sources = [from_markdown(part) for part in _BETWEEN.split(text) if part.strip()]
+    return [
+        Source(source.title or " ".join(source.text.split()[:8])[:300], source.text)
+        for source in sources
+        if source.text
+    ]
 
 
 def read_folder(folder: Path) -> list[Source]:
@@ -135,6 +153,6 @@ def read_folder(folder: Path) -> list[Source]:
     if not folder.is_dir():
         raise NoDocument(f"{folder} is no folder.")
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
-    if len(paths) < 2:
+    if len(paths) < LEAST:
         raise NoDocument(f"{folder} has {len(paths)} documents ({', '.join(SUFFIXES)}); at least two are needed.")
     return [read(path) for path in paths]

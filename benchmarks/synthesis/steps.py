@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.engine import judging, overview, runs
+from benchmarks.engine import judge_versions, judging, overview, runs
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisStep
-from benchmarks.states import PartKind, PartState, StepState, SynthesisKind
-from benchmarks.synthesis import from_documents, making
+from benchmarks.states import PartState, StepState, SynthesisKind
+from benchmarks.synthesis import collecting, from_documents, from_questions, making
 from benchmarks.synthesis.counting import Tally
+from benchmarks.synthesis.procedure import Procedure, StepKind
 from benchmarks.synthesis.refusals import StepRefused
+from benchmarks.synthesis.seeds import Seed
 from benchmarks.synthesis.settings import Settings, WrongSettings
 from benchmarks.synthesis.sources import Source
-from benchmarks.synthesis.standing import stands
 from benchmarks.synthesis.turns import take_turn
 
-
-@dataclass(frozen=True)
-class StepKind:
-    """A step: what it makes, and whether people are asked before the next one begins."""
-
-    name: str
-    makes: str
-    has_gate: bool = True
-
-
-HAYSTACK = (
-    StepKind("subtopics", PartKind.SUBTOPIC),
-    StepKind("insights", PartKind.INSIGHT, has_gate=False),
-    StepKind("screening", PartKind.INSIGHT),
-    StepKind("documents", PartKind.DOCUMENT),
-    StepKind("queries", PartKind.QUERY),
-)
-FROM_DOCUMENTS = (
-    StepKind("points", PartKind.DOCUMENT, has_gate=False),
-    StepKind("grouping", PartKind.INSIGHT),
-    StepKind("sorting", PartKind.SUBTOPIC),
-    StepKind("holding", PartKind.DOCUMENT, has_gate=False),
-)
-KINDS = {kind.name: kind for kind in (*HAYSTACK, *FROM_DOCUMENTS)}
+PROCEDURES: dict[str, Procedure] = {
+    SynthesisKind.NEWS: making.PROCEDURE,
+    SynthesisKind.CONVERSATION: making.PROCEDURE,
+    SynthesisKind.DOCUMENTS: from_documents.PROCEDURE,
+    SynthesisKind.QUESTIONS: from_questions.PROCEDURE,
+}
+HAYSTACK, FROM_DOCUMENTS = making.PROCEDURE.steps, from_documents.PROCEDURE.steps
+FROM_QUESTIONS = from_questions.PROCEDURE.steps
+KINDS = {kind.name: kind for each in PROCEDURES.values() for kind in each.steps}
 CLOSABLE = (StepState.REVIEW,)
 
 
@@ -57,7 +42,7 @@ def save_generator(*, config: GeneratorConfig, by: Any, now: datetime) -> Judge:
     Raises:
         NotYours: somebody else has one of this name.
     """
-    return judging.ensure_judge(
+    return judge_versions.ensure_judge(
         name=config.model[:120],
         kind=Judge.Kind.OPENAI,
         config=config.as_mapping(),
@@ -123,9 +108,75 @@ def begin_with_documents(
     return synthesis
 
 
+@transaction.atomic
+def begin_with_seeds(
+    *,
+    topic: str,
+    seeds: Sequence[Seed],
+    sources: Sequence[Source],
+    addresses: Sequence[str],
+    settings: Settings,
+    seed: int,
+    judge: Judge,
+    judges: Mapping[str, Judge],
+    by: Any,
+    now: datetime,
+) -> Synthesis:
+    """A synthesis of questions with key points, whose documents are uploaded or searched for at addresses.
+
+    Raises:
+        WrongSettings: there is no step of a name, or no such address to search at.
+    """
+    if "collecting" in judges:
+        raise WrongSettings("Documents are collected by a search, not by a model.")
+    try:
+        search = collecting.save_search(addresses=addresses, by=by, now=now)
+    except ValueError as error:
+        raise WrongSettings(str(error)) from error
+    if not sources and not addresses:
+        raise WrongSettings("There are no documents: upload some, or name a search.")
+    synthesis = begin(
+        kind=SynthesisKind.QUESTIONS,
+        topic=topic,
+        settings=settings,
+        seed=seed,
+        judge=judge,
+        judges={**judges, "collecting": search},
+        by=by,
+        now=now,
+    )
+    from_questions.add_seeds(synthesis=synthesis, seeds=seeds, now=now)
+    from_questions.add_uploads(synthesis=synthesis, sources=sources, now=now)
+    return synthesis
+
+
 def steps_of(kind: str) -> tuple[StepKind, ...]:
     """The steps of a kind of synthesis, in their order."""
-    return FROM_DOCUMENTS if kind == SynthesisKind.DOCUMENTS else HAYSTACK
+    return PROCEDURES[kind].steps
+
+
+def _procedure(step: SynthesisStep) -> Procedure:
+    return PROCEDURES[step.synthesis.kind]
+
+
+@transaction.atomic
+def change_model(*, synthesis: Synthesis, name: str, judge: Judge, now: datetime) -> None:
+    """Let another model do a step from now on; what is answered stays.
+
+    Raises:
+        StepRefused: there is no such step, it is closed or running, or no model does it.
+    """
+    take_turn(synthesis.pk)
+    step = synthesis.steps.select_related("judge", "run").filter(name=name).first()
+    if step is None or step.state == StepState.CLOSED or step.judge.kind == Judge.Kind.SEARCH:
+        raise StepRefused(f"There is no open step “{name}” that a model does.")
+    if step.judge_id == judge.pk:
+        return
+    if is_under_way(step) and step.run is not None:
+        if step.run.state != JudgeRun.State.PAUSED:
+            raise StepRefused(f"The step “{name}” is running; pause it first.")
+        runs.cancel_run(run=step.run, now=now)
+    SynthesisStep.objects.filter(pk=step.pk).update(judge=judge)
 
 
 def next_step(synthesis: Synthesis) -> SynthesisStep | None:
@@ -146,8 +197,8 @@ def check_startable(step: SynthesisStep) -> None:
     Raises:
         StepRefused: it runs already, was handed over, or an earlier step is not closed.
     """
-    if step.synthesis.haystack_id is not None:
-        raise StepRefused("The haystack was handed over; it does not change any more.")
+    if step.synthesis.is_handed_over:
+        raise StepRefused("It was handed over; it does not change any more.")
     if is_under_way(step):
         raise StepRefused("This step is running, or its run is paused.")
     first = next_step(step.synthesis)
@@ -171,22 +222,52 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
     """
     step = _held(step)
     check_startable(step)
-    subjects = making.prepare(step, now=now)
-    found = overview.estimate(
-        judge=step.judge, task=JudgeRun.Task.SYNTHESIS, subjects=subjects, repeats=1, now=now
-    )
-    step.estimate = {
-        "n_parts": found.n_subjects,
-        "n_requests": found.n_paid,
-        "prompt_tokens": found.prompt_tokens,
-        "completion_tokens": found.completion_tokens,
-        "dollars": None if found.dollars is None else float(found.dollars),
-        "at_most": None if found.at_most is None else float(found.at_most),
-    }
+    step.estimate = _foreseen(step, now)
     if step.state == StepState.PLANNED:
         step.state = StepState.ESTIMATED
     step.save(update_fields=["estimate", "state"])
     return dict(step.estimate)
+
+
+def _foreseen(step: SynthesisStep, now: datetime) -> dict[str, Any]:
+    """What a step would ask; of a search only how often."""
+    subjects = _procedure(step).prepare(step, now=now)
+    if step.judge.kind == Judge.Kind.SEARCH:
+        open_parts = [part for part in subjects if not collecting.is_collected(part)]
+        return {"n_parts": len(open_parts), "n_searches": collecting.n_searches(step.judge, open_parts)}
+    estimate = overview.estimate(
+        judge=step.judge, task=JudgeRun.Task.SYNTHESIS, subjects=subjects, repeats=1, now=now
+    )
+    return {
+        "n_parts": estimate.n_subjects,
+        "n_requests": estimate.n_paid,
+        "prompt_tokens": estimate.prompt_tokens,
+        "completion_tokens": estimate.completion_tokens,
+        "dollars": None if estimate.dollars is None else float(estimate.dollars),
+        "at_most": None if estimate.at_most is None else float(estimate.at_most),
+    }
+
+
+class _NotNow(Exception):
+    """Takes back what was prepared only to be counted."""
+
+
+def foresee_next(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
+    """What the step after one at its gate would ask and cost if the gate was passed now; nothing if it cannot run.
+
+    Stored on that step, which is as if it had never been prepared.
+    """
+    following = step.synthesis.steps.filter(number=step.number + 1).select_related("synthesis", "judge").first()
+    if following is None or following.state not in {StepState.PLANNED, StepState.ESTIMATED}:
+        return {}
+    estimates: dict[str, Any] = {}
+    try:
+        with transaction.atomic():
+            estimates |= _foreseen(following, now)
+            raise _NotNow
+    except (_NotNow, StepRefused, ValueError):
+        SynthesisStep.objects.filter(pk=following.pk).update(estimate=estimates)
+    return estimates
 
 
 @transaction.atomic
@@ -210,7 +291,7 @@ def start(
     run = judging.request_run(
         judge=step.judge,
         task=JudgeRun.Task.SYNTHESIS,
-        subjects=making.prepare(step, now=now),
+        subjects=_procedure(step).prepare(step, now=now),
         reason="synthesis",
         now=now,
         requested_by=by,
@@ -234,9 +315,7 @@ def settle(*, run: JudgeRun, now: datetime) -> None:
 
 def _settle(step: SynthesisStep, *, now: datetime) -> None:
     """Write down new parts and counts; a step without a gate closes unless it came out short or failed."""
-    is_of_documents = step.synthesis.kind == SynthesisKind.DOCUMENTS
-    take = from_documents.take if is_of_documents else making.take_children
-    dropped = take(step, now=now)
+    dropped = _procedure(step).take(step, now=now)
     tally = tally_of(step, dropped)
     step.counts = tally.as_json()
     n_failed = tally.further["failed"]
@@ -244,6 +323,8 @@ def _settle(step: SynthesisStep, *, now: datetime) -> None:
     if not KINDS[step.name].has_gate and not tally.is_short and not n_failed:
         step.state, step.closed_at = StepState.CLOSED, now
     step.save(update_fields=["state", "counts", "closed_at"])
+    if step.state == StepState.REVIEW:
+        foresee_next(step=step, now=now)
 
 
 def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
@@ -251,7 +332,6 @@ def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
     settings = Settings.from_mapping(step.synthesis.settings)
     parts = [part for part in making.parts_of(step) if part.state != PartState.REGENERATED]
     flags = [flag for part in parts for flag in part.data.get("flags", ()) if part.state == PartState.FLAGGED]
-    standing = [part for part in parts if stands(part.kind, part.state)]
     n_failed = step.run.items.filter(state=JudgeRunItem.State.FAILED).count() if step.run else 0
     further = {
         "failed": n_failed,
@@ -259,19 +339,11 @@ def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
         "n_flagged": sum(part.state == PartState.FLAGGED for part in parts),
         "more": making.n_more(step),
     }
-    n_subtopics = sum(part.kind == PartKind.SUBTOPIC for part in making.standing_of(step.synthesis))
-    asked, least, got = {
-        "subtopics": (settings.subtopics, settings.subtopics_least, len(standing)),
-        "insights": (n_subtopics * settings.insights, n_subtopics * settings.insights_least, len(parts)),
-        "screening": (len(parts), n_subtopics * settings.insights_least, len(standing)),
-        "documents": (settings.documents, settings.documents, sum(bool(part.text) for part in parts)),
-        "queries": (n_subtopics, n_subtopics, sum(bool(part.text) for part in parts)),
-        "points": (len(parts), 1, sum(bool(part.data.get("points")) for part in parts)),
-        "grouping": (sum(len(part.data.get("evidence", ())) for part in parts), 1, len(standing)),
-        "sorting": (settings.subtopics, 1, len(standing)),
-        "holding": (len(parts), 1, len(parts)),
-    }[step.name]
-    return Tally.of(n_asked=asked, n_got=got, n_least=least, dropped=dropped, flagged=flags, further=further)
+    n_asked, least, got = _procedure(step).counts(step, parts, settings)
+    missing = _procedure(step).shortages(step, parts, settings)
+    return Tally.of(
+        n_asked=n_asked, n_got=got, n_least=least, dropped=dropped, flagged=flags, further=further, missing=missing
+    )
 
 
 @transaction.atomic
@@ -287,6 +359,9 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
     tally = tally_of(step, [])
     if tally.is_short and not allow_short:
         raise StepRefused(f"{tally.sentence} Ask for the missing ones, go on with fewer, or begin anew.")
+    n_waiting = making.parts_of(step).filter(state=PartState.FLAGGED, data__waits=True).count()
+    if n_waiting and not allow_short:
+        raise StepRefused(f"{n_waiting} wait for a person: no try was good. Decide on them first.")
     if making.parts_of(step).filter(state=PartState.STALE).exists():
         raise StepRefused("Some parts are stale: make them again, or accept them as they are.")
     step.state, step.closed_at, step.closed_by = StepState.CLOSED, now, by

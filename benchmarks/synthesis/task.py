@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,20 +10,27 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
-from benchmarks.engine.task import Counts, Labels, Origin, Task
+from benchmarks.engine import runs
+from benchmarks.engine.task import Counts, Labels, Origin, Store, Task
+from benchmarks.engine.tasks.key_points import ONE_TOKEN, score_of
 from benchmarks.judges.parsing import Problem
+from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, ModelConfig, Question
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState
-from benchmarks.synthesis import steps
+from benchmarks.synthesis import collecting, steps
 from benchmarks.synthesis.planning import Draws
 from benchmarks.synthesis.programs import writing
 from benchmarks.synthesis.programs.base import Ask, Value
+from benchmarks.synthesis.programs.key_points import AUTODS
 from benchmarks.synthesis.replies import schema_of
 from benchmarks.synthesis.wording import default_prompt, filled, prompt_sha256
 from benchmarks.synthesis.worlds import OF_MODELS, Reading
 
 NOW = "Do this now. Reply with JSON only."
+NO_LOGPROBS = (
+    "The model gives no log-probabilities, and AutoDS scores need them. Choose another one for this step."
+)
 MOST_REPEATS = 32_000
 
 
@@ -55,13 +62,48 @@ class SynthesisQuestion(Question):
         """All is in the prompt."""
         return NOW
 
-    def schema(self) -> tuple[str, dict[str, Any]]:
+    def schema(self) -> tuple[str, dict[str, Any]] | None:
         """That of the reply."""
         return schema_of(self.ask.reply)
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Value | Problem]:
         """The reply as plain values, or why it cannot be used."""
         return {self.subject_key: self.ask.read(reply)}
+
+    @property
+    def request(self) -> str:
+        """What is kept of it."""
+        return filled(self.wording, self.ask.fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreQuestion(SynthesisQuestion):
+    """Whether a point is key, in one word, as judges are asked."""
+
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """One token, with the others that it might have been."""
+        return ONE_TOKEN
+
+    def user_text(self) -> str:
+        """The question and the point."""
+        return f"Question:\n{self.ask.fields['question']}\nPoint:\n{self.ask.fields['insight']}\nAnswer:"
+
+    def schema(self) -> None:
+        """A word."""
+        return
+
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Value | Problem]:
+        """The score or its bounds, from the tokens that the server lists; `has_none` where it lists none."""
+        score = score_of(raw)
+        has_none = score.low is None and score.reason.startswith("the server lists")
+        value = {"value": score.value, "low": score.low, "high": score.high, "has_none": has_none}
+        return {self.subject_key: value}
+
+    @property
+    def request(self) -> str:
+        """All that was sent."""
+        return f"{self.wording}\n\n{self.user_text()}"
 
 
 class SynthesisTask(Task):
@@ -74,6 +116,7 @@ class SynthesisTask(Task):
     order_by = "part__number"
     role = Judge.Role.GENERATOR
     has_steps = True
+    has_offline = True
     labels = Labels(
         progress=gettext_noop("%(done)s of %(total)s parts made"),
         answers=gettext_noop("Parts made"),
@@ -85,11 +128,17 @@ class SynthesisTask(Task):
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
         """(parts made, replies that could not be used)."""
         made = run.items.filter(state=JudgeRunItem.State.DONE).count()
-        return made, SynthesisReply.objects.filter(run=run, value=None).count()
+        return made, SynthesisReply.objects.filter(run=run, value__isnull=True).count()
 
     def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
+        if judge.kind == Judge.Kind.SEARCH:
+            return {part.pk: Counts(1, int(collecting.is_collected(part))) for part in subjects}
         reading = Reading(subjects)
         return {part.pk: Counts(1, int(reading.progress(part).is_finished)) for part in subjects}
+
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
+        """Search for the documents of queries; nothing else is made without a model."""
+        return collecting.collect(judge=judge, parts=[item.part for item in items], keep=keep)
 
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
@@ -97,11 +146,11 @@ class SynthesisTask(Task):
         """What each program asks next."""
         parts = _fresh([item.subject_id for item in items])
         reading = Reading(list(parts.values()))
-        asked: dict[int, list[SynthesisQuestion]] = {}
+        questions: dict[int, list[SynthesisQuestion]] = {}
         for item in items:
             part = parts[item.subject_id]
-            asked[item.pk] = [_question(part, ask, reading, config) for ask in reading.progress(part).asks]
-        return asked
+            questions[item.pk] = [_question(part, ask, reading, config) for ask in reading.progress(part).asks]
+        return questions
 
     def foreseen(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
@@ -135,6 +184,9 @@ class SynthesisTask(Task):
                 known.add(place)
                 rows.append(_reply(question, answers[question.subject_key], origin))
         SynthesisReply.objects.bulk_create(rows)
+        for row in rows:
+            if row.prompt == AUTODS and row.value and row.value["has_none"] and row.run:
+                runs.hold(run=row.run, message=NO_LOGPROBS)
         reading = Reading(parts)
         for part in parts:
             _take_over(part, reading)
@@ -152,6 +204,8 @@ def _fresh(keys: Any) -> dict[int, SynthesisPart]:
 def _question(part: SynthesisPart, ask: Ask, reading: Reading, config: ModelConfig) -> SynthesisQuestion:
     world = reading.world(part)
     place = Draws(world.seed).of(part.kind, part.number, part.generation, ask.key)
+    if ask.prompt == AUTODS:
+        return ScoreQuestion(subject_key=str(part.pk), ask=ask, wording=text_of(AUTODS))
     return SynthesisQuestion(
         subject_key=str(part.pk),
         ask=ask,
@@ -168,7 +222,7 @@ def _reply(question: SynthesisQuestion, answer: Value | Problem, origin: Origin)
         ask=question.ask.key,
         prompt=question.ask.prompt,
         prompt_sha256=prompt_sha256(question.wording),
-        request=filled(question.wording, question.ask.fields),
+        request=question.request,
         value=None if is_problem else answer,
         problem=answer.reason if isinstance(answer, Problem) else "",
         judge_id=origin.run.judge_id,
@@ -183,7 +237,7 @@ def _take_over(part: SynthesisPart, reading: Reading) -> None:
     if reading.is_source(part) or part.state not in OF_MODELS:
         return
     progress = reading.progress(part)
-    if part.kind != PartKind.INSIGHT or progress.text:
+    if part.kind not in {PartKind.INSIGHT, PartKind.SEED, PartKind.POINT} or progress.text:
         part.title, part.text = progress.title or part.title, progress.text
     part.data = {**part.data, **progress.data, "flags": list(progress.flags)}
     if progress.is_finished:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -17,16 +18,21 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.engine import runs
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.io.schemas import summhay
-from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply, SynthesisStep
+from benchmarks.io.schemas import long2rag, summhay
+from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.models import Judge, Synthesis, SynthesisPart, SynthesisReply, SynthesisStep
 from benchmarks.owning import NotYours, may_change
 from benchmarks.results.stored import look_up
-from benchmarks.synthesis import handing_over, overview, steps
+from benchmarks.states import StepState, SynthesisKind
+from benchmarks.synthesis import handing_over, handing_over_questions, overview, steps
+from benchmarks.synthesis.card import card
 from benchmarks.synthesis.figures import FIGURES, FiguresLook
 from benchmarks.synthesis.forms import BeginForm, DocumentsForm, StepForm, SynthesisForm, has_servers
 from benchmarks.synthesis.plan_picture import picture
+from benchmarks.synthesis.question_forms import QuestionsForm
+from benchmarks.synthesis.question_overview import cells_of
 from benchmarks.synthesis.refusals import StepRefused
-from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.settings import Settings, WrongSettings
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
@@ -56,7 +62,7 @@ def synthesis_new(request: HtmxHttpRequest) -> HttpResponse:
 @requires(RUN)
 def synthesis_documents(request: HtmxHttpRequest) -> HttpResponse:
     """Begin one with documents of one's own; nothing is asked before its first step is started."""
-    form = DocumentsForm(request.POST or None)
+    form = DocumentsForm(request.POST or None, request.FILES or None)
     return _begun(request, form, begin=steps.begin_with_documents, template="benchmarks/synthesis_documents.html")
 
 
@@ -71,18 +77,28 @@ def _begun(
                 judge = steps.save_generator(config=form.config(), **who)
                 judges = {name: steps.save_generator(config=each, **who) for name, each in form.configs().items()}
                 synthesis = begin(**form.choices(), judge=judge, judges=judges, **who)
+                synthesis.group = form.chosen_group
+                synthesis.save(update_fields=["group"])
             return redirect("benchmarks:synthesis", synthesis.uid)
-        except NotYours as refused:
+        except (NotYours, WrongSettings) as refused:
             form.add_error(None, str(refused))
     status = 422 if request.method == "POST" else 200
     return page(request, template, {"form": form, "has_servers": has_servers()}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(RUN)
+def synthesis_questions(request: HtmxHttpRequest) -> HttpResponse:
+    """Begin one with seed questions; nothing is asked before its first step is started."""
+    form = QuestionsForm(request.POST or None, request.FILES or None)
+    return _begun(request, form, begin=steps.begin_with_seeds, template="benchmarks/synthesis_questions.html")
 
 
 @require_safe
 @requires(VIEW)
 def synthesis_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """The steps with their states, counts and costs, and the plan as it fills; polled while a step runs."""
-    synthesis = get_object_or_404(Synthesis.objects.select_related("haystack", "created_by"), uid=uid)
+    synthesis = get_object_or_404(Synthesis.objects.select_related("haystack", "created_by", "group"), uid=uid)
     handing_over.note_reader(request.user, synthesis)
     rows = overview.step_rows(synthesis)
     is_working = any(row.is_working for row in rows)
@@ -92,7 +108,8 @@ def synthesis_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "is_working": is_working,
         "is_mine": may_change(request.user, synthesis),
         "cost": overview.cost_of(synthesis),
-        "plan": picture(synthesis),
+        "plan": None if synthesis.kind == SynthesisKind.QUESTIONS else picture(synthesis),
+        "cells": cells_of(synthesis),
         "is_complete": all(row.step.state == "closed" for row in rows),
         "settings": Settings.from_mapping(synthesis.settings),
         "form": StepForm(),
@@ -111,10 +128,13 @@ def _step(request: HtmxHttpRequest, uid: UUID, name: str) -> SynthesisStep:
 @require_POST
 @requires(RUN)
 def step_estimate(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
-    """Say what a step will ask and cost."""
+    """Say what a step will ask and cost; of one at its gate, what the next one would."""
     step = _step(request, uid, name)
     try:
-        steps.estimate(step=step, now=timezone.now())
+        if step.state == StepState.REVIEW:
+            steps.foresee_next(step=step, now=timezone.now())
+        else:
+            steps.estimate(step=step, now=timezone.now())
     except (StepRefused, ValueError) as error:
         messages.error(request, str(error))
     return redirect("benchmarks:synthesis", uid)
@@ -129,6 +149,8 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         messages.error(request, _("Requests at the same time are from 1 to 256; a budget is in US dollars."))
         return redirect("benchmarks:synthesis", uid)
     try:
+        if (model := form.cleaned_data["model"]) and model != step.judge.config.get("model"):
+            step = _with_model(request, step, model)
         run = steps.start(
             step=step,
             options=form.options(),
@@ -136,12 +158,23 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
             now=timezone.now(),
             more=request.POST.get("more") == "1",
         )
-    except (StepRefused, JudgeUnavailable) as error:
+    except (StepRefused, JudgeUnavailable, NotYours) as error:
         messages.error(request, str(error))
         return redirect("benchmarks:synthesis", uid)
     if run is not None:
         enqueue(runs.worker_task(run), str(run.uid))
     return redirect("benchmarks:synthesis", uid)
+
+
+def _with_model(request: HtmxHttpRequest, step: SynthesisStep, model: str) -> SynthesisStep:
+    """The step, done from now on by another model at the same address."""
+    now = timezone.now()
+    if step.judge.kind != Judge.Kind.OPENAI:
+        raise StepRefused("No model does this step.")
+    config = replace(GeneratorConfig.from_mapping(step.judge.config), model=model)
+    judge = steps.save_generator(config=config, by=request.user, now=now)
+    steps.change_model(synthesis=step.synthesis, name=step.name, judge=judge, now=now)
+    return _step(request, step.synthesis.uid, step.name)
 
 
 @require_POST
@@ -161,10 +194,13 @@ def step_close(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
 @require_POST
 @requires("benchmarks.add_haystack")
 def synthesis_hand_over(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Take the haystack into the corpus."""
+    """Take the haystack into the corpus, or the questions into a question set."""
     synthesis = get_object_or_404(Synthesis, uid=uid)
     refuse_others(request.user, synthesis, words=_(OTHERS))
     try:
+        if synthesis.kind == SynthesisKind.QUESTIONS:
+            handing_over_questions.hand_over_questions(synthesis=synthesis, by=request.user, now=timezone.now())
+            return redirect("benchmarks:synthesis", uid)
         haystack = handing_over.hand_over(synthesis=synthesis, by=request.user, now=timezone.now())
     except StepRefused as error:
         messages.error(request, str(error))
@@ -175,9 +211,13 @@ def synthesis_hand_over(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
-    """The haystack in the published format, once all steps are closed."""
+    """The haystack or the questions in the published format, once all steps are closed."""
     synthesis = get_object_or_404(Synthesis.objects.select_related("haystack"), uid=uid)
     try:
+        if synthesis.kind == SynthesisKind.QUESTIONS:
+            rows = handing_over_questions.question_rows(synthesis)
+            name = f"{handing_over_questions.dataset_name(synthesis)}.jsonl"
+            return download(long2rag.dump(rows), name=name, content_type="application/x-ndjson", about=synthesis)
         topic = handing_over.topic_file(synthesis)
     except StepRefused as error:
         messages.error(request, str(error))
@@ -196,6 +236,19 @@ def synthesis_figures(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     shown = look_up(FIGURES, FiguresLook(synthesis.pk), now=timezone.now())
     context = {"synthesis": synthesis, "shown": shown, "here": request.get_full_path()}
     return page(request, "benchmarks/synthesis_figures.html", context)
+
+
+@require_safe
+@requires(VIEW)
+def synthesis_card(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
+    """The data card, once its figures are computed."""
+    synthesis = get_object_or_404(Synthesis.objects.select_related("haystack"), uid=uid)
+    shown = look_up(FIGURES, FiguresLook(synthesis.pk), now=timezone.now())
+    if shown.figures is None:
+        return redirect("benchmarks:synthesis-figures", uid)
+    content = card(synthesis, shown.figures).encode()
+    name = f"synthesis-{synthesis.uid.hex[:8]}-card.md"
+    return download([content], name=name, content_type="text/markdown; charset=utf-8", about=synthesis)
 
 
 @require_safe

@@ -20,12 +20,24 @@ PROMPTS = (
     "repair",
     "included",
     "query",
+    "distinct",
+    "chapter",
+    "belongs",
+    "closed_book",
     "points",
     "grouping",
     "sorting",
+    "criterion",
+    "category_of_question",
+    "wider",
+    "deeper",
+    "subquestions",
+    "key_points",
+    "aggregation",
 )
-"""The names of all wordings; those after `OF_HAYSTACKS` are of documents of one's own."""
-OF_HAYSTACKS = PROMPTS.index("points")
+"""The names of all wordings."""
+OF_HAYSTACKS = PROMPTS[: PROMPTS.index("points")]
+OF_QUESTIONS = PROMPTS[PROMPTS.index("criterion") :]
 
 
 @cache

@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState, SynthesisKind
+from benchmarks.synthesis.part_states import GONE, stands
 from benchmarks.synthesis.planning import Draws
 from benchmarks.synthesis.programs import asking, extracting, listing, screening, writing
 from benchmarks.synthesis.programs.base import (
@@ -23,8 +24,9 @@ from benchmarks.synthesis.programs.base import (
     Wanted,
     World,
 )
+from benchmarks.synthesis.question_worlds import PROGRAMS as OF_QUESTIONS
+from benchmarks.synthesis.question_worlds import SOURCES, tasks_of
 from benchmarks.synthesis.settings import Settings
-from benchmarks.synthesis.standing import GONE, stands
 
 PROGRAMS: dict[str, Program] = {
     PartKind.TOPIC: listing.subtopics,
@@ -34,6 +36,8 @@ PROGRAMS: dict[str, Program] = {
     PartKind.QUERY: asking.query,
 }
 GROUPING, SORTING = 1, 2
+IN_TURN = 2
+"""Number of the part on which the insights of conversations are asked for, one subtopic after the other."""
 """Numbers of the parts on which all points, and all insights, of documents of one's own are asked about."""
 OF_MODELS = frozenset({PartState.PROPOSED, PartState.CLEAR, PartState.FLAGGED})
 """States in which no person has decided on a part, so that its checks may still change it."""
@@ -51,6 +55,7 @@ class Reading:
         self.parts = parts
         self.replies = _replies(parts)
         self.worlds = _worlds({part.synthesis_id for part in parts})
+        self._tasks = tasks_of([part for part in parts if self._kind(part) == SynthesisKind.QUESTIONS])
         self._uses = _links(parts, "from_synthesispart", "to_synthesispart")
         self._held_by = _links(parts, "to_synthesispart", "from_synthesispart")
 
@@ -62,6 +67,8 @@ class Reading:
 
     def is_source(self, part: SynthesisPart) -> bool:
         """Whether other parts come out of it, and it stays as it is."""
+        if part.pk in self._tasks:
+            return part.kind in SOURCES
         return part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC} or (
             part.kind == PartKind.DOCUMENT and self._is_of_documents(part)
         )
@@ -71,9 +78,16 @@ class Reading:
         return self.worlds[part.synthesis_id].points
 
     def _is_of_documents(self, part: SynthesisPart) -> bool:
-        return self.worlds[part.synthesis_id].synthesis.kind == SynthesisKind.DOCUMENTS
+        return self._kind(part) == SynthesisKind.DOCUMENTS
+
+    def _kind(self, part: SynthesisPart) -> str:
+        return self.worlds[part.synthesis_id].synthesis.kind
 
     def _program(self, part: SynthesisPart) -> Program:
+        if part.pk in self._tasks:
+            return OF_QUESTIONS[part.kind]
+        if part.kind == PartKind.TOPIC and part.number == IN_TURN and not self._is_of_documents(part):
+            return listing.insights_in_turn
         if not self._is_of_documents(part):
             return PROGRAMS[part.kind]
         if part.kind == PartKind.DOCUMENT:
@@ -87,6 +101,8 @@ class Reading:
 
     def task(self, part: SynthesisPart) -> Task:
         """A part as its program sees it."""
+        if part.pk in self._tasks:
+            return self._tasks[part.pk]
         known = self.worlds[part.synthesis_id]
         used = self._held_by[part.pk] if self._is_of_documents(part) else self._uses[part.pk]
         holds = [known.pieces[pk] for pk in used if pk in known.pieces]
@@ -98,7 +114,7 @@ class Reading:
             note=part.note,
             before=str(part.data.get("before", "")),
             more=[
-                Wanted(row["n"], [Child(title, text) for title, text in row["there"]])
+                Wanted(row["n"], [Child(title, text) for title, text in row["there"]], row.get("parent", 0))
                 for row in part.data.get("more", ())
             ],
         )
@@ -147,13 +163,14 @@ class _Known:
                 topic=self.synthesis.topic,
                 settings=self.settings,
                 seed=self.synthesis.seed,
-                subtopics=self._standing(PartKind.SUBTOPIC),
-                insights=self._standing(PartKind.INSIGHT, with_unchecked=with_unchecked),
+                subtopics=self._continuing(PartKind.SUBTOPIC),
+                insights=self._continuing(PartKind.INSIGHT, with_unchecked=with_unchecked),
                 points=[f"(text {point.number}) {point.point}" for point in self.points],
+                in_chapters=self.synthesis.kind == SynthesisKind.CONVERSATION,
             )
         return self._worlds[with_unchecked]
 
-    def _standing(self, kind: str, *, with_unchecked: bool = False) -> list[Piece]:
+    def _continuing(self, kind: str, *, with_unchecked: bool = False) -> list[Piece]:
         return [
             self.pieces[row.pk]
             for row in self.rows
@@ -174,18 +191,18 @@ def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
 
 
 def _replies(parts: Sequence[SynthesisPart]) -> Mapping[int, Replies]:
-    found: dict[int, dict[str, Any]] = {part.pk: {} for part in parts}
-    rows = SynthesisReply.objects.filter(part__in=found).values_list("part", "ask", "value")
+    replies: dict[int, dict[str, Any]] = {part.pk: {} for part in parts}
+    rows = SynthesisReply.objects.filter(part__in=replies).values_list("part", "ask", "value")
     for part, ask, value in rows:
-        found[part][ask] = value
-    return found
+        replies[part][ask] = value
+    return replies
 
 
 def _links(parts: Sequence[SynthesisPart], here: str, there: str) -> Mapping[int, list[int]]:
     """Keys of what parts are made from, or of what is made from them, in the order of their plan."""
     links: Any = SynthesisPart.uses.through
-    found: dict[int, list[int]] = {part.pk: [] for part in parts}
-    rows = links.objects.filter(**{f"{here}__in": found}).order_by("pk")
+    linked: dict[int, list[int]] = {part.pk: [] for part in parts}
+    rows = links.objects.filter(**{f"{here}__in": linked}).order_by("pk")
     for part, used in rows.values_list(here, there):
-        found[part].append(used)
-    return found
+        linked[part].append(used)
+    return linked

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.judging.model_forms import addresses
 from benchmarks.models import Haystack
 from benchmarks.retrieval.base import Retriever, Served
+from benchmarks.retrieval.keywords import CONTENT, TOKENS
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 
 TITLES = {
@@ -23,6 +24,8 @@ TITLES = {
     "rerank": _("Rerank model"),
 }
 LABELS = {
+    "with_subtopic": _("Ask with the query and the subtopic, as SummHay's authors"),
+    "words": _("Words"),
     "seed": _("Seed"),
     "k1": _("k1"),
     "b": _("b"),
@@ -32,7 +35,12 @@ LABELS = {
     "query_prefix": _("Text before each query"),
     "document_prefix": _("Text before each document"),
 }
+WORDS = [
+    (TOKENS, _("all tokens but stop words, as SummHay's authors")),
+    (CONTENT, _("different content words")),
+]
 HELP = {
+    "with_subtopic": _("Otherwise with the query alone."),
     "model": _("As the server names it."),
     "base_url": _("One of those that the administrator allows; the key is in the server's environment."),
     "query_prefix": _("Some models want one, such as “query: ”."),
@@ -47,11 +55,11 @@ class RetrieverForm(forms.Form):
 
     def __init__(self, *args: Any, haystack: Haystack, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        asked = (self.data if self.is_bound else self.initial).get("retriever", "")
-        self.kind = RETRIEVERS.get(str(asked), RETRIEVERS["bm25"])
+        name = (self.data if self.is_bound else self.initial).get("retriever", "")
+        self.kind = RETRIEVERS.get(str(name), RETRIEVERS["bm25"])
         self.initial["retriever"] = self.kind.name  # type: ignore[attr-defined]
-        for one in fields(self.kind):  # type: ignore[arg-type]
-            self.fields[one.name] = _field(one)
+        for field in fields(self.kind):  # type: ignore[arg-type]
+            self.fields[field.name] = _field(field)
         if isinstance(self.kind, type) and issubclass(self.kind, Served):
             n = self.kind.most_requests(haystack.documents.count(), haystack.subtopics.count())
             self.fields["max_requests"] = _max_requests(n)
@@ -86,19 +94,21 @@ def _max_requests(n: int) -> forms.Field:
     )
 
 
-def _field(one: Field[Any]) -> forms.Field:
+def _field(field: Field[Any]) -> forms.Field:
     common: dict[str, Any] = {
-        "label": LABELS.get(one.name, one.name),
-        "help_text": HELP.get(one.name, ""),
-        "initial": one.default,
+        "label": LABELS.get(field.name, field.name),
+        "help_text": HELP.get(field.name, ""),
+        "initial": field.default,
     }
-    if one.name == "base_url":
+    if field.name == "base_url":
         del common["initial"]
         return forms.ChoiceField(choices=addresses(), **common)
-    if one.type == "bool":
+    if field.name == "words":
+        return forms.ChoiceField(choices=WORDS, **common)
+    if field.type == "bool":
         return forms.BooleanField(required=False, **common)
-    if one.type == "int":
+    if field.type == "int":
         return forms.IntegerField(min_value=-(2**31), max_value=2**31, **common)
-    if one.type == "float":
+    if field.type == "float":
         return forms.FloatField(widget=forms.NumberInput(attrs={"step": "any"}), **common)
-    return forms.CharField(max_length=200, strip=False, required=one.name == "model", **common)
+    return forms.CharField(max_length=200, strip=False, required=field.name == "model", **common)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.corpora.retrieval_words import in_words
 from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking, Subtopic
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.oracle import TOKEN_BUDGET
@@ -31,6 +32,11 @@ class Line:
         """Whether the scores came with a file."""
         return not self.version
 
+    @property
+    def words(self) -> str:
+        """The retriever with the settings that are not the usual ones; its name where it was imported."""
+        return self.retriever if self.is_imported else in_words(self.retriever, self.settings)
+
 
 def quality_lines(
     haystacks: Iterable[Haystack],
@@ -49,28 +55,30 @@ def quality_lines(
     for subtopic, numbers in insights.values_list("subtopic", "gold_documents"):
         golds[subtopic].append(frozenset(numbers))
     rankings = RetrieverRanking.objects.filter(subtopic__haystack__in=chosen)
-    names = {str(one): (one.retriever, one.version) for one in rankings.only("retriever", "version")}
+    names = {
+        str(ranking): (ranking.retriever, ranking.version) for ranking in rankings.only("retriever", "version")
+    }
     haystack_of = dict(Subtopic.objects.filter(haystack__in=chosen).values_list("pk", "haystack"))
-    found: dict[str, list[Retrieved]] = defaultdict(list)
+    by_reference: dict[str, list[Retrieved]] = defaultdict(list)
     for subtopic, by_name in sorted(rankings.by_subtopic().items()):
         for reference, scores in by_name.items():
-            one = retrieved(
+            scored = retrieved(
                 subtopic=subtopic,
                 documents=documents[haystack_of[subtopic]],
                 scores=scores,
                 golds=golds[subtopic],
                 token_budget=token_budget,
             )
-            found[reference].append(one)
+            by_reference[reference].append(scored)
     settings = {
         (name, version): values
         for name, version, values in Retrieval.objects.filter(haystack__in=chosen).values_list(
             "retriever", "version", "settings"
         )
     }
-    oracles = [name for name in found if names[name][0] == ORACLE]
-    measured = qualities(found, resampling=resampling, oracles=oracles)
-    lines = [Line(name, *names[name], settings.get(names[name], {}), measured[name]) for name in found]
+    oracles = [name for name in by_reference if names[name][0] == ORACLE]
+    measured = qualities(by_reference, resampling=resampling, oracles=oracles)
+    lines = [Line(name, *names[name], settings.get(names[name], {}), measured[name]) for name in by_reference]
     return sorted(lines, key=_rank)
 
 

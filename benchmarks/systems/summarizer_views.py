@@ -14,25 +14,25 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import judging, overview, summarizing
+from benchmarks.engine import judging, overview, summarizer_versions, summarizing
 from benchmarks.judging.model_views import edit_model
 from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, Summarizer
 from benchmarks.owning import may_add
 from benchmarks.systems.summarizer_forms import (
+    BUDGET_RULE_NAMES,
+    BULLET_NAMES,
     METHOD_NAMES,
-    RespondForm,
-    SourcesForm,
-    SummarizeForm,
+    SHUFFLE_NAMES,
     SummarizerForm,
-    source_datasets,
 )
+from benchmarks.systems.summarizer_run_forms import RespondForm, SourcesForm, SummarizeForm, source_datasets
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 _edit = partial(
     edit_model,
-    save=summarizing.save_summarizer,
+    save=summarizer_versions.save_summarizer,
     template="benchmarks/summarizer_edit.html",
     then="benchmarks:summarizer-detail",
 )
@@ -65,7 +65,7 @@ def summarizer_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @requires(RUN)
 def summarizer_offline(request: HtmxHttpRequest) -> HttpResponse:
     """Go to the offline baseline as the code of today configures it, which nobody may have run yet."""
-    judge = summarizing.extractive(now=timezone.now())
+    judge = summarizer_versions.extractive(now=timezone.now())
     return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run-haystack")
 
 
@@ -75,7 +75,7 @@ RunForm = SummarizeForm | SourcesForm | RespondForm
 def _form(judge: Judge, data: QueryDict) -> RunForm:
     """The form that was sent, by the field that names what it is about."""
     named: tuple[type[RunForm], ...] = (RespondForm, SourcesForm)
-    kind: type[RunForm] = next((one for one in named if one.key in data), SummarizeForm)
+    kind: type[RunForm] = next((form for form in named if form.key in data), SummarizeForm)
     return kind(data, judge=judge)
 
 
@@ -99,7 +99,7 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     shown, back = form.shown(), reverse("benchmarks:summarizer-detail", args=[judge.uid])
     try:
         drafts = summarizing.drafted(judge=judge, subjects=form.subjects(), shown=shown, now=timezone.now())
-    except summarizing.NotPossible as error:
+    except summarizer_versions.NotPossible as error:
         messages.error(request, str(error))
         return redirect(back)
     return start_run(
@@ -109,7 +109,7 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         subjects=drafts,
         options=form.options(),
         back=back,
-        scope=shown.scope(form.about()),
+        scope=shown.scope(form.about(), judge),
     )
 
 
@@ -124,6 +124,9 @@ def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> Htt
         "may_edit": may_add(request.user, versions),
         "is_model": judge.kind == Judge.Kind.OPENAI,
         "method": METHOD_NAMES.get(judge.config.get("method", ""), _("sentences of the documents, no model")),
+        "bullets": BULLET_NAMES.get(judge.config.get("bullets", "insights")),
+        "budget_rule": BUDGET_RULE_NAMES.get(judge.config.get("budget_rule", "")),
+        "shuffle": SHUFFLE_NAMES.get(judge.config.get("shuffle", "")),
         "runs": shown_runs(judge.runs.select_related("judge")[:20], request.user),
         "versions": [version for version in versions if version.pk != judge.pk],
         "forms": forms,
@@ -140,11 +143,11 @@ def _planned(judge: Judge, form: RunForm) -> dict[str, Any]:
     try:
         drafts = summarizing.planned(judge=judge, subjects=form.subjects(), shown=shown, now=now)
         waiting = judging.missing(judge=judge, task=shown.task, subjects=drafts)
-        found: dict[str, Any] = {"n_texts": len(drafts), "n_waiting": len(waiting)}
+        plan: dict[str, Any] = {"n_texts": len(drafts), "n_waiting": len(waiting)}
         if judge.kind == Judge.Kind.OPENAI:
-            found["estimate"] = overview.estimate(
+            plan["estimate"] = overview.estimate(
                 judge=judge, task=shown.task, subjects=waiting, repeats=1, now=now
             )
     except ValueError as error:
         return {"refused": str(error), "is_planned": True}
-    return {**found, "is_planned": True}
+    return {**plan, "is_planned": True}

@@ -15,6 +15,8 @@ from benchmarks.results.drawings import drawings_of
 from benchmarks.web.charts import Chart
 
 register = template.Library()
+MOST_ROWS = 100
+"""The table of a chart shows so many figures; the file has all."""
 
 
 @register.inclusion_tag("benchmarks/_chart.html", takes_context=True)
@@ -39,15 +41,16 @@ def chart(
         "svg": SafeString(shown.figures.svg) if shown.figures else "",
         "links": links if files else [],
         "rows": _table(chart) if has_table and not table else [],
+        "n_rows": len(chart.figures),
         "table": table,
         "leads": any(point.url for point in chart.figures),
     }
 
 
 def _table(chart: Chart) -> list[list[Any]]:
-    """The cells of its figures; names lead where clicks on the marks do."""
+    """The cells of its first figures; names lead where clicks on the marks do."""
     cells = []
-    for point, row in zip(chart.figures, chart.rows, strict=True):
+    for point, row in zip(chart.figures[:MOST_ROWS], chart.rows, strict=False):
         shown = {name: _cell(value) for name, value in row.items()}
         if point.url:
             shown["series"] = format_html('<a href="{}">{}</a>', point.url, shown["series"])

@@ -8,6 +8,7 @@ from django import forms, template
 from django.http import QueryDict
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 register = template.Library()
 
@@ -16,6 +17,36 @@ register = template.Library()
 def narrows(form: forms.Form) -> bool:
     """Whether a form of filters may leave rows out."""
     return form.is_bound and any(form.cleaned_data.values())
+
+
+@register.filter
+def conditions(form: forms.Form) -> list[tuple[str, str, bool]]:
+    """The label of each choice in a form with what is chosen, and whether that is not the usual.
+
+    The usual are the `defaults` of the form where it has some, else the first option; where several count, none.
+    """
+    defaults = getattr(form, "defaults", {})
+    return [
+        (str(field.label), _words_of(field), _chosen(field) not in ([], [str(defaults.get(field.name) or "")]))
+        for field in form.visible_fields()
+    ]
+
+
+def _chosen(field: forms.BoundField) -> list[str]:
+    """What is chosen; nothing where that is what comes first."""
+    value = field.value()
+    chosen = [str(each) for each in value] if isinstance(value, list | tuple) else [str(value or "")]
+    first = next((str(value) for value, _words in getattr(field.field, "choices", ())), "")
+    return [] if chosen in ([""], [first]) and not isinstance(value, list | tuple) else chosen
+
+
+def _words_of(field: forms.BoundField) -> str:
+    """What a select shows: of what is not chosen its first option, or that all count where several may."""
+    words = {str(value): str(words) for value, words in getattr(field.field, "choices", ())}
+    named = [words[each] for each in _chosen(field) if each in words]
+    return ", ".join(named) or (
+        _("all") if isinstance(field.field, forms.MultipleChoiceField) else next(iter(words.values()), "")
+    )
 
 
 @register.simple_tag

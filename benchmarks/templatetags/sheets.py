@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.db.models import Model
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.html import conditional_escape, escape, format_html
@@ -15,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.results import writing
 from benchmarks.results.drawings import drawings_of
+from benchmarks.results.judged import Judged, licence_notes, votes
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -38,8 +40,10 @@ from benchmarks.templatetags.charts import chart
 from benchmarks.web.lists import Column, MemoryTable
 
 register = template.Library()
-MOST_ROWS, MOST_COLUMNS = 40, 16
-"""What a table shows before one asks for all of its rows; wider ones are cut, and whole in their file."""
+ROWS_OF_A_PAGE, LEAST_ROWS, MOST_ROWS = 60, 10, 40
+"""Long tables of a page share so many rows; how many one of them shows before one asks for all of its rows."""
+MOST_COLUMNS = 16
+"""Wider tables are cut, and whole in their file."""
 PLACES = {1: ("strong", "is-best", gettext_lazy("best")), 2: ("span", "is-second", gettext_lazy("second"))}
 """How the best and the second of what is compared stand out: element, class, and what is said of it."""
 WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
@@ -74,24 +78,23 @@ def figure(
         few = format_html(' <span class="badge warn" title="{}">{}</span>', _("too few to interpret"), _("few"))
     title = f"{stat.method}; n = {stat.n_items}"
     if stat.low is None or stat.high is None:
-        title, between, marks = f"{title}; {stat.interval_reason}", "", ""
+        title, between = f"{title}; {stat.interval_reason}", ""
     else:
         low, high = (writing.number(end, unit, is_signed=is_signed) for end in (stat.low, stat.high))
-        between = f' <span class="interval">{low} – {high}</span>'
-        marks = _marks(stat) if badge else ""
+        between = f' <span class="interval">{low} – {high}{_marks(stat) if badge else ""}</span>'
     # Numbers hold no markup; to format each of a thousand figures as HTML takes half the time of a page.
     value = writing.number(stat.value, unit, is_signed=is_signed)
-    return SafeString(f'<span title="{escape(title)}">{value}</span>{few}{between}{marks}')
+    return SafeString(f'<span title="{escape(title)}">{value}</span>{few}{between}')
 
 
 def _marks(stat: Stat) -> SafeString:
-    """What one has to know of an interval: that it is about these people only, or over few clusters."""
+    """What one has to know of an interval: that it is about these people only, over few clusters, or less sure."""
     these = few = SafeString("")
     if stat.only_these is not None:
         words = _("The interval is about these people only, not about people like them.")
         these = format_html(' <small class="muted" title="{}">{}</small>', words, _("these %d") % stat.only_these)
-    if stat.has_few_clusters:
-        words = _("5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100.")
+    if stat.has_few_clusters or stat.caution:
+        words = stat.caution or _("5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100.")
         few = format_html('<small class="muted" title="{}">†</small>', words)
     return few + these
 
@@ -99,15 +102,26 @@ def _marks(stat: Stat) -> SafeString:
 @register.simple_tag(takes_context=True)
 def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
     """Parts of a sheet, one after the other; the drawings of all its charts are looked up together."""
-    charts = [] if "drawings" in context else Sheet(parts).charts
-    more = {"drawings": drawings_of(charts, now=timezone.now())} if charts else {}
+    more: dict[str, Any] = {}
+    if "most_rows" not in context:  # not within a section
+        sheet = Sheet(parts)
+        drawings = drawings_of(sheet.charts, now=timezone.now()) if sheet.charts else {}
+        more = {"most_rows": most_rows(sheet.tables), "drawings": drawings}
     with context.push(**more):
         return SafeString("".join(_part(context, part) for part in parts))
 
 
+def most_rows(tables: Sequence[Table]) -> int:
+    """How many rows each table of a page shows at first: the more long tables there are, the fewer."""
+    n_long = sum(
+        len(table.rows) > LEAST_ROWS and not table.is_folded and not table.is_never_cut for table in tables
+    )
+    return min(MOST_ROWS, max(LEAST_ROWS, ROWS_OF_A_PAGE // max(1, n_long)))
+
+
 def _part(context: Any, part: Any) -> str:
     if isinstance(part, Table):
-        name, more = "results/_table.html", _table_context(part, context["request"].GET)
+        name, more = "results/_table.html", _table_context(part, context["request"].GET, most=context["most_rows"])
     elif isinstance(part, Drawing):
         name = "benchmarks/_chart.html"
         more = chart(context, part.chart, context.get("files_url", ""), table=part.table)
@@ -122,31 +136,35 @@ def _part(context: Any, part: Any) -> str:
     return drawn
 
 
-def _table_context(table: Table, query: Any) -> dict[str, Any]:
-    """The rows as an address sorts, filters and unfolds them."""
+def _table_context(table: Table, query: Any, *, most: int) -> dict[str, Any]:
+    """The rows as an address sorts, filters and unfolds them, and no more than `most` before that."""
     shown = sorted_table(table, query)
     pinned = [row for row in table.rows if row.is_pinned]
     rows = _together(table, shown.data)
-    shows_all = table.is_never_cut or bool(query.get(f"{table.key}-all")) or len(rows) <= MOST_ROWS
+    shows_all = table.is_never_cut or bool(query.get(f"{table.key}-all")) or len(rows) <= most
     all_query = query.copy()
     all_query[f"{table.key}-all"] = "1"
     extra = f"{table.key}-{EXTRA}"
     has_extra = bool(query.get(extra))
-    measures = [one for one in table.measures if has_extra or not one.is_extra]
-    leading = [one for one in measures if one.is_leading]
-    others = [one for one in measures if not one.is_leading][:MOST_COLUMNS]
-    heads = [*(one.key for one in leading), *(name.key for name in table.names), *(one.key for one in others)]
+    measures = [measure for measure in table.measures if has_extra or not measure.is_extra]
+    leading = [measure for measure in measures if measure.is_leading]
+    others = [measure for measure in measures if not measure.is_leading][:MOST_COLUMNS]
+    heads = [
+        *(measure.key for measure in leading),
+        *(name.key for name in table.names),
+        *(measure.key for measure in others),
+    ]
     switches = list(table.switches)
-    if any(one.is_extra for one in table.measures):
+    if any(measure.is_extra for measure in table.measures):
         switches.append(Switch(extra, _("all columns")))
     return {
         "table": table,
         "shown": shown,
-        "groups": _groups([*pinned, *(rows if shows_all else rows[:MOST_ROWS])]),
+        "groups": _groups([*pinned, *(rows if shows_all else rows[:most])]),
         "leading": leading,
         "measures": others,
         "heads": [shown.columns[_column_key(key)] for key in heads],
-        "switches": [_turned(query, one) for one in switches],
+        "switches": [_turned(query, switch) for switch in switches],
         "n_rows": len(rows),
         "n_columns": len(measures),
         "width": len(table.names) + min(len(measures), MOST_COLUMNS),
@@ -166,10 +184,10 @@ def _together(table: Table, rows: Sequence[SheetRow]) -> list[SheetRow]:
 
 def _groups(rows: Sequence[SheetRow]) -> list[tuple[Text, list[SheetRow]]]:
     """Rows under the titles of their groups, in the order in which these come."""
-    found: dict[str, tuple[Text, list[SheetRow]]] = {}
+    groups: dict[str, tuple[Text, list[SheetRow]]] = {}
     for row in rows:
-        found.setdefault(str(row.group), (row.group, []))[1].append(row)
-    return list(found.values())
+        groups.setdefault(str(row.group), (row.group, []))[1].append(row)
+    return list(groups.values())
 
 
 def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
@@ -184,7 +202,7 @@ def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
 def sorted_table(table: Table, query: QueryDict) -> MemoryTable:
     """The rows that are not pinned as an address sorts, filters and searches them."""
     columns = {_column_key(name.key): _name_column(name, at, table.find) for at, name in enumerate(table.names)}
-    columns |= {_column_key(one.key): _figure_column(one) for one in table.measures}
+    columns |= {_column_key(measure.key): _figure_column(measure) for measure in table.measures}
     default = _column_key(table.default)
     order = None
     if column := columns.get(default):
@@ -217,7 +235,9 @@ def _figure_column(measure: Measure) -> Column:
 def sheet_cells(row: SheetRow, measures: Sequence[Measure], *, is_square: bool = False) -> SafeString:
     """The cells of a row under these measures; where the row has the name of one it is marked, if `is_square`."""
     same = row.names[0]
-    return SafeString("".join(_cell(row, one, is_same=is_square and one.title == same) for one in measures))
+    return SafeString(
+        "".join(_cell(row, measure, is_same=is_square and measure.title == same) for measure in measures)
+    )
 
 
 def _cell(row: SheetRow, measure: Measure, *, is_same: bool) -> str:
@@ -255,6 +275,19 @@ def _value(cell: Cell, measure: Measure) -> SafeString:
 def card_value(card: Card) -> SafeString:
     """A headline figure with its interval, or its own words."""
     return _value(Cell(card.stat, text=card.text), Measure(card.key, card.title, card.unit))
+
+
+@register.inclusion_tag("results/_judged.html", takes_context=True)
+def judged_by(context: Any, by: Judged | Model) -> dict[str, Any]:
+    """Whether judges may stand in for people: those behind figures, or one."""
+    notes = licence_notes(by if isinstance(by, Judged) else Judged((by.pk,)), reader=context["request"].user)
+    return {"licence_notes": notes, "n_held": sum(note.holds for note in notes)}
+
+
+@register.simple_tag(takes_context=True)
+def jury_votes(context: Any, jury: Model) -> str:
+    """As how many independent judges a jury counts."""
+    return votes(jury, reader=context["request"].user)
 
 
 @register.simple_tag

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import orjson
+
 from benchmarks.web import chart_lines, chart_marks
 from benchmarks.web.chart_marks import Plan
 from benchmarks.web.chart_points import clean
@@ -191,6 +193,11 @@ def pdf(chart: Chart, spec: Spec) -> bytes:
     return bytes(vl_convert.vegalite_to_pdf(for_file(chart, spec)))
 
 
+def spec_file(chart: Chart, spec: Spec) -> bytes:
+    """The spec as a file."""
+    return orjson.dumps(for_file(chart, spec), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
 def for_file(chart: Chart, spec: Spec) -> dict[str, Any]:
     """The spec with title, subtitle and colours, without links into the site: it opens in any notebook."""
     letters = int(min(WIDE, max(NARROW, spec["usermeta"]["width"] / LETTER_WIDTH)))
@@ -214,7 +221,7 @@ def _simplify(element: ET.Element, name: str) -> None:
     for key in [key for key in element.attrib if key in {"class", "role"} or key.startswith("aria-")]:
         del element.attrib[key]
     if address.startswith("/"):
-        said = next((one.get("aria-label", "") for one in element if one.get("aria-label")), "")
+        said = next((node.get("aria-label", "") for node in element if node.get("aria-label")), "")
         element.attrib |= {"href": address, "aria-label": said}
     for key in ("id", "clip-path"):
         if key in element.attrib:
@@ -225,8 +232,8 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
-        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
-    return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
+        return {_cleaned(key): _cleaned(element) for key, element in value.items()}
+    return [_cleaned(element) for element in value] if isinstance(value, list | tuple) else value
 
 
 LINKS = {"href", "url"}
@@ -239,5 +246,5 @@ def _light(value: Any) -> Any:
         match = COLOUR_NAME.fullmatch(value)
         return LIGHT.get(match[1], value) if match else value
     if isinstance(value, Mapping):
-        return {key: _light(one) for key, one in value.items() if key not in LINKS}
-    return [_light(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _light(part) for key, part in value.items() if key not in LINKS}
+    return [_light(element) for element in value] if isinstance(value, list | tuple) else value

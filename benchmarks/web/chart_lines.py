@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.web.chart_marks import FIGURES, LINE_HEIGHT, Plan, colours_of, scale_of, tips_of
+from benchmarks.web.chart_marks import FIGURES, LINE_HEIGHT, Plan, colours_of, places_of, scale_of, tips_of
 from benchmarks.web.chart_points import Kind, Point, Words, row_of, wrapped
 from benchmarks.web.charts import Chart, Lines
 
-END_LETTERS, PLACE_LETTERS = 26, 16
-"""Letters of a line of a name at the end of a line, and under an axis."""
+END_LETTERS = 26
+"""Letters of a line of a name at the end of a line."""
 BREAK = "split(datum.value, '\\n')"
 HOVER, DOT_OPACITY = 0.001, 0.8
 """The opacity of points that only the mouse finds, and of others: a cloud shows where it is dense."""
@@ -33,7 +32,8 @@ def lines(chart: Chart, layout: Lines) -> Plan:
     data, named = {FIGURES: [*rows, *ends_of]}, alt.NamedData(FIGURES)
     panels = list(dict.fromkeys(point.panel for point in points if point.panel))
     x_title = None if panels else words.x or None
-    x = alt.X("x:Q", title=x_title, axis=_places(layout.x_values, layout.x_names), scale=scale_of(layout.x_domain))
+    axis = places_of(layout.x_values, layout.x_names)
+    x = alt.X("x:Q", title=x_title, axis=axis, scale=scale_of(layout.x_domain))
     y = alt.Y("value:Q", title=words.value or None, axis=alt.Axis(tickCount=5), scale=scale_of(layout.domain))
     base = alt.Chart().encode(x=x, y=y, color=colours_of(rows, layout.colours), detail="series:N")
     marks = _line_marks(words, points, base, layout)
@@ -46,19 +46,6 @@ def lines(chart: Chart, layout: Lines) -> Plan:
     gap = PANEL_GAP if layout.ends == "figure" else GAP_FOR_NAMES
     grid = layered.facet(facet=facet, columns=beside, data=named, spacing={"column": gap, "row": 36})
     return Plan(grid.resolve_axis(x="independent"), data, width=beside * (width + gap))
-
-
-def _places(values: Sequence[float], names: Sequence[str]) -> Any:
-    """An axis with ticks at these values, which may have names."""
-    import altair as alt
-
-    axis: dict[str, Any] = {"grid": False, "tickCount": 6}
-    if values:
-        axis["values"] = list(values)
-    if names:
-        shown = {f"{value:g}": wrapped(name, PLACE_LETTERS) for value, name in zip(values, names, strict=True)}
-        axis["labelExpr"] = f"split({json.dumps(shown)}[datum.value], '\\n')"
-    return alt.Axis(**axis)
 
 
 def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines) -> list[Any]:
@@ -88,8 +75,10 @@ def _line_marks(words: Words, points: Sequence[Point], base: Any, layout: Lines)
         bars = of(Kind.MAIN, Kind.DOT).transform_filter("isValid(datum.low)")
         layers.append(bars.mark_rule(opacity=0.55, strokeWidth=1.5, aria=False).encode(**ends))
     if Kind.THIN in kinds:
-        thin = of(Kind.THIN).mark_line(opacity=0.35, strokeWidth=1, aria=False)
-        layers.append(thin.encode(tooltip=alt.Tooltip("series:N", title="title"), **leads))
+        # What leads somewhere needs a name for those who do not see it.
+        thin = of(Kind.THIN).mark_line(opacity=0.35, strokeWidth=1, aria=bool(leads))
+        said = {"description": alt.Description("series:N")} if leads else {}
+        layers.append(thin.encode(tooltip=alt.Tooltip("series:N", title="title"), **said, **leads))
     if Kind.DASHED in kinds:
         layers.append(of(Kind.DASHED).mark_line(strokeDash=[5, 3], strokeWidth=1.5, aria=False))
     if Kind.ACROSS in kinds:
@@ -121,9 +110,9 @@ def _end_labels(words: Words, points: Sequence[Point], layout: Lines) -> list[di
             last[key] = point
     rows = []
     for panel in dict.fromkeys(panel for panel, _series in last):
-        of_panel = [one for (where, _name), one in last.items() if where == panel]
-        inside = [one for one in of_panel if layout.ends == "figure" and one.kind is Kind.ACROSS]
-        rows += _spread(words, [one for one in of_panel if one not in inside], layout)
+        of_panel = [point for (where, _name), point in last.items() if where == panel]
+        inside = [point for point in of_panel if layout.ends == "figure" and point.kind is Kind.ACROSS]
+        rows += _spread(words, [point for point in of_panel if point not in inside], layout)
         rows += [{**row, "kind": "across-name", "x": layout.x_domain[0]} for row in _spread(words, inside, layout)]
     return rows
 
@@ -134,7 +123,7 @@ def _spread(words: Words, points: Sequence[Point], layout: Lines) -> list[dict[s
     pixels = layout.size[1] / ((domain[1] - domain[0]) or 1)
     placed: list[tuple[float, float]] = []
     rows = []
-    for point in sorted(points, key=lambda one: -math.inf if one.value is None else -one.value):
+    for point in sorted(points, key=lambda point: -math.inf if point.value is None else -point.value):
         x = x_domain[1] if point.kind is Kind.ACROSS or point.x is None else float(point.x)
         is_figure = layout.ends == "figure" and point.kind is Kind.MAIN and point.value is not None
         label = f"{point.value:.0f}" if is_figure else wrapped(point.series, END_LETTERS)

@@ -5,6 +5,7 @@ Each takes a chart and its layout, and plans its spec. What is undefined is said
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ SMALL_WIDTH = 250
 FIGURES, PEOPLE, MARKS = "figures", "people", "marks"
 """Names of the data of a spec."""
 LINE_HEIGHT, DODGE = 15, 14
+PLACE_LETTERS = 16
+"""Letters of a line of a name under an axis."""
 RING = 2
 LEGEND_WIDTH, TICK_WIDTH = 180, 40
 NARROW = 360
@@ -181,18 +184,17 @@ def bars(chart: Chart, layout: Bars) -> Plan:
     import altair as alt
 
     words, points = chart.words, chart.points
-    most = max((point.value or 0 for point in points), default=0) or 1
-    y = alt.Y("value:Q", title=words.value, axis=alt.Axis(tickCount=5), scale=alt.Scale(domain=[0, most]))
-    x = alt.X("x:Q", title=words.x, axis=alt.Axis(grid=False), scale=scale_of(layout.domain))
-    rows = [{**row_of(words, one), "to": float(one.x or 0) + layout.width_of_bar, "zero": 0} for one in points]
-    tips = tips_of(words, points)
-    columns = alt.Chart(alt.NamedData(FIGURES)).mark_rect(color=colour_of(0), opacity=0.75, stroke=SURFACE)
-    layers = [
-        columns.encode(
-            x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2("zero:Q"), description=alt.Description("text:N"), tooltip=tips
-        )
-    ]
-    data = {FIGURES: rows, MARKS: [row_of(words, one) for one in layout.marks]}
+    rows = _stacked(words, points, layout.width_of_bar)
+    most = max((row["top"] for row in rows), default=0) or 1
+    y = alt.Y("top:Q", title=words.value, axis=alt.Axis(tickCount=5), scale=alt.Scale(domain=[0, most]))
+    axis = places_of(layout.x_values, layout.x_names) if layout.x_names else alt.Axis(grid=False)
+    x = alt.X("x:Q", title=words.x, axis=axis, scale=scale_of(layout.domain))
+    colour = colours_of(rows, layout.colours, has_legend=True) if layout.colours else alt.value(colour_of(0))
+    leads = {"href": alt.Href("url:N")} if any(point.url for point in points) else {}
+    columns = alt.Chart(alt.NamedData(FIGURES)).mark_rect(opacity=0.75, stroke=SURFACE)
+    columns = columns.encode(color=colour, description=alt.Description("text:N"), tooltip=tips_of(words, points))
+    layers = [columns.encode(x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2("base:Q"), **leads)]
+    data = {FIGURES: rows, MARKS: [row_of(words, mark) for mark in layout.marks]}
     base = alt.Chart(alt.NamedData(MARKS)).encode(x=x)
     layers.append(
         base.mark_rule(color=HUMAN, strokeDash=[4, 3], strokeWidth=1.25).encode(
@@ -206,6 +208,31 @@ def bars(chart: Chart, layout: Bars) -> Plan:
     )
     drawing = alt.layer(*layers).properties(width=SIZE[0], height=240)
     return Plan(drawing, data, width=SIZE[0] + 80)
+
+
+def _stacked(words: Words, points: Sequence[Point], width: float) -> list[dict[str, Any]]:
+    """Rows of bars with where they end to the right, and from where to where they go up."""
+    reached: dict[float, float] = {}
+    rows = []
+    for point in points:
+        x, value = float(point.x or 0), point.value or 0
+        base = reached.get(x, 0)
+        reached[x] = base + value
+        rows.append({**row_of(words, point), "to": x + width, "base": base, "top": base + value})
+    return rows
+
+
+def places_of(values: Sequence[float], names: Sequence[str]) -> Any:
+    """An axis with ticks at these values, which may have names."""
+    import altair as alt
+
+    axis: dict[str, Any] = {"grid": False, "tickCount": 6}
+    if values:
+        axis["values"] = list(values)
+    if names:
+        shown = {f"{value:g}": wrapped(name, PLACE_LETTERS) for value, name in zip(values, names, strict=True)}
+        axis["labelExpr"] = f"split({json.dumps(shown)}[datum.value], '\\n')"
+    return alt.Axis(**axis)
 
 
 def scale_of(domain: Sequence[float]) -> Any:

@@ -95,20 +95,20 @@ def wrapped(name: str, letters: int = NAME_LETTERS) -> str:
 def row_of(words: Words, point: Point) -> dict[str, Any]:
     """A point as the spec has it, with what its tooltip says."""
     left_out = {"kind", *(() if point.is_marked else ("is_marked",))}
-    found = {
+    row = {
         name: value for name, value in asdict(point).items() if value not in {None, ""} and name not in left_out
     }
     between = _between(point, words)
-    found |= {"value": point.value, "group": point.group or point.series, "figure": number(point.value, words)}
-    found |= {"place": place_of(point), "between": between, "text": in_words(words, point)}
+    row |= {"value": point.value, "group": point.group or point.series, "figure": number(point.value, words)}
+    row |= {"place": place_of(point), "between": between, "text": in_words(words, point)}
     if point.reason:
-        found["reason"] = wrapped(point.reason, 2 * NAME_LETTERS)
-    return found
+        row["reason"] = wrapped(point.reason, 2 * NAME_LETTERS)
+    return row
 
 
 def in_words(words: Words, point: Point) -> str:
     """A figure with its interval and n as text, or why there is none."""
-    name = " · ".join(dict.fromkeys(one for one in (point.panel, point.series, point.group) if one))
+    name = " · ".join(dict.fromkeys(part for part in (point.panel, point.series, point.group) if part))
     where = "" if point.x is None else f"{words.x} {place_of(point)}".lstrip()
     between = f" ({_between(point, words)})" if point.low is not None else ""
     figure = point.reason if point.value is None else f"{number(point.value, words)}{between}"

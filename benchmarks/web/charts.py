@@ -46,11 +46,18 @@ class Dots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """Bars of equal width that begin at the x of each point, and upright rules with names at `marks`."""
+    """Bars of equal width that begin at the x of each point, and upright rules with names at `marks`.
+
+    Points at the same x stand on one another, with `colours` and a legend by series. `x_names` stand at the
+    `x_values`.
+    """
 
     width_of_bar: float
     domain: Domain
     marks: Sequence[Point] = ()
+    colours: Colours = ()
+    x_values: tuple[float, ...] = ()
+    x_names: tuple[str, ...] = ()
     layout: Literal["bars"] = "bars"
 
 

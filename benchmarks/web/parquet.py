@@ -101,7 +101,7 @@ def _kind(value: Any) -> str:
     if isinstance(value, float | Decimal):
         return REAL
     if isinstance(value, list | tuple):
-        return WHOLES if all(type(one) is int for one in value) else TEXTS
+        return WHOLES if all(type(element) is int for element in value) else TEXTS
     return TEXT
 
 

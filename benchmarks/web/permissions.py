@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from benchmarks import audit
+from benchmarks import audit, sight
 from benchmarks.owning import may_change
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -45,6 +45,8 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
                 raise PermissionDenied
             if "%00" in request.META.get("QUERY_STRING", ""):
                 raise BadRequest("NUL in the address")  # no form sends it, and PostgreSQL holds no such text
+            if permission != WORK:
+                sight.begin(request.user)
             response = view(request, *args, **kwargs)
             _note_download(request, response)
             return response
@@ -56,6 +58,8 @@ def requires(permission: str, *, json: bool = False) -> Callable[[View], View]:
 
 
 LOGGED_IN = "logged-in"
+WORK = "annotation.do_work"
+"""Whoever has it sees the tasks that they were given, whatever research group the texts belong to."""
 
 
 def refuse_others(user: Any, row: Model, *, words: str | Promise) -> None:

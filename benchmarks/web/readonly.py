@@ -102,5 +102,9 @@ def _related(field: models.Field[Any, Any]) -> list[str]:
     if not isinstance(field, models.ForeignKey):
         return []
     behind = field.related_model._meta.concrete_fields
-    deeper = [f"{field.name}__{one.name}" for one in behind if isinstance(one, models.ForeignKey) and not one.null]
+    deeper = [
+        f"{field.name}__{column.name}"
+        for column in behind
+        if isinstance(column, models.ForeignKey) and not column.null
+    ]
     return [field.name, *deeper]

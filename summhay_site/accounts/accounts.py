@@ -16,6 +16,7 @@ from django.db.models import F, Q
 
 from annotation.models import Annotator
 from benchmarks.audit import record
+from benchmarks.grouping import join
 from summhay_site.accounts.models import User
 from summhay_site.accounts.roles import ADMIN, ANNOTATOR, BY_RANK
 
@@ -58,8 +59,10 @@ class NewAccount:
     language: str = ""
 
 
-def create_accounts(*, actor: User | None, rows: Sequence[NewAccount], role: str, now: datetime) -> list[User]:
-    """Make accounts without a password, all or none.
+def create_accounts(
+    *, actor: User | None, rows: Sequence[NewAccount], role: str, now: datetime, group_id: int | None = None
+) -> list[User]:
+    """Make accounts without a password, all or none, as members of a research group if one is given.
 
     `actor` is None for commands. Raises `NotAllowed` where the actor may not give this role and
     `UsernameTaken` where a name exists, in whatever case.
@@ -68,14 +71,18 @@ def create_accounts(*, actor: User | None, rows: Sequence[NewAccount], role: str
         raise NotAllowed
     try:
         with transaction.atomic():
-            return _create(actor=actor, rows=rows, role=role, now=now)
+            users = _create(actor=actor, rows=rows, role=role, now=now)
+            join(group_id=group_id, people=users)
+            return users
     except IntegrityError as error:  # somebody else took a name between the check and the insert
         raise UsernameTaken(_taken(rows)) from error
 
 
-def create_account(*, actor: User | None, row: NewAccount, role: str, now: datetime) -> User:
+def create_account(
+    *, actor: User | None, row: NewAccount, role: str, now: datetime, group_id: int | None = None
+) -> User:
     """Make one account; see `create_accounts`."""
-    return create_accounts(actor=actor, rows=[row], role=role, now=now)[0]
+    return create_accounts(actor=actor, rows=[row], role=role, now=now, group_id=group_id)[0]
 
 
 def may_create(actor: User, *, role: str) -> bool:

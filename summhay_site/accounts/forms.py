@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator
+from benchmarks.web.groups import GroupedForm
 from summhay_site.accounts import people_csv
 from summhay_site.accounts.accounts import NewAccount, may_create
 from summhay_site.accounts.models import User, known_time_zones
@@ -27,8 +28,10 @@ def time_zone_choices(current: str) -> list[tuple[str, Any]]:
         area, slash, place = name.partition("/")
         if slash and area not in LEGACY_AREAS:
             areas.setdefault(area, []).append((name, place.replace("_", " ")))
-    own = [] if current == "UTC" or any(current == n for rows in areas.values() for n, _p in rows) else [current]
-    return [("UTC", "UTC"), *((name, name) for name in own), *areas.items()]
+    unlisted = (
+        [] if current == "UTC" or any(current == n for rows in areas.values() for n, _p in rows) else [current]
+    )
+    return [("UTC", "UTC"), *((name, name) for name in unlisted), *areas.items()]
 
 
 class LoginForm(AuthenticationForm):
@@ -62,7 +65,7 @@ class PasswordSetForm(SetPasswordForm):  # type: ignore[type-arg]
         return str(self.cleaned_data["email"]) if "email" in self.data else user.email
 
 
-class AccountForm(forms.Form):
+class AccountForm(GroupedForm):
     """One new account; only the roles that the actor may give."""
 
     username = UsernameField(
@@ -87,6 +90,8 @@ class AccountForm(forms.Form):
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].widget.attrs.update(autocomplete="off", autofocus=False)
+        if "group" in self.fields:
+            self.fields["group"].help_text = _("Its researchers see this person; of the whole site, all do.")
         choices = [choice for choice in ROLES if may_create(actor, role=choice[0])]
         self.fields["role"].choices = choices  # type: ignore[attr-defined]
         if len(choices) == 1:

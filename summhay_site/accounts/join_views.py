@@ -18,6 +18,7 @@ from annotation.recruitment import joining
 from annotation.recruitment.ids import WORD, has_form, panel_id_in
 from annotation.recruitment.links import references_in
 from annotation.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
+from annotation.studies import consent
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public
 from summhay_site.accounts.logins import client_ip
@@ -105,7 +106,9 @@ def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpRespon
         return _enter(request, visit.user) if is_sent else _show(request, visit.link, "again")
     try:
         if is_sent:
-            return _enter(request, visit.enter(now))
+            user = visit.enter(now)
+            has_consented = consent.is_given(Annotator.objects.get(user=user))
+            return _enter(request, user, to="annotation:work" if has_consented else "annotation:consent")
         visit.check(now)
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
@@ -154,10 +157,10 @@ def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: U
     return ""
 
 
-def _enter(request: HttpRequest, user: User) -> HttpResponse:
+def _enter(request: HttpRequest, user: User, *, to: str = "annotation:work") -> HttpResponse:
     login(request, user, backend=BACKEND)
     request.session.set_expiry(int(AGE.total_seconds()))
-    response = redirect("annotation:work")
+    response = redirect(to)
     give_cookie(response, user)
     return response
 

@@ -64,11 +64,19 @@ class User(AbstractUser):
         help_text="Came by a recruitment link: logs in by a cookie of one browser and never has a password.",
     )
 
+    subject = models.CharField(
+        max_length=500,
+        blank=True,
+        editable=False,
+        help_text="What the institution that the person logs in through calls them: its address and a name.",
+    )
+
     objects: ClassVar[AccountManager] = AccountManager()
 
     class Meta:
         ordering = ["username"]
         constraints = [
+            models.UniqueConstraint("subject", condition=~models.Q(subject=""), name="user_subject_unique"),
             models.UniqueConstraint(Lower("username"), name="user_username_unique_in_any_case"),
         ]
 

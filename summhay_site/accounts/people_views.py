@@ -17,6 +17,7 @@ from django_filters import ChoiceFilter, FilterSet
 
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.downloads import csv_download
+from benchmarks.web.groups import GroupedForm
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -81,7 +82,13 @@ def person_new(request: HtmxHttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         now = timezone.now()
         try:
-            user = create_account(actor=actor(request), row=form.row(), role=form.cleaned_data["role"], now=now)
+            user = create_account(
+                actor=actor(request),
+                row=form.row(),
+                role=form.cleaned_data["role"],
+                now=now,
+                group_id=form.chosen_group_id,
+            )
         except UsernameTaken:
             form.add_error("username", _("This user name exists already; choose another."))
         else:
@@ -113,6 +120,7 @@ def _preview(request: HtmxHttpRequest, text: str) -> HttpResponse:
     errors = parsed.errors or people_csv.taken_errors(parsed, User.objects.taken(r.username for r in parsed.rows))
     context = {
         "form": PeopleFileForm(),
+        "group_form": GroupedForm(request.POST if "text" in request.POST else None),
         "parsed": parsed,
         "errors": errors,
         "text": text,
@@ -123,11 +131,12 @@ def _preview(request: HtmxHttpRequest, text: str) -> HttpResponse:
 
 def _confirmed(request: HtmxHttpRequest, text: str) -> HttpResponse:
     parsed = people_csv.parse(text)
-    if parsed.errors or not parsed.rows:
+    group_form = GroupedForm(request.POST)
+    if parsed.errors or not parsed.rows or not group_form.is_valid():
         return _preview(request, text)
-    now = timezone.now()
+    now, group_id = timezone.now(), group_form.chosen_group_id
     try:
-        users = create_accounts(actor=actor(request), rows=parsed.rows, role=ANNOTATOR, now=now)
+        users = create_accounts(actor=actor(request), rows=parsed.rows, role=ANNOTATOR, now=now, group_id=group_id)
     except UsernameTaken:
         return _preview(request, text)
     base_url = request.build_absolute_uri("/")

@@ -52,6 +52,7 @@ def _show(
     context: dict[str, Any] = {
         "person": shown,
         "annotator": annotator,
+        "groups": list(shown.research_groups.all()),
         "may_link": may_make_link(actor(request), user=shown),
         "mail_is_set": settings.EMAIL_IS_SET,
         "details_form": details or DetailsForm(initial={"name": shown.name, "email": shown.email}),

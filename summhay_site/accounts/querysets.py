@@ -9,6 +9,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
+from annotation.models import Annotator
+from benchmarks import sight
 from summhay_site.accounts import roles
 
 
@@ -20,12 +22,23 @@ class UserQuerySet(models.QuerySet[Any]):
         return self.prefetch_related("groups")
 
     def visible_to(self, user: Any) -> UserQuerySet:
-        """Admins see everybody; whoever may see annotators sees them; others nobody."""
+        """Admins see everybody, whoever may see annotators those of their groups and studies, others nobody."""
         if user.has_perm("summhay_site.view_user"):
             return self
-        if user.has_perm("annotation.view_annotator"):
-            return self.of_role(roles.ANNOTATOR)
-        return self.none()
+        if not user.has_perm("annotation.view_annotator"):
+            return self.none()
+        rows = self.of_role(roles.ANNOTATOR)
+        if sight.of(user) is sight.WHOLE_SITE:
+            return rows
+        return rows.filter(pk__in=Annotator.objects.visible_to(user).order_by().values("user"))
+
+    def colleagues_of(self, user: Any) -> UserQuerySet:
+        """Those who share a research group with somebody or are in none; everybody for admins."""
+        seen = sight.of(user)
+        if seen is None:
+            return self
+        in_none = Q(research_groups=None)
+        return self.filter(in_none | Q(research_groups__in=seen.groups)).distinct()
 
     def of_role(self, role: str) -> UserQuerySet:
         """Accounts whose highest role is this one."""
@@ -57,9 +70,9 @@ class UserQuerySet(models.QuerySet[Any]):
     def taken(self, usernames: Iterable[str]) -> set[str]:
         """The lower-cased user names among these that exist already, whatever their case."""
         wanted = sorted({name.lower() for name in usernames})
-        found: set[str] = set()
+        taken_names: set[str] = set()
         rows = self.annotate(lower_username=Lower("username"))
         for start in range(0, len(wanted), 500):  # SQLite limits the number of parameters
             chunk = wanted[start : start + 500]
-            found.update(rows.filter(lower_username__in=chunk).values_list("lower_username", flat=True))
-        return found
+            taken_names.update(rows.filter(lower_username__in=chunk).values_list("lower_username", flat=True))
+        return taken_names

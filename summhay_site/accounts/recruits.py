@@ -39,7 +39,9 @@ def recruit(
     `digest` is that of the network address, where the link counts them; raises what `join` raises.
     """
     name = f"participant-{secrets.token_hex(4)}"
-    user = create_account(actor=None, row=NewAccount(name, ""), role=ANNOTATOR, now=now)
+    user = create_account(
+        actor=None, row=NewAccount(name, ""), role=ANNOTATOR, now=now, group_id=link.study.group_id
+    )
     user.is_recruited, user.language = True, language
     user.save(update_fields=["is_recruited", "language"])
     annotator = Annotator.objects.get(user=user)

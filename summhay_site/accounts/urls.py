@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.urls import path
 
-from summhay_site.accounts import join_views, people_views, person_views, views
+from summhay_site.accounts import group_views, join_views, people_views, person_views, views
 
 urlpatterns = [
     path("login/", views.login, name="login"),
@@ -18,6 +19,9 @@ urlpatterns = [
     path("people/new/", people_views.person_new, name="person-new"),
     path("people/import/", people_views.people_import, name="people-import"),
     path("people/links.csv", people_views.people_links, name="people-links"),
+    path("people/groups/", group_views.group_list, name="groups"),
+    path("people/groups/<uuid:uid>/", group_views.group, name="group"),
+    path("people/groups/<uuid:uid>/archive/", group_views.group_archive, name="group-archive"),
     path("people/<uuid:uid>/", person_views.person, name="person"),
     path("people/<uuid:uid>/details/", person_views.person_details, name="person-details"),
     path("people/<uuid:uid>/role/", person_views.person_role, name="person-role"),
@@ -25,3 +29,11 @@ urlpatterns = [
     path("people/<uuid:uid>/link/", person_views.person_link, name="person-link"),
     path("people/<uuid:uid>/accommodation/", person_views.person_accommodation, name="person-accommodation"),
 ]
+
+if settings.OIDC_ISSUER:  # the library is an extra
+    from summhay_site.accounts.institution import from_institution, to_institution
+
+    urlpatterns += [
+        path("login/institution/", to_institution, name="to-institution"),
+        path("login/institution/back/", from_institution, name="from-institution"),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -46,6 +47,8 @@ class _SendsAgain:
     A script that sends the form gets the address to go on to in a header; a redirect it would follow itself.
     """
 
+    http_method_names: Sequence[str] = ("get", "head", "post", "options")  # Django takes PUT for POST in forms
+
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Raises `Busy`, which is answered by `summhay_site.serving.middleware`."""
         answer: Any = super().dispatch  # type: ignore[misc]
@@ -83,6 +86,7 @@ class _Login(_SendsAgain, auth.LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Without the host, which Django would show in the place of the site's name."""
         context = super().get_context_data(**kwargs, can_mail=settings.EMAIL_IS_SET)
+        context |= {"has_institution": bool(settings.OIDC_ISSUER), "institution": settings.OIDC_NAME}
         del context["site_name"]
         return context
 

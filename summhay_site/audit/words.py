@@ -32,9 +32,16 @@ SENTENCES: Mapping[str, Any] = {
     "consent.publish": gettext_lazy("published the consent text %(what)s"),
     "consent.withdraw": gettext_lazy("withdrew the consent of %(what)s"),
     "corpus.imported": gettext_lazy("imported the haystack %(what)s"),
+    "data.let_go": gettext_lazy("let go of personal data, as settings say"),
     "dataset.chosen": gettext_lazy("chose the dataset of %(what)s"),
     "file.downloaded": gettext_lazy("downloaded a file of %(what)s"),
     "file.exported": gettext_lazy("exported files of %(what)s"),
+    "group.archived": gettext_lazy("archived the research group %(what)s"),
+    "group.made": gettext_lazy("made the research group %(what)s"),
+    "group.members": gettext_lazy("changed the members of the research group %(what)s"),
+    "group.renamed": gettext_lazy("renamed the research group %(what)s"),
+    "group.restored": gettext_lazy("restored the research group %(what)s"),
+    "haystack.moved": gettext_lazy("gave the haystack %(what)s to a research group"),
     "haystack.archived": gettext_lazy("archived the haystack %(what)s"),
     "haystack.deleted": gettext_lazy("deleted the haystack %(what)s"),
     "haystack.restored": gettext_lazy("restored the haystack %(what)s"),
@@ -42,7 +49,11 @@ SENTENCES: Mapping[str, Any] = {
     "batch.written": gettext_lazy("wrote batch files for the %(what)s"),
     "judge.cost_set": gettext_lazy("set the published cost of the judge %(what)s"),
     "judge.saved": gettext_lazy("saved the judge %(what)s"),
+    "scores.imported": gettext_lazy("imported scores of texts on sources"),
+    "sample.deleted": gettext_lazy("deleted the sample of sources %(what)s"),
+    "sample.drawn": gettext_lazy("drew the sample of sources %(what)s"),
     "sources.imported": gettext_lazy("imported documents with reference summaries"),
+    "sources.task_changed": gettext_lazy("changed the length of summaries of %(what)s"),
     "summarizer.saved": gettext_lazy("saved the summarizer %(what)s"),
     "label.adjudicate": gettext_lazy("decided a disagreement in %(what)s"),
     "label.adjudication_taken_back": gettext_lazy("withdrew a decision in %(what)s"),
@@ -57,8 +68,11 @@ SENTENCES: Mapping[str, Any] = {
     "recruitment.place_freed": gettext_lazy("freed places of a recruitment link of %(what)s"),
     "questions.archived": gettext_lazy("archived a question set"),
     "questions.deleted": gettext_lazy("deleted a question set"),
+    "licence.recorded": gettext_lazy("recorded a licence of the judge %(what)s"),
     "questions.imported": gettext_lazy("imported a question set"),
+    "questions.moved": gettext_lazy("gave a question set to a research group"),
     "questions.restored": gettext_lazy("restored a question set"),
+    "remark.answered": gettext_lazy("answered a remark in %(what)s"),
     "retrieval.requested": gettext_lazy("ran the retriever %(what)s"),
     "retrieval.cancelled": gettext_lazy("cancelled the retriever %(what)s"),
     "run.budget_changed": gettext_lazy("changed the budget of the %(what)s"),
@@ -67,7 +81,9 @@ SENTENCES: Mapping[str, Any] = {
     "run.requested": gettext_lazy("started a %(what)s"),
     "run.resumed": gettext_lazy("resumed the %(what)s"),
     "synthesis.begun": gettext_lazy("began the synthesis %(what)s"),
+    "haystack.pairs_drawn": gettext_lazy("drew pairs of insights and documents of %(what)s"),
     "synthesis.handed_over": gettext_lazy("took the haystack of %(what)s into the corpus"),
+    "synthesis.handed_over_questions": gettext_lazy("took the questions of %(what)s into a question set"),
     "synthesis.step_closed": gettext_lazy("closed a step of the synthesis %(what)s"),
     "session.credit": gettext_lazy("credited time to the session of %(what)s"),
     "session.credit_declined": gettext_lazy("declined a request for a time credit"),
@@ -93,10 +109,13 @@ SENTENCES: Mapping[str, Any] = {
     "study.handed_over": gettext_lazy("took over the study %(what)s from an erased person"),
     "study.labels_not_random": gettext_lazy("marked the labels of %(what)s as not a random sample"),
     "study.labels_random": gettext_lazy("marked the labels of %(what)s as a random sample"),
+    "study.moved": gettext_lazy("gave the study %(what)s to a research group"),
     "study.member_limit": gettext_lazy("changed a time limit in %(what)s"),
     "study.open": gettext_lazy("opened the study %(what)s"),
     "study.remind": gettext_lazy("sent reminders for %(what)s"),
     "study.remove_annotator": gettext_lazy("removed an annotator from %(what)s"),
+    "study.trial_examples": gettext_lazy("changed the trial examples of %(what)s"),
+    "study.trial_again": gettext_lazy("allowed somebody another try of the trial of %(what)s"),
     "study.update": gettext_lazy("changed the settings of %(what)s"),
 }
 DETAILS: Mapping[str, Any] = {
@@ -105,6 +124,9 @@ DETAILS: Mapping[str, Any] = {
     "annotators": gettext_lazy("annotators"),
     "answer": gettext_lazy("answer"),
     "autods_threshold": gettext_lazy("AutoDS threshold"),
+    "came": gettext_lazy("came"),
+    "group": gettext_lazy("group"),
+    "left": gettext_lazy("left"),
     "before": gettext_lazy("before"),
     "budget": gettext_lazy("budget"),
     "changed": gettext_lazy("changed"),
@@ -119,8 +141,10 @@ DETAILS: Mapping[str, Any] = {
     "may_paste": gettext_lazy("may paste"),
     "mode": gettext_lazy("texts and labels"),
     "n": gettext_lazy("number"),
+    "n_sentences": gettext_lazy("sentences"),
     "n_tasks": gettext_lazy("tasks"),
     "n_withdrawn": gettext_lazy("tasks withdrawn"),
+    "new_tokens": gettext_lazy("tokens at most"),
     "reason": gettext_lazy("reason"),
     "removed": gettext_lazy("removed"),
     "responses": gettext_lazy("responses"),
@@ -196,8 +220,8 @@ def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> Even
 def _value(key: str, value: Any, known: Mapping[tuple[str, str], Named]) -> str:
     if key in PEOPLE:
         uids = value if isinstance(value, list) else [value]
-        found = [known.get(("annotation.annotator", str(uid))) for uid in uids]
-        return ", ".join(one.name if one else _("somebody") for one in found)
+        annotators = [known.get(("annotation.annotator", str(uid))) for uid in uids]
+        return ", ".join(annotator.name if annotator else _("somebody") for annotator in annotators)
     if key.endswith("_ms") and isinstance(value, int):
         return _("%(n)s min") % {"n": f"{value / 60_000:.3g}"}
     if isinstance(value, bool):
@@ -205,7 +229,7 @@ def _value(key: str, value: Any, known: Mapping[tuple[str, str], Named]) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{str(name).replace('_', ' ')} {n}" for name, n in value.items())
     if isinstance(value, list):
-        return ", ".join(str(one).replace("_", " ") if key == "changed" else str(one) for one in value)
+        return ", ".join(str(part).replace("_", " ") if key == "changed" else str(part) for part in value)
     return str(value)
 
 
@@ -217,12 +241,12 @@ def _known(events: list[AuditEvent]) -> dict[tuple[str, str], Named]:
             value = event.detail.get(key) or []
             people = value if isinstance(value, list) else [value]
             wanted.setdefault("annotation.annotator", set()).update(map(str, people))
-    found = {}
+    known = {}
     for kind, name in NAMES.items():
         uids = [uid for uid in wanted.get(kind, ()) if _is_uuid(uid)]
         if uids:
-            found.update({(kind, str(row.uid)): name(row) for row in ROWS[kind]().filter(uid__in=uids)})
-    return found
+            known.update({(kind, str(row.uid)): name(row) for row in ROWS[kind]().filter(uid__in=uids)})
+    return known
 
 
 def _is_uuid(text: str) -> bool:

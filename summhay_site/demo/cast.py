@@ -30,9 +30,9 @@ PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to 
 
 def join(*, logins: Sequence[Mapping[str, str]], others: Sequence[str], now: datetime) -> None:
     """Make accounts that one can log in to, and those of people who worked in the past."""
-    for one in logins:
-        row = accounts.NewAccount(username=one["username"], name=one["name"])
-        user = accounts.create_account(actor=None, row=row, role=one["role"], now=now)
+    for login in logins:
+        row = accounts.NewAccount(username=login["username"], name=login["name"])
+        user = accounts.create_account(actor=None, row=row, role=login["role"], now=now)
         user.set_password(PASSWORD)
         user.save(update_fields=["password"])
     rows = [accounts.NewAccount(username=name.split()[0].lower(), name=name) for name in others]
@@ -67,7 +67,7 @@ def take_in(
     if report.problems.n_errors:
         raise RuntimeError(f"{file} cannot be imported: {report.problems.errors[0]}")
     if is_practice:
-        Haystack.objects.filter(uid__in=[one.id for one in report.results]).update(is_practice=True)
+        Haystack.objects.filter(uid__in=[haystack.id for haystack in report.results]).update(is_practice=True)
 
 
 def make(*, pack: str, seed: int, dataset: str, now: datetime) -> None:

@@ -17,7 +17,15 @@ from django.conf import settings
 
 from annotation.models import Study
 from annotation.writing import scoring
-from benchmarks.engine import batch_replies, batches, judging, retrieving, summarizing
+from benchmarks.engine import (
+    batch_replies,
+    batches,
+    judge_versions,
+    judging,
+    retrieving,
+    summarizer_versions,
+    summarizing,
+)
 from benchmarks.engine.arranging import InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.scopes import Scope
@@ -48,14 +56,14 @@ def judge_summaries(*, dataset: str, now: datetime) -> None:
     """Let the offline judge judge what systems wrote on a haystack and it has not judged yet."""
     haystack = haystack_of(dataset)
     scope = Scope(haystack=haystack.title).as_json()
-    _run(judging.default_judge(now=now), haystack.summaries.of_systems(), now=now, scope=scope)
+    _run(judge_versions.default_judge(now=now), haystack.summaries.of_systems(), now=now, scope=scope)
 
 
 def judge_responses(*, dataset: str, now: datetime) -> None:
     """Judge what responses recall, split them into points, and look for what supports these."""
     responses = list(Response.objects.filter(question__dataset=dataset).order_by("pk"))
     for task in RESPONSE_TASKS:
-        _run(judging.default_judge(now=now), responses, task=task, now=now)
+        _run(judge_versions.default_judge(now=now), responses, task=task, now=now)
 
 
 def retrieve(*, dataset: str, now: datetime) -> None:
@@ -68,23 +76,23 @@ def retrieve(*, dataset: str, now: datetime) -> None:
 
 def summarize(*, dataset: str, shown: Sequence[Mapping[str, str]], cut: int = 0, now: datetime) -> None:
     """Let the offline baseline, or one that reads a beginning only, summarize what it is shown in each way."""
-    writer = _reading_a_beginning(cut, now=now) if cut else summarizing.extractive(now=now)
+    writer = _reading_a_beginning(cut, now=now) if cut else summarizer_versions.extractive(now=now)
     rows = Subtopic.objects.filter(haystack__dataset=dataset, haystack__is_practice=False)
     subtopics = list(rows.select_related("haystack").order_by("haystack", "number"))
     name = dataset if subtopics[0].haystack.is_source else subtopics[0].haystack.title
-    for one in map(_source, shown):
-        drafts = summarizing.drafted(judge=writer, subjects=one.fitting(subtopics), shown=one, now=now)
-        _run(writer, drafts, task=summarizing.TASK, now=now, scope=one.scope(name))
+    for source in map(_source, shown):
+        drafts = summarizing.drafted(judge=writer, subjects=source.fitting(subtopics), shown=source, now=now)
+        _run(writer, drafts, task=summarizing.TASK, now=now, scope=source.scope(name, writer))
 
 
 def respond(*, dataset: str, cuts: Sequence[int], now: datetime) -> None:
     """Let the offline baseline answer questions from documents that are cut so; 0 leaves them whole."""
-    writer = summarizing.extractive(now=now)
+    writer = summarizer_versions.extractive(now=now)
     questions = list(Question.objects.filter(dataset=dataset).order_by("pk"))
     for tokens in cuts:
         shown = Documents(Condition(CUT if tokens else FULL, tokens=tokens))
         drafts = summarizing.drafted(judge=writer, subjects=questions, shown=shown, now=now)
-        _run(writer, drafts, task=shown.task, now=now, scope=shown.scope(dataset))
+        _run(writer, drafts, task=shown.task, now=now, scope=shown.scope(dataset, writer))
 
 
 def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: datetime) -> None:
@@ -94,7 +102,7 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
     values = {"base_url": settings.OPENAI_BASE_URLS[0], "model": model, "protocol": "all"}
     note = "Invented for the demo; its ratings came by a batch file."
     config = ModelConfig.from_mapping(values)
-    rater = judging.save_judge(name=judge, config=config, note=note, by=None, now=now)
+    rater = judge_versions.save_judge(name=judge, config=config, note=note, by=None, now=now)
     summaries = [item.summary for item in items if item.summary is not None]
     run = judging.request_run(judge=rater, subjects=summaries, task=JudgeRun.Task.RATINGS, reason=REASON, now=now)
     if run is None:
@@ -115,7 +123,7 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
 def _reply(request: Mapping[str, Any], summaries: Iterable[Summary], *, rate: float) -> dict[str, Any]:
     """The line of a file of replies: a chat completion with a rating for each aspect."""
     question = request["body"]["messages"][-1]["content"]
-    summary = next(one for one in summaries if f"Summary:\n{one.text}\n" in question)
+    summary = next(summary for summary in summaries if f"Summary:\n{summary.text}\n" in question)
     dice = random.Random(f"{request['body']['model']}/{summary.text}")  # noqa: S311 - the same demo every time
     ratings = {
         aspect: near(level, rate=rate, dice=dice)
@@ -135,7 +143,7 @@ def _source(shown: Mapping[str, str]) -> Source:
 
 
 def _reading_a_beginning(cut: int, *, now: datetime) -> Judge:
-    return judging.ensure_judge(
+    return judge_versions.ensure_judge(
         name=f"{EXTRACTIVE}-{cut}",
         kind=Judge.Kind.LEXICAL,
         config=ExtractiveConfig(truncate_to=cut).as_mapping(),

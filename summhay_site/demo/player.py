@@ -14,7 +14,7 @@ from django.db import transaction
 
 from annotation.leaderboard.positions import place_missing
 from annotation.models import Study
-from summhay_site.demo import cast, labels, machines, studies, writing
+from summhay_site.demo import cast, labels, machines, recorded, studies, writing
 from summhay_site.demo.material import read
 
 PASSWORD = cast.PASSWORD
@@ -23,6 +23,7 @@ ACTS: dict[str, Callable[..., object]] = {
     "import": cast.take_in,
     "make": cast.make,
     "study": studies.set_up,
+    "trial": studies.begin_with_trial,
     "sessions": writing.write_past_sessions,
     "tasks": writing.give_open_tasks,
     "score": machines.score_sessions,
@@ -33,6 +34,7 @@ ACTS: dict[str, Callable[..., object]] = {
     "ratings by file": machines.rate_by_file,
     "summarize": machines.summarize,
     "respond": machines.respond,
+    "synthesize": recorded.synthesize,
     "place": lambda *, now: place_missing(clock=lambda: now),
 }
 """What can be played, by name."""
@@ -68,5 +70,5 @@ def logins() -> list[dict[str, str]]:
 
 def login_table() -> str:
     """The logins of the demo, a line each."""
-    rows = (f"  {one['role']:<11} {one['username']:<5} password {PASSWORD}" for one in logins())
+    rows = (f"  {login['role']:<11} {login['username']:<5} password {PASSWORD}" for login in logins())
     return "\n".join(rows)

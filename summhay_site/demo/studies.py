@@ -16,7 +16,7 @@ from annotation.labelling.summaries import candidates, draw
 from annotation.models import LinkingPlan, RatingPlan, Study, ValidationPlan, VerificationPlan, WritingPlan
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
-from benchmarks.engine.judging import default_judge
+from benchmarks.engine.judge_versions import default_judge
 from benchmarks.models import Question, Summary
 from summhay_site.demo.cast import annotators, haystack_of, user_of
 
@@ -44,6 +44,13 @@ def set_up(
         now=now,
     )
     lifecycle.open_study(study=study, by=user_of(), now=now)
+
+
+def begin_with_trial(*, study: str, now: datetime) -> None:
+    """Let those who have not begun yet in a study start with a trial."""
+    row = Study.objects.get(name=study)
+    details = lifecycle.Details(**{**lifecycle.details_of(row), "has_trial": True})
+    lifecycle.update_details(study=row, details=details, by=user_of(), now=now)
 
 
 def _writing(plan: dict[str, Any], *, dataset: str, **values: Any) -> Study:

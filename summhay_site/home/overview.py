@@ -114,20 +114,20 @@ class AdminHome:
 
 def read_researcher(user: Any) -> ResearcherHome:
     """A fixed number of queries for any number of studies; counts are those of the lists that they lead to."""
-    own = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED).order_by("due_at", "-created_at")
-    studies = {study.pk: study for study in own}
+    rows = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED).order_by("due_at", "-created_at")
+    studies = {study.pk: study for study in rows}
     worked = [study for study in studies.values() if study.kind != Study.Kind.EXTERNAL]
     pace = paces(worked, timezone.now())
     current = Haystack.objects.current().without_sources().order_by("-created_at", "-pk")
     haystacks = list(current.values_list("uid", "is_practice"))
     for_work = [uid for uid, is_practice in haystacks if not is_practice]
-    n_sets = sum(not one.is_archived for one in question_sets.sets())
+    n_sets = sum(not question_set.is_archived for question_set in question_sets.sets())
     under_way = (Study.State.OPEN, Study.State.DRAFT)
     return ResearcherHome(
         haystacks=len(haystacks),
         question_sets=n_sets,
         has_corpus=bool(n_sets or for_work),
-        annotators=Annotator.objects.active().count(),
+        annotators=Annotator.objects.active().visible_to(user).count(),
         studies=len(studies),
         lines=[StudyLine(study, pace[study.pk]) for study in worked if study.state in under_way],
         sessions_running=Session.objects.filter(

@@ -1,5 +1,5 @@
 """A copy of the whole database in one file, and the way back. SQLite by its own online copy, so that nothing need
-stop for a backup; PostgreSQL by its own tools, which must be on the PATH.
+stop for a backup; PostgreSQL by its own tools, which must be on the PATH. How the engines differ: `engines`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,24 @@ import secrets
 import shutil
 import sqlite3
 import subprocess
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections, transaction
+from django.db.models import Max
 
-from summhay_site.operations import tombstones
+from benchmarks.models import AuditEvent
+from summhay_site.operations import engines, tombstones
 from summhay_site.operations.erasing import erase_again
 from summhay_site.operations.tombstones import Tombstone
 from summhay_site.operations.upgrading import APPLIED, ForeignDatabase, Migration, check
+from summhay_site.postgresql.limits import lifted
 
 LEFT_OUT = (
     "django_session",
@@ -28,9 +35,10 @@ LEFT_OUT = (
     "axes_accessfailurelog",
     "axes_accesslog",
     "annotation_joinedfrom",
+    "benchmarks_uploadpiece",
 )
-"""Tables without rows in a backup: log-ins, which a thief of the file could use, and network addresses and
-their digests, which are kept for a day only."""
+"""Tables without rows in a backup: log-ins, which a thief of the file could use, network addresses and their
+digests, which are kept for a day only, and uploads that wait to be imported."""
 
 
 class BackupFailed(Exception):
@@ -64,7 +72,7 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
         _sync(partial)
         partial.replace(to)
         beside = to.with_name(tombstones.FILE_NAME)
-        if known := _tombstones(tombstones.tombstone_file(), beside):
+        if known := _tombstones(beside):
             tombstones.write(known, to=beside)
     finally:
         partial.unlink(missing_ok=True)
@@ -74,23 +82,24 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
 def restore(*, source: Path) -> int:
     """Replace the database by what is in the file. Stop web, worker and beat first. Raises `BackupFailed`.
 
-    Everybody has to log in again, and password links made before stop working: a link that was used or cancelled
-    after the backup would otherwise live again. The tables become those of this version, and whoever was erased
-    since the backup is erased from it again. Gives how many that are.
+    The file may be of either engine. Everybody has to log in again, and password links made before stop working: a
+    link that was used or cancelled after the backup would otherwise live again. The tables become those of this
+    version, and whoever was erased since the backup is erased from it again. Gives how many that are.
     """
-    if not source.is_file():
-        raise BackupFailed(f"There is no file {source}.")
-    erased = _tombstones(tombstones.tombstone_file(), source.with_name(tombstones.FILE_NAME))
+    applied = _check(source)
+    erased = _tombstones(source.with_name(tombstones.FILE_NAME))
     if connection.vendor == "postgresql":
-        _check_archive(source)
-        connections.close_all()
-        options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
-        _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+        if kind_of(source) == "postgresql":
+            connections.close_all()
+            options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
+            _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+        else:
+            _sqlite_into_postgresql(source)
     else:
-        _check_sqlite(source)
         connection.ensure_connection()  # makes folder and file if there are none yet
         connections.close_all()
-        _copy_sqlite(source, _database_file())
+        with as_sqlite(source, applied) as file:
+            _copy_sqlite(file, _database_file())
     with transaction.atomic(), connection.cursor() as cursor:
         _empty(cursor, set(connection.introspection.table_names(cursor)))
         many = 1_000 + secrets.randbelow(100_000)  # more than were made after the backup
@@ -102,15 +111,88 @@ def restore(*, source: Path) -> int:
             f"The backup was restored, but its tables could not be updated ({error}). Restore it into an empty "
             "database: until then, people erased since the backup are in it again."
         ) from error
-    n_erased = erase_again(found=erased)
+    n_erased = erase_again(erased=erased)
     if erased:  # the file of this site may have been lost, and the one beside the backup not
         tombstones.write(erased, to=tombstones.tombstone_file())
     return n_erased
 
 
-def _tombstones(*files: Path) -> list[Tombstone]:
+@dataclass(frozen=True)
+class Drilled:
+    """What a drill saw in a backup that it restored into a place of its own."""
+
+    engine: str
+    n_tables: int
+    n_rows: int
+    latest: datetime | None
+    """When the last act of the audit log was."""
+    n_erased: int
+    """People erased since, whom a restore would erase again."""
+
+
+def drill(*, source: Path) -> Drilled:
+    """Restore a backup into a file that is thrown away, with the tables of today, and look at each row.
+
+    The database of the site is only asked who was erased. Raises `BackupFailed`.
+    """
+    applied = _check(source)
+    engine, erased = kind_of(source), _tombstones(source.with_name(tombstones.FILE_NAME))
+    with as_sqlite(source, applied) as file, tempfile.TemporaryDirectory(prefix="summhay-drill-") as folder:
+        trial = Path(folder) / "trial.sqlite3"
+        _copy_sqlite(file, trial)
+        try:
+            engines.bring_up_to_date(trial)
+            sums = engines.count_rows(trial)
+            with engines.in_its_place(trial) as restored:
+                restored.check_constraints()
+                n_erased = erase_again(erased=erased)
+                latest = AuditEvent.objects.exclude(action="account.erased").aggregate(latest=Max("at"))["latest"]
+        except DatabaseError as error:
+            raise BackupFailed(f"{source} cannot be brought up to date: {error}") from error
+    return Drilled(engine, len(sums.found), sums.n_rows, latest, n_erased)
+
+
+def kind_of(source: Path) -> str:
+    """The engine that made a backup, by how the file begins. Raises `BackupFailed`."""
+    if not source.is_file():
+        raise BackupFailed(f"There is no file {source}.")
+    with source.open("rb") as file:
+        return "postgresql" if file.read(5) == b"PGDMP" else "sqlite"
+
+
+@contextmanager
+def as_sqlite(source: Path, applied: list[Migration]) -> Iterator[Path]:
+    """A backup of either engine, made with these migrations, as a SQLite file. Raises `BackupFailed`."""
+    if kind_of(source) == "sqlite":
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="summhay-restore-") as folder:
+        file = Path(folder) / "archive.sqlite3"
+        lines = _lines("pg_restore", "--data-only", "--file=-", str(source))
+        try:
+            engines.archive_to_sqlite(lines, applied=applied, to=file)
+        except engines.Differs as error:
+            raise BackupFailed(f"{source} cannot be restored on SQLite: {error}") from error
+        yield file
+
+
+def _sqlite_into_postgresql(source: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="summhay-restore-") as folder, lifted():
+        file = Path(folder) / "today.sqlite3"
+        _copy_sqlite(source, file)
+        try:
+            engines.bring_up_to_date(file)
+            call_command("migrate", interactive=False, verbosity=0)
+            engines.sqlite_to_postgresql(file)
+        except (engines.Differs, DatabaseError) as error:
+            raise BackupFailed(f"{source} cannot be restored on PostgreSQL: {error}") from error
+
+
+def _tombstones(beside: Path) -> list[Tombstone]:
+    """All that the present database, the file of this machine and the one beside the backup list."""
     try:
-        return tombstones.merge(*(tombstones.read(file) for file in files))
+        files = [tombstones.read(file) for file in (tombstones.tombstone_file(), beside)]
+        return tombstones.merge(tombstones.stored(), *files)
     except tombstones.Damaged as error:
         raise BackupFailed(str(error)) from error
 
@@ -136,7 +218,12 @@ def _copy_sqlite(source: Path, to: Path) -> None:
         raise BackupFailed(f"SQLite could not copy {source} to {to}: {error}.") from error
 
 
-def _check_sqlite(source: Path) -> None:
+def _check(source: Path) -> list[Migration]:
+    """Find out whether a file can be restored, before anything is touched; gives the migrations in it."""
+    return _check_archive(source) if kind_of(source) == "postgresql" else _check_sqlite(source)
+
+
+def _check_sqlite(source: Path) -> list[Migration]:
     try:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as file:
             verdict = file.execute("PRAGMA integrity_check").fetchone()[0]
@@ -147,9 +234,10 @@ def _check_sqlite(source: Path) -> None:
     if verdict != "ok":
         raise BackupFailed(f"{source} is damaged: {verdict}.")
     _check_version(source, applied)
+    return applied
 
 
-def _check_archive(source: Path) -> None:
+def _check_archive(source: Path) -> list[Migration]:
     """Read the migrations out of a file of `pg_dump`: lines of a COPY, with the columns that its head names."""
     lines = _run("pg_restore", "--data-only", "--table=django_migrations", "--file=-", str(source)).splitlines()
     heads = [number for number, line in enumerate(lines) if line.startswith("COPY ")]
@@ -158,7 +246,9 @@ def _check_archive(source: Path) -> None:
     names = lines[heads[0]].partition("(")[2].partition(")")[0].split(", ")
     rows = [line.split("\t") for line in lines[heads[0] + 1 : lines.index("\\.", heads[0])]]
     app, name = names.index("app"), names.index("name")
-    _check_version(source, [(row[app], row[name]) for row in rows])
+    applied = [(row[app], row[name]) for row in rows]
+    _check_version(source, applied)
+    return applied
 
 
 def _check_version(source: Path, applied: list[Migration]) -> None:
@@ -170,12 +260,9 @@ def _check_version(source: Path, applied: list[Migration]) -> None:
 
 def _run(tool: str, *arguments: str) -> str:
     """Run one of PostgreSQL's tools to its end; returns what it printed."""
-    path = shutil.which(tool)
-    if path is None:
-        raise BackupFailed(f"{tool} was not found; install the PostgreSQL client tools.")
     # The arguments are ours, and the password travels in the environment, where other users cannot see it.
     done = subprocess.run(  # noqa: S603
-        [path, *arguments],
+        [_path_of(tool), *arguments],
         env={**os.environ, **_postgres_environment()},
         capture_output=True,
         text=True,
@@ -184,6 +271,25 @@ def _run(tool: str, *arguments: str) -> str:
     if done.returncode:
         raise BackupFailed(f"{tool} failed: {done.stderr.strip()}")
     return done.stdout
+
+
+def _lines(tool: str, *arguments: str) -> Iterator[bytes]:
+    """Run one of them on a file; gives the lines as it prints them."""
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen([_path_of(tool), *arguments], stdout=subprocess.PIPE, stderr=said) as process,  # noqa: S603
+    ):
+        yield from process.stdout or ()
+        if process.wait():
+            said.seek(0)
+            raise BackupFailed(f"{tool} failed: {said.read().decode(errors='replace').strip()}")
+
+
+def _path_of(tool: str) -> str:
+    path = shutil.which(tool)
+    if path is None:
+        raise BackupFailed(f"{tool} was not found; install the PostgreSQL client tools.")
+    return path
 
 
 def _postgres_environment() -> dict[str, str]:

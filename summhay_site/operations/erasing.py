@@ -14,15 +14,19 @@ from django.core.cache import cache
 from django.db import transaction
 
 from annotation.models import Annotator, Removal
-from annotation.removal.removing import remove_work, totals
+from annotation.removal.removing import forget_panel_ids, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
+from benchmarks.results.stored import forget_all
 from summhay_site.accounts.accounts import OwnAccount, keep_an_admin, lock
 from summhay_site.accounts.models import User
 from summhay_site.accounts.roles import ADMIN
 from summhay_site.operations import tombstones
 from summhay_site.operations.tombstones import Tombstone
+
+FORMER = "former-"
+"""How user names begin of accounts that nobody uses any more and that have no name."""
 
 
 @transaction.atomic
@@ -54,10 +58,10 @@ def erase(*, actor: User, user: User, now: datetime, mode: str = Removal.Mode.AN
     return removal
 
 
-def erase_again(*, found: Iterable[Tombstone]) -> int:
+def erase_again(*, erased: Iterable[Tombstone]) -> int:
     """Erase those whom a restored database holds again, each in a transaction; gives how many."""
     done, n = set(Removal.objects.values_list("uid", flat=True)), 0
-    for tombstone in found:
+    for tombstone in erased:
         if tombstone.uid in done:
             continue
         with transaction.atomic():
@@ -67,6 +71,10 @@ def erase_again(*, found: Iterable[Tombstone]) -> int:
             if user is not None or annotator is not None:
                 _erase(tombstone, user=user, annotator=annotator, by=by or _any_admin(but=user))
                 n += 1
+            else:  # nobody to erase here, but a later backup of this database may be restored over an older one
+                Removal.objects.create(
+                    uid=tombstone.uid, at=tombstone.at, mode=tombstone.mode, account=tombstone.user, by=by
+                )
     return n
 
 
@@ -75,16 +83,12 @@ def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | No
     if user is not None and by is not None:
         hand_over(user=user, to=by, now=now)
     if annotator is not None:
-        annotator.label = f"Erased person {annotator.uid.hex[:6]}"
-        annotator.accommodation_note = ""
-        annotator.is_active = False
-        annotator.save(update_fields=["label", "accommodation_note", "is_active"])
-        _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
-    removal = remove_work(annotator=annotator, mode=tombstone.mode, by=by, now=now, uid=tombstone.uid)
+        _forget_name_of(annotator, label=f"Erased person {annotator.uid.hex[:6]}")
+    removal = remove_work(
+        annotator=annotator, mode=tombstone.mode, by=by, now=now, uid=tombstone.uid, account=tombstone.user
+    )
     _forget_in_audit("summhay_site.user", str(tombstone.user), "Erased person")
-    for row in filter(None, (user, annotator)):
-        content_type = ContentType.objects.get_for_model(row)
-        LogEntry.objects.filter(content_type=content_type, object_id=str(row.pk)).delete()
+    _forget_in_logs(user, annotator)
     record(
         actor=by,
         action="account.erased",
@@ -95,17 +99,56 @@ def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | No
         removed=totals(removal),
     )
     if user is not None:
-        for typed in filter(None, (user.username, user.email)):
-            AccessAttempt.objects.filter(username__iexact=typed).delete()
         user.delete()
     return removal
+
+
+@transaction.atomic
+def make_nameless(*, user: User, now: datetime) -> None:
+    """Take name, address and password from an account that nobody uses; the work and its remarks stay.
+
+    The account stays without them, deactivated, because exposures hang on it.
+    """
+    lock(user)
+    annotator = Annotator.objects.filter(user=user).first()
+    if annotator is not None:
+        _forget_name_of(annotator, label=f"Former annotator {annotator.uid.hex[:6]}")
+        forget_panel_ids(annotator)
+    _forget_in_logs(user, annotator)
+    user.username = f"{FORMER}{user.uid.hex[:12]}"
+    user.name = user.email = user.subject = ""
+    user.is_active = False
+    user.logins_ended += 1
+    user.set_unusable_password()
+    user.save()
+    _forget_in_audit("summhay_site.user", str(user.uid), user.username)
+    transaction.on_commit(forget_all)  # stored figures hold names
+    transaction.on_commit(cache.clear)
+
+
+def _forget_name_of(annotator: Annotator, *, label: str) -> None:
+    annotator.label = label
+    annotator.accommodation_note = ""
+    annotator.preferences = {}
+    annotator.is_active = False
+    annotator.save(update_fields=["label", "accommodation_note", "preferences", "is_active"])
+    _forget_in_audit(annotator._meta.label_lower, str(annotator.uid), annotator.label)
+
+
+def _forget_in_logs(user: User | None, annotator: Annotator | None) -> None:
+    """Forget what admins changed by hand of this person, and what failed when they logged in."""
+    for row in filter(None, (user, annotator)):
+        content_type = ContentType.objects.get_for_model(row)
+        LogEntry.objects.filter(content_type=content_type, object_id=str(row.pk)).delete()
+    for typed in filter(None, (user.username, user.email)) if user is not None else ():
+        AccessAttempt.objects.filter(username__iexact=typed).delete()
 
 
 def _any_admin(*, but: User | None) -> User | None:
     """Somebody to whom studies can pass where the admin of then is not there."""
     admins = User.objects.active_admins().exclude(pk__in=[but.pk] if but else [])
-    found: User | None = admins.order_by("pk").first()
-    return found
+    admin: User | None = admins.order_by("pk").first()
+    return admin
 
 
 def _forget_in_audit(object_type: str, uid: str, name: str) -> None:

@@ -21,6 +21,7 @@ UNFINISHED = (JudgeRun.State.PENDING, JudgeRun.State.RUNNING)
 SILENT_AFTER = timedelta(minutes=2)
 FORGET_AFTER = timedelta(days=1)
 LEAST_FREE_SHARE = 0.05
+MOST_SKEW_S = 5.0
 QUEUE_PREFIX = "summhay-"
 """What the names of queues begin with in the broker, and not on pages."""
 
@@ -51,6 +52,12 @@ class Worker:
     at: datetime
     is_silent: bool
     queues: tuple[str, ...]
+    ahead_s: float = 0.0
+
+    @property
+    def is_off(self) -> bool:
+        """Whether its clock differs from the database's by more than five seconds."""
+        return abs(self.ahead_s) > MOST_SKEW_S
 
 
 @dataclass(frozen=True)
@@ -82,9 +89,19 @@ class Queue:
 
 
 def record_heartbeat(*, name: str, now: datetime, queues: Sequence[str] = settings.QUEUES) -> None:
-    """Record a heartbeat of a worker, and delete those older than a day."""
-    WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults={"at": now, "queues": list(queues)})
+    """Record a heartbeat of a worker and how far its clock is off, and delete those older than a day."""
+    seen = {"at": now, "queues": list(queues), "ahead_s": ahead_of_database_s(now=now)}
+    WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults=seen)
     WorkerHeartbeat.objects.filter(at__lt=now - FORGET_AFTER).exclude(name=name[:200]).delete()
+
+
+def ahead_of_database_s(*, now: datetime) -> float:
+    """How far the clock of this machine is ahead of PostgreSQL's, in seconds; SQLite has none of its own."""
+    if connection.vendor != "postgresql":
+        return 0.0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        return float((now - cursor.fetchone()[0]).total_seconds())
 
 
 def read_workers(*, now: datetime) -> list[Worker]:
@@ -95,6 +112,7 @@ def read_workers(*, now: datetime) -> list[Worker]:
             at=row.at,
             is_silent=row.at < now - SILENT_AFTER,
             queues=tuple(queue.removeprefix(QUEUE_PREFIX) for queue in row.queues),
+            ahead_s=row.ahead_s,
         )
         for row in WorkerHeartbeat.objects.all()
     ]
@@ -116,7 +134,7 @@ def read_alarm(*, now: datetime) -> Alarm:
 
 def read_disk(folder: Path) -> Disk:
     """Size and free space of the disk under a folder, which need not be there yet."""
-    nearest = next(one for one in (folder, *folder.parents) if one.exists())
+    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     usage = shutil.disk_usage(nearest)
     return Disk(total=usage.total, free=usage.free)
 

@@ -1,21 +1,29 @@
-"""The list of who was erased, in a file outside the database: an older backup that is restored holds these people
-again, and they are erased from it at once.
+"""The list of who was erased: an older backup that is restored holds these people again, and they are erased from
+it at once.
 
-One line of JSON each: identifiers, the choice and the time; no name and no content. Lines are only ever added.
+It is in the database, for all machines; in a file of the machine that erased, in case the database is lost; and
+beside each backup. A file has one line of JSON each: identifiers, the choice and the time; no name and no content.
 """
 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
 from django.conf import settings
+from django.db import DatabaseError, connection
+
+from annotation.models import Removal
+
+logger = logging.getLogger(__name__)
 
 FILE_NAME = "removals.jsonl"
 
@@ -39,6 +47,25 @@ class Damaged(Exception):
 def tombstone_file() -> Path:
     """The file of this site."""
     return Path(settings.DATA_DIR) / FILE_NAME
+
+
+def stored() -> list[Tombstone]:
+    """Those that the database lists; none where it cannot be read, or has no such list yet."""
+    table = Removal._meta.db_table
+    try:
+        with connection.cursor() as cursor:
+            if table not in connection.introspection.table_names(cursor):
+                return []
+            columns = {column.name for column in connection.introspection.get_table_description(cursor, table)}
+        if "account" not in columns:
+            return []
+        rows = Removal.objects.filter(account__isnull=False).order_by("at")
+        columns_read = ("uid", "at", "mode", "account", "annotator__uid", "by__uid")
+        listed: list[Any] = list(rows.values_list(*columns_read))
+        return [Tombstone(*row) for row in listed]
+    except DatabaseError as error:
+        logger.warning("The list of erased people in the database cannot be read: %s", error)
+        return []
 
 
 def append(tombstone: Tombstone) -> None:
@@ -66,8 +93,8 @@ def read(file: Path) -> list[Tombstone]:
 
 def merge(*lists: Iterable[Tombstone]) -> list[Tombstone]:
     """Each tombstone once, the oldest first."""
-    found = {one.uid: one for each in lists for one in each}
-    return sorted(found.values(), key=lambda one: (one.at, one.uid))
+    by_uid = {tombstone.uid: tombstone for each in lists for tombstone in each}
+    return sorted(by_uid.values(), key=lambda tombstone: (tombstone.at, tombstone.uid))
 
 
 def write(tombstones: Iterable[Tombstone], *, to: Path) -> None:
@@ -76,7 +103,7 @@ def write(tombstones: Iterable[Tombstone], *, to: Path) -> None:
     partial.unlink(missing_ok=True)
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(handle, "wb") as out:
-        out.writelines(orjson.dumps(one) + b"\n" for one in tombstones)
+        out.writelines(orjson.dumps(tombstone) + b"\n" for tombstone in tombstones)
         out.flush()
         os.fsync(handle)
     partial.replace(to)

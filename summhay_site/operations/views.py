@@ -27,8 +27,10 @@ from summhay_site.accounts import accounts
 from summhay_site.accounts.models import User
 from summhay_site.accounts.person_views import person_of, say_last_admin
 from summhay_site.accounts.reader import actor
+from summhay_site.models import LastTime
 from summhay_site.operations import erasing
 from summhay_site.operations import system as signs
+from summhay_site.operations.schedule import BACKUP
 
 
 class EraseForm(forms.Form):
@@ -73,6 +75,8 @@ def system(request: HtmxHttpRequest) -> HttpResponse:
         "database_bytes": signs.database_bytes(),
         "database_kind": connection.vendor,
         "can_mail": settings.EMAIL_IS_SET,
+        "has_backups": settings.BACKUP_DIR is not None,
+        "last_backup": LastTime.objects.filter(name=BACKUP).values_list("at", flat=True).first(),
         "now": now,
     }
     return page(request, "site/system.html", context)

@@ -1,8 +1,31 @@
-"""What the log says of requests that were refused."""
+"""The log: as lines, or as JSON with request, person and task; and what it says of requests that were refused."""
 
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from celery._state import get_current_task
+from django.http import HttpRequest
+
+LINE = {"format": "{asctime} {levelname} {name} {message}", "style": "{"}
+JSON = {"()": "summhay_site.serving.logs.JsonLines"}
+
+_gunicorn_logger = {"level": "INFO", "handlers": ["error_console"], "propagate": False}
+GUNICORN_JSON = {
+    "formatters": {"generic": JSON},
+    "loggers": {
+        "gunicorn.error": _gunicorn_logger,
+        "gunicorn.access": _gunicorn_logger | {"handlers": ["console"]},
+    },
+}
+"""What Gunicorn itself says, in the same form; its own defaults have the rest."""
+
+current: ContextVar[HttpRequest | None] = ContextVar("current", default=None)
+"""The request that this thread serves."""
 
 
 class NoTracebackForRefusals(logging.Filter):
@@ -17,3 +40,41 @@ class NoTracebackForRefusals(logging.Filter):
             record.msg, record.args = f"{record.getMessage()} ({what})", ()
             record.exc_info = record.exc_text = None
         return True
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """What was said, when and where, for which request of whom, and in which task."""
+        said: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+        }
+        if status := getattr(record, "status_code", None):
+            said["status"] = status
+        if record.exc_info:
+            said["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps(said | _of_request(record) | _of_task(), default=str).decode()
+
+
+def _of_request(record: logging.LogRecord) -> dict[str, Any]:
+    request = current.get() or getattr(record, "request", None)  # Django logs refusals after all middleware
+    if not isinstance(request, HttpRequest):
+        return {}
+    # who it is, if that was found out: the log asks no database
+    user: Any = getattr(request, "_cached_user", None)
+    return {
+        "request_id": getattr(request, "request_id", None),
+        "method": request.method,
+        "path": request.path,
+        "user": str(user.uid) if user is not None and user.is_authenticated else None,
+    }
+
+
+def _of_task() -> dict[str, Any]:
+    task: Any = get_current_task()
+    return {} if task is None else {"task": task.name, "task_id": task.request.id}

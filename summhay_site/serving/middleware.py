@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 import zoneinfo
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +16,13 @@ from django.utils import timezone, translation
 from summhay_site.accounts.hashing import Busy
 from summhay_site.accounts.reader import language_of
 from summhay_site.serving.errors import busy
-from summhay_site.serving.health import health
+from summhay_site.serving.health import health, ready
+from summhay_site.serving.logs import current
 
 MULTIPART = "multipart/form-data"
+
+
+PROBES = {"/health": health, "/ready": ready}
 
 
 class HealthMiddleware:
@@ -26,8 +32,32 @@ class HealthMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Nothing but this one address."""
-        return health(request) if request.path_info == "/health/" else self.get_response(request)
+        """Nothing but these addresses."""
+        probe = PROBES.get(request.path_info.removesuffix("/"))
+        return probe(request) if probe is not None else self.get_response(request)
+
+
+ACCEPTED_ID = re.compile(r"[0-9A-Za-z_-]{8,64}")
+
+
+class RequestIdMiddleware:
+    """Give each request an identifier that log lines carry: that of a trusted proxy, else a new one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Name it in the response, too."""
+        sent = request.headers.get("X-Request-ID", "") if settings.TRUST_PROXY else ""
+        request_id = sent if ACCEPTED_ID.fullmatch(sent) else uuid.uuid4().hex
+        request.request_id = request_id  # type: ignore[attr-defined]
+        token = current.set(request)
+        try:
+            response = self.get_response(request)
+        finally:
+            current.reset(token)
+        response.headers["X-Request-ID"] = request_id
+        return response
 
 
 class WholeBodyMiddleware:

@@ -38,8 +38,8 @@ class VegaFinder(BaseFinder):
 
     def find(self, path: str, find_all: bool = False, **_more: Any) -> Any:
         """The path of the script on disk; nothing for any other name."""
-        found = [str(_vega_folder() / self.name)] if path == self.name else []
-        return found if find_all or not found else found[0]
+        places = [str(_vega_folder() / self.name)] if path == self.name else []
+        return places if find_all or not places else places[0]
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         """The script with the storage that it is in."""

@@ -1,4 +1,4 @@
-"""Gunicorn's worker with threads, and one thread more that only answers `/health/`.
+"""Gunicorn's worker with threads, and a few more that only answer `/health/` and `/ready/`.
 
 When the database hangs, all threads wait for it; a supervisor or proxy is answered all the same, on the same port.
 """
@@ -12,17 +12,22 @@ from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
-QUESTIONS = (b"GET /health/ ", b"HEAD /health/ ")
+QUESTIONS = tuple(
+    f"{method} {address} ".encode()
+    for method in ("GET", "HEAD")
+    for address in ("/health/", "/health", "/ready/", "/ready")
+)
+PROBES_AT_ONCE = 3
 LONGEST = 16_384
 """Bytes of a request that are looked at."""
 
 
 class Pool(ThreadPoolExecutor):
-    """Threads for all requests, and one more for those that ask how the site is."""
+    """Threads for all requests, and a few more for those that ask how the site is."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(max_workers=threads)
-        self._health = ThreadPoolExecutor(max_workers=1)
+        self._health = ThreadPoolExecutor(max_workers=PROBES_AT_ONCE)
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Take a connection; one whose request has arrived whole and asks for health goes its own way."""
@@ -57,3 +62,19 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def get_thread_pool(self) -> Pool:
         """Called by gunicorn when the process starts."""
         return Pool(self.cfg.threads)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Called by gunicorn, in the end to take nothing more: then let new connections be refused at once.
+
+        It would leave the sockets open until all requests are answered: who connects meanwhile would wait, and be
+        cut off. One that is refused was not sent, and a proxy sends it to another server.
+        """
+        super().set_accept_enabled(enabled)
+        if enabled or self.alive:
+            return
+        for listener in self.sockets:
+            before = None
+            while before != self.nr_conns:  # those that the system took already are answered
+                before = self.nr_conns
+                self.accept(listener)
+            listener.close()

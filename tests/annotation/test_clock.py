@@ -346,6 +346,36 @@ def test_a_host_clock_that_steps_back_holds_active_time_and_is_reported() -> Non
     assert desk.take(clock.touch(desk.state, T0 + 100_500)).stepped_back_ms == 0
 
 
+def test_a_host_clock_that_is_set_gives_and_takes_no_working_time() -> None:
+    hour, lease = 3_600_000, replace(TWO_HOURS, disconnect_policy=Policy.AUTO_PAUSE)
+    for by in (hour, -hour):
+        desk = started(lease)
+        desk.run("touch", T0 + 599_000 - 450_000)
+        desk.run("touch", T0 + 599_000 - 300_000)
+        desk.run("touch", T0 + 599_000 - 150_000)
+        done = desk.take(clock.host_clock_set(desk.state, T0 + 601_000 + by, by_ms=by))
+        assert (done.active_ms, done.marks, done.stepped_back_ms) == (601_000, (600_000,), 0)
+        assert desk.periods == [(T0, T0 + 601_000, "clock_set"), (T0 + 601_000 + by, None, "")]
+        desk.run("touch", T0 + 620_000 + by)
+        assert desk.seen_active == 620_000
+        assert desk.state.lease_end_ms == T0 + 620_000 + by + 180_000
+        done = desk.take(clock.host_clock_set(desk.state, T0 + 630_000, by_ms=-by))
+        desk.run("settle", T0 + 640_000)
+        assert (done.active_ms, desk.seen_active) == (630_000, 640_000)
+
+
+def test_what_was_over_by_the_old_setting_is_over_and_a_pause_goes_on_by_the_new() -> None:
+    desk = started()
+    done = desk.take(clock.host_clock_set(desk.state, T0 + 7_300_000 - 9_000_000, by_ms=-9_000_000))
+    assert (done.state.state, done.state.ended_at_ms) == ("expired", T0 + 7_200_000)
+    desk = started()
+    desk.run("pause", T0 + 1_000)
+    desk.take(clock.host_clock_set(desk.state, T0 - 500_000, by_ms=-501_000))
+    desk.run("resume", T0 - 400_000)
+    desk.run("settle", T0 - 390_000)
+    assert desk.seen_active == 11_000
+
+
 def test_a_long_silence_or_a_jump_ahead_is_reported_once() -> None:
     desk = started()
     done = desk.take(clock.touch(desk.state, T0 + clock.GAP_MS))

@@ -1,4 +1,4 @@
-"""Pages of results look up what workers stored: each asks the database at most twenty times, log-in included."""
+"""Pages of results look up what workers stored: each asks the database at most 23 times, log-in included."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from benchmarks.models import Haystack, Question
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
 
 pytestmark = pytest.mark.django_db
-MOST = 20
-PARTS = {"verification": ("verification-choosing", "verification-autods", "verification-dataset")}
+MOST = 24
+PARTS = {
+    "verification": ("verification-choosing", "verification-autods", "verification-dataset"),
+    "linking": ("study-licences", "study-plan", "study-learning"),
+}
 """Pages of results beside the first one, by the kind of study."""
 BENCHMARKS = (
     "annotation:leaderboard",
     "annotation:content-positions",
     "annotation:position-experiments",
+    "annotation:source-scores",
     "annotation:agreement",
     "annotation:latest",
     "benchmarks:recall",

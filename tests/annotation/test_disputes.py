@@ -13,12 +13,12 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.figures.collect import coverage_table, data_version, gold_of
-from annotation.figures.people import agreement
+from annotation.coverage.collect import coverage_table, data_version, gold_of
 from annotation.labelling import blind
 from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
+from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
@@ -202,6 +202,30 @@ def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(
     assert ({one.name for one in after.people}, bool(after.judges)) == ({"anna", "bert", "cora"}, True)
     client.post(item, {"coverage": "none"})
     assert not CoverageAdjudication.objects.get(is_current=True).was_blind, "names were shown by then"
+
+
+def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(
+    ada: Any, study: Study, login: Any
+) -> None:
+    summary, insight = first(study)
+    item = reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid])
+    client = login(ada)
+
+    def shown(**decision: str) -> dict[str, str]:
+        page = client.get(item)
+        assert f'name="seen" value="{page.context["seen"]}"' in page.content.decode()
+        return {**decision, "seen": page.context["seen"]}
+
+    one = shown(coverage="full", line="2")
+    client.post(item, one)
+    client.post(item, one)
+    other = shown(coverage="none")
+    client.post(item, other)
+    client.post(item, one)
+    rows = CoverageAdjudication.objects.order_by("pk").values_list("coverage", "is_current")
+    assert list(rows) == [("full", False), ("none", True)]
+    client.post(item, shown(coverage="full", line="2"))
+    assert CoverageAdjudication.objects.count() == 3, "decided anew, by somebody who saw the others"
 
 
 def test_letters_are_drawn_anew_for_each_item_and_stay(study: Study) -> None:

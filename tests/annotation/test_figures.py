@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.figures.biases import bias_report
-from annotation.figures.collect import coverage_table, data_version
-from annotation.figures.judges import judge_report
-from annotation.figures.people import agreement
-from annotation.figures.references import UnknownReference, reference_columns
-from annotation.figures.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
+from annotation.coverage.biases import bias_report
+from annotation.coverage.collect import coverage_table, data_version
 from annotation.models import CoverageLabel, Study
+from annotation.results.judges import judge_report
+from annotation.results.people import agreement
+from annotation.results.references import UnknownReference, reference_columns
+from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
 from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
 from benchmarks.scoring.comparison import compare

@@ -18,14 +18,17 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 
 from annotation.leaderboard import files
-from annotation.leaderboard.files import escaped
 from annotation.models import Assignment, Exclusion, Session, Study
 from annotation.writing import scoring
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions, judging
+from benchmarks.leaderboard.families import family_of
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Haystack, Insight, Judge, JudgeRun, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import TOO_FEW, Minutes
+from benchmarks.web.latex import escaped
+from tests.annotation.rated import judge_all as judge_ratings
+from tests.annotation.rated import make_rating_study, rate
 from tests.conftest import make_user
 from tests.makers import (
     NOW,
@@ -203,6 +206,25 @@ def test_without_gold_documents_nobody_leads(tmp_path: Path, ada: Any, login: An
 
 
 @pytest.mark.django_db
+def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, ada: Any, login: Any) -> None:
+    load(write_topic(tmp_path, topic_json()))
+    mark = "family of the generator"
+    assert mark not in login(ada).get(PAGE).content.decode()
+    family = family_of(System.objects.exclude(summarizer="").earliest("pk").summarizer)
+    Haystack.objects.update(metadata={"models": {"documents": f"maker/{family}-99", "queries": ""}})
+    forget_all()
+    assert mark in login(ada).get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [("openai/gpt-4o", "gpt"), ("gpt4o-mini", "gpt"), ("claude3-opus", "claude"), ("o1", "o1"), ("", "")],
+)
+def test_the_family_of_a_model_is_the_word_that_its_name_begins_with(model: str, family: str) -> None:
+    assert family_of(model) == family
+
+
+@pytest.mark.django_db
 def test_haystacks_are_named_one_by_one_and_archived_ones_on_purpose(tmp_path: Path) -> None:
     for name in ("harbour", "castle"):
         load(write_topic(tmp_path, topic_json(key=name, title=name, seed=ord(name[0])), name=f"topic_{name}"))
@@ -261,11 +283,16 @@ def written(
 
 def judged(study: Study, *, now: datetime) -> None:
     """Three systems beside the people of a study, all judged offline."""
-    scoring.score_snapshots(now=now)
-    judge = judging.default_judge(now=now)
     for subtopic in study.writing_plan.subtopics.all():
         for name, text in (("heron", BOTH), ("wren", FIRST), ("jay", "- Nothing of the kind")):
             make_summary(subtopic=subtopic, system=name, text=text)
+    judge_all(now=now)
+
+
+def judge_all(*, now: datetime) -> None:
+    """All texts that there are, of people and systems, judged offline."""
+    scoring.score_snapshots(now=now)
+    judge = judge_versions.default_judge(now=now)
     run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
     for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
         if one is not None:
@@ -365,7 +392,8 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     row = next(row for row in rows if row["system"] == "people")
     assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
     latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
-    assert latex.startswith(r"\begin{tabular}{llrrrrrrrr}")
+    assert r"\begin{table*}" in latex
+    assert r"\caption{Leaderboard. n =" in latex
     assert "people & oracle &" in latex
     assert row["citation_ceiling"] == pytest.approx(70)
     assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
@@ -375,12 +403,11 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-2])
     assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
-    for table in (lines, [line.removesuffix(r" \\").split(" & ") for line in latex.splitlines()[4:-3]]):
-        assert len(table) == len(rows)
-        for system, retriever, *cells in table:
-            expected = [by_entry[system, retriever][name] for name in [*files.COLUMNS, *files.N_COLUMNS]]
-            shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
-            assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
+    assert len(lines) == len(rows)
+    for system, retriever, *cells in lines:
+        expected = [by_entry[system, retriever][name] for name in [*files.COLUMNS, *files.N_COLUMNS]]
+        shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
+        assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
     assert text.startswith("system,retriever,figure,value,low,high")
     cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
@@ -553,6 +580,33 @@ def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, ada: Any
     assert by_command == client.get(f"{PAGE}files/leaderboard.json?subtopics=people").json()
 
 
+def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
+    people: Study, ada: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    client = login(ada)
+    written(ben, people, BOTH, subtopic=people.writing_plan.subtopics.get(number=2), now=now)
+    judge_all(now=now)
+    alone = client.get(PAGE)
+    other = make_writing_study(
+        name="Piers", haystack=make_haystack(key="pier", title="Piers"), researcher=ada, annotators=[ben]
+    )
+    written(ben, other, FIRST, now=now)
+    make_summary(subtopic=other.writing_plan.subtopics.get(number=1), system="ibis", text=BOTH)
+    judge_all(now=now)
+    page = client.get(PAGE)
+    board = page.context["board"]
+    assert [len(block.lines[0].row.subtopics) for block in board.blocks] == [3, 2, 1], "people have all of them"
+    html = flat(page.text)
+    assert re.search(r'class="answer">On the 2 subtopics that both have, ', html)
+    assert "Systems on other subtopics are ranked by themselves: on 1, ibis" in html
+    [chart], [before] = page.context["sheet"].charts[:1], alone.context["sheet"].charts[:1]
+    assert {row["series"] for row in chart.rows} == {row["series"] for row in before.rows}
+    cards = {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
+    assert cards["people"].value == alone.context["sheet"].parts[1].cards[0].stat.value, "on the same subtopics"
+    assert cards["people"].value != pytest.approx(rows_of(page)["people · oracle"].number("joint"))
+    assert cards["subtopics"] == 2
+
+
 def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     html = flat(client.get(PAGE).text)
@@ -597,7 +651,11 @@ def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> 
         summary = make_summary(subtopic=subtopic, system="heron-oracle", text="- Nothing")
         System.objects.filter(pk=summary.system_id).update(summarizer="heron", retriever="oracle")
     run = judging.request_run(
-        judge=judging.default_judge(now=NOW), task="coverage", subjects=Summary.objects.all(), reason="", now=NOW
+        judge=judge_versions.default_judge(now=NOW),
+        task="coverage",
+        subjects=Summary.objects.all(),
+        reason="",
+        now=NOW,
     )
     assert run is not None
     judging.run_pending(run=run, clock=lambda: NOW)
@@ -636,3 +694,24 @@ def test_the_page_asks_little_of_the_database(
     client.get(PAGE)
     with django_assert_max_num_queries(20):
         client.get(PAGE)
+
+
+def test_ratings_of_people_and_models_stand_on_the_board(
+    people: Study, ada: Any, ben: Any, dot: Any, login: Any
+) -> None:
+    herons = list(Summary.objects.filter(system__summarizer="heron").order_by("pk"))
+    own = list(Summary.objects.filter(origin="session", snapshots__kind="final").distinct())
+    study = make_rating_study(annotators=[dot], summaries=[*herons, *own], researcher=ada)
+    for task in study.label_tasks.all():
+        rate(task, [4 if task.item.summary in herons else 2] * 5)
+    judge_ratings(study, "owl", [[5] * 5] * study.label_items.count())
+    board = login(ada).get(PAGE).context["board"]
+    assert board.line("heron", "full-ctxt").ratings["overall (people)"].value == 4.0
+    assert board.line("heron", "full-ctxt").ratings["coherence (owl)"].value == 5.0
+    assert board.people.ratings["overall (people)"].value == 2.0
+    assert not board.line("wren", "full-ctxt").ratings
+    rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical")}
+    assert rows["heron"]["ratings"]["overall (people)"] == 4.0
+    table = login(ada).get(PAGE).context["sheet"].table("rows")
+    keys = {one.key: one.is_extra for one in table.measures}
+    assert (keys["overall (people)"], keys["quality (people)"]) == (False, True)

@@ -448,3 +448,34 @@ def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, login:
     shown = client.get(reverse("annotation:annotator-remove", args=[study.uid, person.uid])).text
     assert "gives what they left unfinished to others" in flat(shown)
     assert "void" not in shown
+
+
+def test_tasks_come_in_the_order_in_which_labels_narrow_figures_soonest(ada: Any, ben: Any, cleo: Any) -> None:
+    haystack = make_haystack()
+    summaries = [
+        make_summary(subtopic=subtopic, system=f"model-{n}")
+        for subtopic in haystack.subtopics.order_by("number")
+        for n in range(4)
+    ]
+    study = make_linking_study(
+        annotators=[ben, cleo], summaries=summaries, researcher=ada, people_per_item=2, narrows_first=True
+    )
+    orders = [
+        list(
+            study.label_tasks.filter(annotator__user=person)
+            .order_by("position")
+            .values_list("item", "item__block")
+        )
+        for person in (ben, cleo)
+    ]
+    assert orders[0] == orders[1]
+    blocks = [block for _item, block in orders[0]]
+    assert len(blocks) == 8
+    assert all(one != after for one, after in pairwise(blocks))
+    again = make_linking_study(
+        annotators=[ben, cleo], summaries=summaries, name="Again", people_per_item=2, narrows_first=True
+    )
+    placed = again.label_tasks.filter(annotator__user=ben).order_by("position")
+    of_first = study.label_tasks.filter(annotator__user=ben).order_by("position")
+    assert list(placed.values_list("item__summary")) == list(of_first.values_list("item__summary"))
+    assert {task.item.is_overlap for task in of_first} == {False}

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Annotator
 from annotation.writing import scoring
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 from benchmarks.models import Judge, Verdict
 from benchmarks.results import drawings
 from benchmarks.results.drawings import FILE, WRITERS, FileLook
@@ -83,6 +83,6 @@ def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, ben: An
     )
     page = login(ada).get(reverse("annotation:study-results", args=[task.study.uid]))
     names = [str(label) for _value, label in page.context["form"].fields["judge"].choices]
-    assert names == sorted([judging.default_judge(now=now).name, "heard"])
+    assert names == sorted([judge_versions.default_judge(now=now).name, "heard"])
     assert silent.name not in names
     assert "---------" not in page.content.decode()

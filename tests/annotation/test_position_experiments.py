@@ -14,13 +14,14 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.leaderboard import positions
-from benchmarks.engine import summarizing
-from benchmarks.engine.arranging import Arranged
+from benchmarks.engine import summarizer_versions, summarizing
+from benchmarks.engine.arranging import Arranged, InTurn, relevant_in
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
-from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary
-from benchmarks.summarizers.arrangements import ONLY_RELEVANT, Arrangement
+from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary, SummaryRating
+from benchmarks.summarizers import token_budget
+from benchmarks.summarizers.arrangements import IRRELEVANT, MEASURES, ONLY_RELEVANT, RELEVANT, Arrangement
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, Answer, FakeServer, serving
@@ -59,7 +60,7 @@ def _sources(now: datetime) -> None:
 
 def heron(server: FakeServer, **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizing.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    return summarizer_versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
 
 def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:
@@ -84,19 +85,15 @@ def shown_to(order: str) -> list[Draft]:
 
 def reader(request: dict[str, Any], *, attentive: Sequence[int]) -> Answer:
     """Copies the relevant document where it stands at a place that is read, else the first one."""
-    texts = (
-        request["messages"][1]["content"].partition("Documents:\n\n")[2].partition("\n\nQuery:")[0].split("\n\n")
-    )
-    place = next(at for at, text in enumerate(texts, 1) if "] (relevant) " in text)
-    text = texts[place - 1 if place in attentive else 0]
-    number = text[1 : text.index("]")]
-    return Answer(f"- {text.split(') ', 1)[1]} [{number}]")
+    texts = [part for part in request["messages"][-1]["content"].split("\n\n") if part.startswith("[TO")]
+    place = next(at for at, text in enumerate(texts, 1) if text.startswith(RELEVANT))
+    return Answer(texts[place - 1 if place in attentive else 0].split("\n", 1)[1])
 
 
 @pytest.mark.usefixtures("_sources")
 def test_the_relevant_document_stands_at_its_place_among_those_of_one_other_source() -> None:
     subtopics = list(Subtopic.objects.select_related("haystack"))
-    judge = summarizing.extractive(now=timezone.now())
+    judge = summarizer_versions.extractive(now=timezone.now())
     for place in (1, 2, 3):
         arranged = Arranged.of(Arrangement("at", K, place))
         summarizing.drafted(judge=judge, subjects=subtopics, shown=arranged, now=timezone.now())
@@ -122,8 +119,8 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     assert (done["summaries"], done["written"], done["failed"]) == (K * N_SOURCES, K * N_SOURCES, 0)
     assert JudgeRun.objects.get().scope["retrievers"] == [f"fl-ctxt-at-{place}-of-{K}" for place in (1, 2, 3)]
     assert summarize("--order", f"position-of-{K}")["there_before"] == K * N_SOURCES
-    assert all(ONLY_RELEVANT in one["messages"][0]["content"] for one in server.bodies)
-    assert all(one["messages"][1]["content"].count("(not relevant)") == K - 1 for one in server.bodies)
+    assert all(ONLY_RELEVANT in one["messages"][-1]["content"] for one in server.bodies)
+    assert all(one["messages"][-1]["content"].count(f"{IRRELEVANT}\n") == K - 1 for one in server.bodies)
     (found,) = report()
     assert (found["system"], found["experiment"], found["n"], found["n_left_out"]) == ("heron", "position", 6, 0)
     names = [arm["name"] for arm in found["arrangements"]]
@@ -132,10 +129,19 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     assert first == last > 0.5 > middle
     assert middle == pytest.approx(found["by_chance"]["rouge1"], abs=0.2)
     assert summarize("--order", "at-1-of-3")["there_before"] == N_SOURCES
+    owl = Judge.objects.create(name="owl", kind="openai", config_sha256="owl", created_at=timezone.now())
+    for text in Summary.objects.select_related("system"):
+        value = 2 if text.system.document_order == "at-2-of-3" else 5
+        SummaryRating.objects.create(
+            judge=owl, summary=text, aspect="informativeness", value=value, created_at=timezone.now()
+        )
+    (found,) = report()
+    assert [arm["informativeness (owl)"] for arm in found["arrangements"]] == [5.0, 2.0, 5.0]
     page = Client()
     page.force_login(make_user("ada", "researcher"))
     shown = page.get(PAGE)
-    (chart,) = shown.context["sheet"].charts
+    chart, of_ratings = shown.context["sheet"].charts
+    assert [row["value"] for row in of_ratings.rows] == [5.0, 2.0, 5.0]
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
     assert (chart.name, panels) == ("places-3", ["heron · ROUGE-1", "heron · ROUGE-2", "heron · ROUGE-L"])
     in_first = [row for row in chart.rows if row["panel"] == panels[0]]
@@ -166,7 +172,7 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
     heron(server)
     server.behaviour = lambda _n, request: Answer(
         "- "
-        + " ".join(part for part in request["messages"][1]["content"].split() if "x1." in part)
+        + " ".join(part for part in request["messages"][-1]["content"].split() if "x1." in part)
         + " It says [1]"
     )
     for order in ("all", "ends", "filled"):
@@ -177,6 +183,58 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
     # “beta0x1 it says” beside “it says”: ROUGE-1 6/7 and 4/6, ROUGE-2 2/5 and 2/4, ROUGE-L 4/7 and 4/6
     assert arms["ends-of-3"]["relative"] == pytest.approx((7 / 9 + 5 / 4 + 7 / 6) / 3)
     assert found["by_chance"] == {"intervals": {}, "reasons": {}}
+
+
+@pytest.mark.usefixtures("_sources")
+def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
+    server: FakeServer, ada: Any, login: Any
+) -> None:
+    heron(server)
+    server.behaviour = lambda _n, request: Answer(
+        " ".join(part for part in request["messages"][-1]["content"].split() if part.startswith("beta"))
+        or "Nothing."
+    )
+    done = summarize("--order", f"documents-of-{K}")
+    assert (done["summaries"], done["failed"]) == (K * N_SOURCES, 0)
+    assert [tuple(draft.documents) for draft in shown_to("first-2-of-3")] == [(1, 2)] * N_SOURCES
+    Document.objects.filter(number=1).update(text="Filling. " * 1_700 + "It says beta0x1.", n_words=1_703)
+    cut = summarize("--order", "truncation-of-2")
+    assert (cut["summaries"], cut["cut_by"]) == (2 * N_SOURCES, token_budget.WORDS)
+    until = shown_to("upto-2048")[0]
+    assert (until.documents, until.cut["words"]) == ([1], 1_638)
+    assert shown_to("upto-4096")[0].documents == [1, 2, 3]
+    documents, truncation = report()
+    assert (documents["experiment"], truncation["experiment"]) == ("documents", "truncation")
+    one, two, three = (arm["rouge1"] for arm in documents["arrangements"])
+    assert one < two > three  # the second document says what the reference says, the third something else
+    assert [arm["name"] for arm in truncation["arrangements"]] == ["upto-2048", "upto-4096"]
+    assert truncation["arrangements"][0]["rouge1"] == 0.0
+    sheet = login(ada).get(PAGE).context["sheet"]
+    curves = {chart.name: chart for chart in sheet.charts}
+    assert list(curves) == ["documents", "truncation"]
+    assert [row["place"] for row in curves["truncation"].rows][:2] == ["2,048", "4,096"]
+    assert [row.names[1] for row in sheet.table("documents-scores").rows] == ["first 1", "first 2", "first 3"]
+
+
+def test_the_relevant_document_is_chosen_by_a_measure_or_by_the_file(now: datetime) -> None:
+    texts = ["alpha beta gamma delta", "gamma beta alpha delta epsilon", "zeta"]
+    documents = [{"text": text, "relevance": at} for at, text in enumerate(texts)]
+    take(
+        now,
+        {"key": "a", "documents": documents, "reference": "gamma beta delta alpha."},
+        *map(source, range(2, 6)),
+    )
+    subtopics = list(Subtopic.objects.filter(haystack__title="a").select_related("haystack"))
+    found = {by: relevant_in(subtopics, by)[subtopics[0].pk] for by in MEASURES}
+    assert found == {"rouge1": 1, "rouge2": 2, "rougeL": 2, "imported": 3}
+    judge = summarizer_versions.extractive(now=timezone.now())
+    for draft in summarizing.drafted(
+        judge=judge, subjects=subtopics, shown=InTurn(order="position-of-3-by-imported"), now=timezone.now()
+    ):
+        assert draft.relevant == 3
+    assert Draft.objects.filter(system__document_order="at-2-of-3-by-imported").count() == 1
+    with pytest.raises(CommandError, match="does not say how relevant"):
+        summarize("--order", "at-1-of-3-by-imported", name="extractive")
 
 
 @pytest.mark.usefixtures("_sources")
@@ -205,7 +263,7 @@ def test_what_cannot_be_arranged_is_refused() -> None:
     with pytest.raises(CommandError, match="have only 15 documents; at-1-of-20 needs more"):
         summarize("--order", "at-1-of-20", name="extractive")
     with pytest.raises(CommandError, match="no arrangement like"):
-        summarize("--order", "middle", name="extractive")
+        summarize("--order", "outside", name="extractive")
     with pytest.raises(CommandError, match="No source here can be shown as all-of-5"):
         summarize("--order", "infilling-of-5", name="extractive")
     Haystack.objects.update(is_source=False)
@@ -215,7 +273,7 @@ def test_what_cannot_be_arranged_is_refused() -> None:
 
 @pytest.mark.usefixtures("_sources")
 def test_an_arrangement_is_run_from_the_browser() -> None:
-    judge = summarizing.extractive(now=timezone.now())
+    judge = summarizer_versions.extractive(now=timezone.now())
     client = Client()
     client.force_login(make_user("ada", "researcher"))
     url = f"/summarizers/{judge.uid}/"

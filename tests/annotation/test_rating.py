@@ -190,7 +190,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     study = make_rating_study(annotators=[ben], summaries=[summary])
     client, url = login(ben), label_url("label-task", label_task(study, ben))
     client.get(url)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         shown = flat(client.get(url).content.decode())
     assert "secret-system" not in shown
     assert "<script>alert(1)" not in shown
@@ -243,7 +243,7 @@ def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any,
     client, counting = login(ada), reverse("annotation:label-summaries", args=["rating"])
     counted = client.post(counting, data, headers={"HX-Request": "true"})
     assert counted.context["count"].n == 2
-    for kind in ("validation", "nothing"):
+    for kind in ("writing", "nothing"):
         url = reverse("annotation:label-summaries", args=[kind])
         assert client.post(url, data).status_code == 404
     create = reverse("annotation:study-create", args=["rating"])

@@ -23,6 +23,7 @@ from annotation.validation.exports import COLUMNS, label_rows
 from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
+from annotation.work.last_answers import last_answers
 from benchmarks.results.sheet import long_rows
 from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose
@@ -219,6 +220,18 @@ def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, cleo
     assert (3, "general") not in rows
     assert (4, "subtopic") in rows
     assert all(reason == "" for line, reason in rows if line != 4)
+
+
+def test_reasons_are_among_the_last_answers(study: Study, ben: Any, login: Any, later: Any) -> None:
+    task, client = label_task(study, ben), login(ben)
+    choose(client, task, "none")
+    later()
+    give(client, task, line_3="general", line_4="unsupported")
+    reasons, coverage = last_answers(task.annotator)
+    assert coverage.answer == "none"
+    assert reasons.question.text.count("\n") == 1
+    assert "too general" in reasons.answer
+    assert "Bullets that cover no insight" in client.get(reverse("annotation:last-answers")).content.decode()
 
 
 def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, ben: Any, login: Any) -> None:

@@ -56,7 +56,7 @@ def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: Recruit
     assert page.status_code == 200
     assert not Participant.objects.exists(), "looking makes nothing"
     sent = client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
-    assert sent.headers["Location"] == "/work/"
+    assert sent.headers["Location"] == "/work/consent/"
     user = User.objects.get(is_recruited=True)
     assert not user.has_usable_password()
     assert "5f1e" not in f"{user.username} {user.name} {annotator_of(user).label}"
@@ -125,7 +125,7 @@ def test_the_same_person_joins_a_second_study_with_the_same_account(
         researcher=ada, haystack=make_haystack(key="second", title="Second"), name="Second"
     )
     other = make_link(second, by=ada, now=now)
-    assert client.post(address(other)).headers["Location"] == "/work/"
+    assert client.post(address(other)).headers["Location"] == "/work/consent/"
     assert Participant.objects.count() == 1
     assert second.assignments.count() == 1
     assert Client().post(address(other)).status_code == 409

@@ -9,8 +9,8 @@ import pytest
 from django.apps import apps
 from django.urls import reverse
 
+from annotation.coverage.collect import data_version
 from annotation.exports.describing import described
-from annotation.figures.collect import data_version
 from annotation.models import (
     Annotator,
     Assignment,
@@ -29,6 +29,7 @@ from annotation.models import (
     Snapshot,
     SpotCheck,
     Study,
+    Trial,
     UnlinkedLabel,
 )
 from annotation.removal import finding
@@ -218,10 +219,10 @@ def test_an_older_database_is_cleaned_again_by_the_list_outside_it(
     tombstone = tombstones.Tombstone(
         uid=annotator.uid, at=now, mode="deleted", user=uid, annotator=annotator.uid, by=eve.uid
     )
-    assert erasing.erase_again(found=[tombstone]) == 1
+    assert erasing.erase_again(erased=[tombstone]) == 1
     assert not Session.objects.filter(annotator=annotator).exists()
     assert Removal.objects.get(uid=tombstone.uid).by == eve
-    assert erasing.erase_again(found=[tombstone]) == 0
+    assert erasing.erase_again(erased=[tombstone]) == 0
 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(
@@ -245,6 +246,20 @@ def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
         for field in model._meta.get_fields()
         if field.concrete and field.related_model is Annotator and field.name == "annotator"
     }
-    work = {LabelTask, Assignment, Session, SpotCheck, *finding.ANSWERS}
+    work = {LabelTask, Assignment, Session, SpotCheck, Trial, *finding.ANSWERS}
     assert own - work == {Consent, Membership, Participant, Removal}
     assert set(finding.ON_TEXTS) == {CoverageLabel, UnlinkedLabel, RatingLabel}
+
+
+def test_the_page_before_erasing_costs_the_same_queries_however_much_goes(
+    linked: Study, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client, page = login(eve), reverse("person-erase", args=[ben.uid])
+    client.get(page)
+    with django_assert_max_num_queries(20) as few:
+        client.get(page)
+    n_few = len(few)
+    study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
+    say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
+    with django_assert_max_num_queries(n_few):
+        client.get(page)

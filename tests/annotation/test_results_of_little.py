@@ -33,8 +33,14 @@ LINK = re.compile(r'(?:href|hx-get)="([^"#]*)')
 NO_RESULTS = re.compile(r"/(preview|annotators|guidelines|settings|clone|delete|remind|recruitment)/")
 SAME_AGAIN = re.compile(r"\.(png|pdf|vl\.json|parquet|jsonl|tex)$")
 """Files with what others hold as well, and which take long to make."""
-OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods)/files)/")
+OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|licences|learning)/files)/")
 """Files whose names are the keys of the tables of a sheet."""
+
+
+FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
+JUDGES = re.compile(r"(?<![\w-])(?<!run_judge )(owl|jay|strict|lexical)(?![\w-])")
+LICENCE = (b'id="licence"', b"judge_licences")
+"""What pages and files say beside figures of judges."""
 
 
 def charts(*names: str) -> tuple[str, ...]:
@@ -101,11 +107,26 @@ def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
 
 def opened(client: Client, address: str) -> Any:
     """The answer, read to its end: a file is only made while it is sent."""
-    answer = client.get(address)
-    if answer.streaming:
-        b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    answer: Any = client.get(address)
+    answer.whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
     assert answer.status_code < 500, address
     return answer
+
+
+def names_judges_without_licences(answer: Any, path: str) -> bool:
+    """Whether figures name a judge, and nothing says whether it may stand in for people."""
+    is_page, is_file = (
+        answer["Content-Type"].startswith("text/html"),
+        path.endswith(("figures.json", "figures.csv")),
+    )
+    if answer.status_code != 200 or not (is_page or is_file) or "/licences/" in path:
+        return False
+    text = answer.whole.decode()
+    if is_page:
+        begin = FIGURES.search(text)
+        text = "" if begin is None else re.sub(r"<[^>]+>", " ", FORM.sub("", text[begin.start() :]))
+    is_named = bool(JUDGES.search(text)) and not text.startswith("[")
+    return is_named and not any(mark in answer.whole for mark in LICENCE)
 
 
 def links(answer: Any, address: str) -> Iterator[str]:
@@ -120,7 +141,8 @@ def links(answer: Any, address: str) -> Iterator[str]:
 def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> dict[str, int]:
     """{path: status} of every page and file that one comes to by links, as far as it lies under some paths.
 
-    What differs only in the values of its query, or in how it combines them, is opened once.
+    What differs only in the values of its query, or in how it combines them, is opened once; so is a file that
+    differs only in how tables beside its own are sorted.
     """
     found: dict[str, int] = {}
     known: set[tuple[str, str]] = set()
@@ -128,11 +150,14 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> 
     while waiting:
         address = waiting.pop()
         path, query = urlsplit(address).path, QueryDict(urlsplit(address).query)
-        new = {(path, name) for name in ("", *query)} - known
+        table, _dot, is_file = path.rpartition("/")[2].partition(".")
+        names = (name for name in query if not (is_file and name.endswith("-sort") and name != f"{table}-sort"))
+        new = {(path, name) for name in ("", *names)} - known
         if not new or not path.startswith(under) or NO_RESULTS.search(path) or SAME_AGAIN.search(path):
             continue
         known |= new
         answer = opened(client, address)
+        assert not names_judges_without_licences(answer, path), address
         found[path] = answer.status_code
         waiting += links(answer, address)
     return found
@@ -153,6 +178,7 @@ def test_every_page_and_file_of_a_study_opens(
     pages = walked(client, [*starts, "/agreement/", "/agreement/latest/"], under=under)
     assert {path: status for path, status in pages.items() if status not in {200, 302}} == {}
     files = {path.rpartition("/")[2] for path in pages if "/files/" in path and not OF_SHEET.search(path)}
+    files -= {name for name in files if name.startswith("plan-")}  # a chart for each headline that has a plan
     assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
 
 

@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import kinds
-from annotation.models import Annotator, Removal, Study
-from benchmarks.models import Judge, KeyPointVerdict, SummaryRating, Verdict
+from annotation.models import Annotator, Assignment, DraftRevision, Exclusion, Removal, Session, Study
+from benchmarks.models import Judge, KeyPointVerdict, Summary, SummaryRating, Verdict
 from benchmarks.results.stored import forget_all
 from summhay_site.operations import erasing
 from tests.annotation.little import ALL, MAKERS
@@ -175,3 +175,77 @@ def test_work_that_is_deleted_with_a_person_is_in_no_figure(
     assert "Ben" not in str(after.everything)
     assert "annotator1" not in str(after.public)
     assert "annotator2" in str(after.public)
+
+
+# Sessions of writing
+
+
+def of_writing(client: Client, study: Study) -> dict[str, str]:
+    """What is said of texts of people: of their study, beside systems, and of where their content comes from."""
+    forget_all()
+    page = kinds.kind_named(study.kind).results_page
+    values = client.get(reverse(f"{page}-file", args=[study.uid, "figures.json"])).json()
+    values.pop("data_version", None)
+    found = {"study": json.dumps(values)}
+    judge = ("--judge", "lexical")
+    for name, options in {"leaderboard": ("--people", *judge), "context": judge}.items():
+        out = io.StringIO()
+        call_command("report", name, *options, "--json", stdout=out)
+        found[name] = CHANGING.sub("", out.getvalue())
+    return found
+
+
+def written(ada: Any, people: Any) -> Study:
+    """A study of writing, and a system's text on its subtopics, judged by the same judge."""
+    study = MAKERS["writing"](ALL, ada, people)
+    for summary in Summary.objects.exclude(origin=Summary.Origin.SESSION):
+        for insight in summary.subtopic.insights.all():
+            Verdict.objects.create(
+                judge=Judge.objects.get(name="lexical"), summary=summary, insight=insight, coverage="partial",
+                lines=[3], is_linked=True, created_at=NOW,
+            )  # fmt: skip
+    return study
+
+
+def _is_left_out(session: Session) -> None:
+    Exclusion.objects.create(session=session, reason="A trial.", at=NOW)
+
+
+def _is_voided(session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(state=Session.State.VOIDED)
+
+
+def _is_practice(session: Session) -> None:
+    Assignment.objects.filter(session=session).update(is_practice=True, study=None)
+
+
+def _runs_again(session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(state=Session.State.PAUSED, ended_at=None)
+
+
+@pytest.mark.parametrize("change", [_is_left_out, _is_voided, _is_practice, _runs_again])
+def test_a_session_that_does_not_count_is_as_if_it_were_not_there(
+    change: Callable[[Session], None], ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = written(ada, (ben, cleo)), login(ada)
+    before = of_writing(client, study)
+    session = Session.objects.filter(annotator=annotator_of(cleo)).order_by("-pk")[0]
+    change(session)
+    without = of_writing(client, study)
+    assert [name for name in before if without[name] == before[name]] == []
+    for rows in (Exclusion.objects.filter(session=session), session.snapshots.all(), session.revisions.all()):
+        rows.delete()
+    Session.objects.filter(pk=session.pk).delete()
+    assert of_writing(client, study) == without
+
+
+def test_a_late_text_is_in_no_figure_before_it_is_accepted(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study, client = written(ada, (ben, cleo)), login(ada)
+    before = of_writing(client, study)
+    session = Session.objects.filter(annotator=annotator_of(cleo)).order_by("-pk")[0]
+    DraftRevision.objects.create(
+        session=session, rev=None, op_id="op-9", base_rev=2, text="- In part 1, the ferry leaves at noon [1]",
+        sha256="0" * 64, received_at=NOW, active_ms=session.acc_ms, source="typing", accepted=False,
+        reject_code="session_closed",
+    )  # fmt: skip
+    assert of_writing(client, study) == before

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +18,11 @@ from annotation.studies.sampling import (
     control_group,
     in_blocks,
     largest_remainder,
+    narrowing_first,
     sample,
 )
+from benchmarks.scoring.agreement import randolph_error, randolph_kappa
+from benchmarks.scoring.ratings import Ratings
 
 GRIDS = st.tuples(st.integers(1, 6), st.integers(1, 8))
 SEEDS = st.integers(0, 2**63 - 1)
@@ -125,3 +129,60 @@ def test_the_control_group_is_scattered_over_everyones_own_order() -> None:
     assert sorted(order) == sorted(mine)
     assert sum(place < len(order) / 2 for place in places) == pytest.approx(28, abs=12)
     assert order != in_blocks(mine, block_of=blocks, seed=1, person="2")
+
+
+@given(
+    st.dictionaries(st.integers(0, 50), st.tuples(st.sampled_from("abcd"), st.integers(1, 4))),
+    SEEDS,
+    st.dictionaries(st.sampled_from("abcd"), st.integers(0, 5)),
+)
+def test_what_narrows_first_takes_blocks_in_turn_and_shared_items_before_others(
+    items: dict[int, tuple[str, int]], seed: int, before: dict[str, int]
+) -> None:
+    block_of = {item: block for item, (block, _n) in items.items()}
+    people_of = {item: n for item, (_block, n) in items.items()}
+    order = narrowing_first(items, block_of=block_of, people_of=people_of, seed=seed, before=before)
+    assert sorted(order) == sorted(items)
+    again = narrowing_first(reversed(order), block_of=block_of, people_of=people_of, seed=seed, before=before)
+    assert order == again
+    assert all(people_of[item] >= people_of[after] for item, after in pairwise(order))
+    taken = Counter(before)
+    for at, item in enumerate(order):
+        level = [later for later in order[at:] if people_of[later] == people_of[item]]
+        assert taken[block_of[item]] == min(taken[block_of[later]] for later in level)
+        taken[block_of[item]] += 1
+
+
+def world(seed: int, *, n_blocks: int = 12, n_each: int = 6, n_people: int = 3) -> np.ndarray:
+    """What people say of items, shape (items, people): in some blocks they agree more often than in others."""
+    rng = np.random.default_rng(seed)
+    agrees = np.repeat(rng.beta(4, 2, n_blocks), n_each)
+    truth = rng.integers(0, 2, len(agrees))
+    strays = rng.random((len(agrees), n_people)) > agrees[:, None]
+    return np.where(strays, rng.integers(0, 2, strays.shape), truth[:, None])
+
+
+def test_half_done_work_is_narrower_and_as_right_where_what_narrows_comes_first() -> None:
+    blocks = {item: f"block {item // 6}" for item in range(72)}
+    everybody = dict.fromkeys(blocks, 3)
+    found: dict[str, list[tuple[float, float]]] = {"usual": [], "first": []}
+    for seed in range(60):
+        codes = world(seed)
+        first = narrowing_first(blocks, block_of=blocks, people_of=everybody, seed=seed)
+        usual = [in_blocks(blocks, block_of=blocks, seed=seed, person=str(person)) for person in range(3)]
+        for name, orders in {"usual": usual, "first": [first] * 3}.items():
+            so_far = np.full_like(codes, -1)
+            for person, order in enumerate(orders):
+                so_far[order[:24], person] = codes[order[:24], person]
+            ratings = Ratings(so_far, ("no", "yes"), ("a", "b", "c"), tuple(blocks[item] for item in range(72)))
+            error, kappa = randolph_error(ratings), randolph_kappa(ratings).value
+            if error is not None and kappa is not None:
+                found[name].append((error.se, kappa))
+    assert len(found["first"]) == 60
+    widths = {name: np.mean([se for se, _kappa in rows]) for name, rows in found.items()}
+    assert widths["first"] < 0.8 * widths["usual"]
+    every = [
+        randolph_kappa(Ratings(world(seed), ("no", "yes"), ("a", "b", "c"), tuple(range(72)))).value
+        for seed in range(60)
+    ]
+    assert np.mean([kappa for _se, kappa in found["first"]]) == pytest.approx(np.mean(every), abs=0.02)  # type: ignore[arg-type]

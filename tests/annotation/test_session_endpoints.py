@@ -16,6 +16,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import DraftRevision, Session, SessionEvent
+from annotation.writing import host_clock
+from annotation.writing.host_clock import reading as real_reading
 from annotation.writing.locking import LockedSession
 from tests.annotation.writer import after, start_session
 from tests.makers import NOW
@@ -152,6 +154,21 @@ def test_a_full_disk_is_a_clear_answer_and_changes_nothing(
     assert "disk is full" in caplog.text
     assert Session.objects.get().draft_text == "before"
     assert browser.draft("on the full disk", base_rev=1, op_id="again").json()["rev"] == 2
+
+
+def test_a_clock_of_the_server_that_is_set_takes_and_gives_no_working_time(
+    browser: Browser, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock by which the machine counts since its start runs on as it does; a few seconds pass meanwhile."""
+    monkeypatch.setattr(host_clock, "reading", real_reading)
+    clock.move_to(after(1_000), tick=False)
+    told = [browser.draft("- one [1]").json()["active_ms"]]
+    for rev, set_to in enumerate((timedelta(minutes=7), timedelta(hours=3), timedelta(hours=-2)), 1):
+        clock.move_to(NOW + set_to, tick=False)
+        told += [browser.state().json()["active_ms"], browser.draft("- more", rev).json()["active_ms"]]
+    assert told == sorted(told)
+    assert (told[0], told[-1] < 60_000) == (1_000, True)
+    assert SessionEvent.objects.filter(type="clock_jump").count() == 3
 
 
 def test_pause_and_resume_over_the_wire(browser: Browser, clock: Any) -> None:

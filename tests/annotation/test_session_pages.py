@@ -302,7 +302,8 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
 def test_practice_asks_nothing_afterwards(ben: Any, login: Any) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted")
-    assert page_of(login(ben), session, "session-after").headers["Location"] == reverse("annotation:work")
+    practised = reverse("annotation:session-practised", args=[session.uid])
+    assert page_of(login(ben), session, "session-after").headers["Location"] == practised
 
 
 def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, login: Any) -> None:

@@ -24,10 +24,11 @@ from annotation.models import (
     Snapshot,
     WritingPlan,
 )
-from annotation.writing import amending, drafting, sessions, settling
+from annotation.writing import amending, drafting, host_clock, sessions, settling
 from annotation.writing.amending import ClockRefused
 from annotation.writing.drafting import SessionClosed, TabLost
 from annotation.writing.eligibility import Code, NotEligible
+from annotation.writing.host_clock import Reading
 from annotation.writing.sessions import NotAttested, OtherSession
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after, start_session
@@ -255,6 +256,36 @@ def test_a_host_clock_that_steps_back_holds_the_time_and_is_noted(writer: Writer
     assert writer.beat(100_500).active_ms == 100_500
     event = SessionEvent.objects.get(session=writer.session)
     assert (event.type, event.payload) == ("clock_jump", {"back_ms": 5_000})
+
+
+def test_an_hour_by_which_the_host_clock_was_set_is_no_working_time_on_either_of_two_machines(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = {"one": 0, "two": 0}
+
+    def save_on(machine: str, at_ms: int, text: str) -> int:
+        monkeypatch.setattr(host_clock, "reading", lambda: Reading(machine, started[machine]))
+        return writer.save(at_ms, text).active_ms
+
+    assert [save_on("one", 100_000, "a"), save_on("two", 101_000, "b")] == [100_000, 101_000]
+    started["one"] += HOUR
+    assert save_on("one", 110_000 + HOUR, "c") == 110_000
+    assert save_on("two", 120_000, "d") == 110_000, "it stands where the other machine is ahead"
+    started["one"] -= HOUR
+    assert [save_on("one", 130_000, "e"), save_on("two", 131_000, "f")] == [130_000, 131_000]
+    assert writer.submit(140_000).active_ms == 140_000
+    notes = SessionEvent.objects.filter(session=writer.session, type="clock_jump", payload__has_key="by_ms")
+    assert [row.payload["by_ms"] for row in notes.order_by("client_seq")] == [HOUR, -HOUR]
+    assert [row[2:] for row in periods(writer.session)] == [
+        ("start", "clock_set"), ("clock_set", "clock_set"), ("clock_set", "submitted"),
+    ]  # fmt: skip
+
+
+def test_a_machine_remembers_few_others_and_no_slow_correction() -> None:
+    assert host_clock.kept({"one": 1_000}, Reading("one", 1_999)) is None
+    assert host_clock.kept({"one": 1_000}, Reading("one", 2_000)) == {"one": 2_000}
+    many = {str(at): at for at in range(host_clock.MACHINES)}
+    assert list(host_clock.kept(many, Reading("new", 5)) or {}) == [*list(many)[1:], "new"]
 
 
 def test_looking_at_a_session_writes_nothing_unless_something_is_due(

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.figures.collect import coverage_table
+from annotation.coverage.collect import coverage_table
 from annotation.models import Study
 from annotation.rating.results import results_of as ratings_of
 from annotation.validation.results import results_of as answers_of

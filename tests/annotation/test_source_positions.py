@@ -16,6 +16,7 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
+from tests.annotation.rated import judge_all, make_rating_study, rate
 from tests.conftest import make_user
 from tests.taking_in import import_rows
 
@@ -94,6 +95,34 @@ def test_scores_that_came_with_the_texts_are_ranked_by_position() -> None:
     assert rows["tail"]["rq3"]["bertscore"]["reason"] == "under 3 texts with both"
     late = rows["lead"]["late"]["bertscore"]
     assert (late["value"], late["expected"]) == (pytest.approx(0.025), pytest.approx(0.06))
+
+
+@pytest.mark.usefixtures("_sources")
+def test_ratings_are_ranked_by_position_and_stand_on_the_page(ben: Any) -> None:
+    texts = Summary.objects.filter(system__key="lead").order_by("pk")
+    study = make_rating_study(annotators=[ben], summaries=texts)
+    by_position = sorted(texts, key=lambda text: int(text.haystack.title.split("-")[1]))
+    late = {text.pk for text in by_position[:N_LATE]}
+    for task in study.label_tasks.all():
+        rate(task, [1 if task.item.summary_id in late else 5, 3, 3, 3, 3])
+    judge_all(study, "owl", [[4 if text.pk in late else 2] * 5 for text in texts])
+    lead = report()["lead"]
+    of_people, of_judge = lead["rq3"]["overall (people)"], lead["rq3"]["overall (owl)"]
+    assert of_people["rho"] == pytest.approx(-of_judge["rho"])
+    assert of_people["rho"] < -0.8
+    assert of_people["is_significant"]
+    assert lead["rq3"]["coherence (people)"]["reason"]  # all the same
+    assert lead["late"]["overall (people)"]["value"] == 1.0
+    client = Client()
+    client.force_login(make_user("eve", "admin"))
+    table = client.get(f"{PAGE}?dataset=long").context["sheet"].table("all-rows")
+    keys = {one.key: one for one in table.measures}
+    assert not keys["rho_overall (people)"].is_extra
+    assert keys["rho_quality (owl)"].is_extra
+    client.force_login(make_user("stan", "researcher"))  # no member of the study: no ratings of its people
+    names = {one.key for one in client.get(f"{PAGE}?dataset=long").context["sheet"].table("all-rows").measures}
+    assert "rho_overall (owl)" in names
+    assert "rho_overall (people)" not in names
 
 
 @pytest.mark.usefixtures("_sources")

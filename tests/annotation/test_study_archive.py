@@ -79,19 +79,20 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
     assert {
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
-        "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "datasheet.md", "manifest.json",
-        "figures.json", "figures.csv",
-    } == set(files)  # fmt: skip
+        "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "README.md", "manifest.json",
+        "figures.json", "figures.csv", "judges.json", "datapackage.json", "croissant.json",
+    } == {name for name in files if "/" not in name}  # fmt: skip
     single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)
     everything = b"".join(files.values()).decode()
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
     assert files["LICENCE.txt"] == b"CC BY 4.0\n"
-    assert "CC BY 4.0" in files["datasheet.md"].decode()
+    assert "CC BY 4.0" in files["README.md"].decode()
     own = json.loads(command("report", "agreement", "--study", linking.name, "--json"))
     before = {own["randolph"]}
     for name, content in files.items():
         path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
     of_file = ("--labels", tmp_path / "labels.csv", "--categories", "none,partial,full")
     assert json.loads(command("report", "agreement", *of_file, "--json"))["intervals"] == own["intervals"]
@@ -136,12 +137,16 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, 
     files = archive_of(study, login(ada))
     methods = files["methods.md"].decode()
     for text in (
-        "coverage linking with 2 annotators", "people for each summary: 2", "seed: 4711", "31.00 USD an hour",
-        "versions of the guidelines: 1", "data version 0123456789ab",
+        "Two annotators took part.", "Every summary was assigned to two annotators", "(seed 4711)",
+        "31.00 USD an hour", "(version 1, reproduced in guidelines/1.md)", "data version 0123456789ab",
+        "neither training nor a qualification test", "No label yet",
     ):  # fmt: skip
         assert text in methods, methods
-    assert methods.strip() in files["datasheet.md"].decode()
-    assert "\n\n" not in methods.strip()
+    assert methods.strip() in files["README.md"].decode()
+    assert [line.partition(".**")[0] for line in methods.splitlines() if line] == [
+        "**Data and task", "**Annotators", "**Quality control and exclusions", "**Agreement and results",
+        "**Analysis",
+    ]  # fmt: skip
     assert "guidelines/1.md" in files
     assert "consent/1.md" in files
     manifest = json.loads(files["manifest.json"])
@@ -161,8 +166,9 @@ def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> Non
     files = archive_of(study, login(ada))
     assert {"sessions.csv", "events.jsonl", "revisions.jsonl.gz", "snapshots.jsonl", "curve.csv"} <= files.keys()
     assert table(files["sessions.csv"])[0]["annotator"] == "annotator1"
-    assert "Ben" not in files["sessions.csv"].decode() + files["datasheet.md"].decode()
-    assert "timed writing" in files["methods.md"].decode()
+    assert "Ben" not in files["sessions.csv"].decode() + files["README.md"].decode()
+    told = files["methods.md"].decode()
+    assert "Of one session, one was submitted. No session was excluded." in told
 
 
 def test_a_verified_dataset_imports_again(ada: Any, ben: Any, login: Any, tmp_path: Path) -> None:
@@ -193,7 +199,7 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, t
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
         ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "=no", ""),
     ]  # fmt: skip
-    assert "imported; settings, time and pay are not known" in files["methods.md"].decode()
+    assert "The labels were collected elsewhere and imported." in files["methods.md"].decode()
     about = json.loads(files["manifest.json"])["study"]
     assert (about["hourly_rate"], about["currency"]) == (None, None)
     assert login(ada).get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
@@ -204,12 +210,9 @@ def test_the_data_of_a_study_are_one_sentence(ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=summaries, researcher=ada)
     Haystack.objects.update(content_sha256="0123456789abcdef")
     methods = archive_of(study, login(ada))["methods.md"].decode()
-    assert methods.count("Data:") == 1
-    data = methods.partition("Data: ")[2].strip()
-    first, second = data.split("; ")
-    assert first.startswith("haystack “")
-    assert first.endswith(", data version 0123456789ab")
-    assert second.endswith(", data version 0123456789ab.")
+    assert methods.count("They did so for") == 1
+    assert methods.count("(data version 0123456789ab)") == 2
+    assert "four summaries of the haystack “The boats”" in methods
 
 
 def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:

@@ -23,8 +23,9 @@ USUAL = {"name": "First", "hourly_rate": "25", "currency": "USD", "guidelines": 
 SUBJECT = ("summary", "question", "key_point", "response", "role")
 NOT_KEPT = {
     "writing": {"haystacks", "assign_now"},  # a whole haystack is kept as its subtopics; the other is no setting
-    "linking": {"checks_source", "list_file", "n_sample"},  # no study keeps the source; a list is no sample
-    "rating": {"list_file", "list_text"},
+    # no study keeps the source of its checks, nor which datasets its sources were chosen by; a list is no sample
+    "linking": {"checks_source", "corpora", "list_file", "n_sample"},
+    "rating": {"corpora", "list_file", "list_text"},
 }
 """Fields that cannot be known of a study, by kind."""
 AS_USUAL = {"with_systems", "parallel_forms"}
@@ -89,6 +90,7 @@ def linking(ada: Any) -> dict[str, Any]:
         "overlap_unit": "number",
         "allow_several_lines": True,
         "asks_unlinked": True,
+        "narrows_first": True,
         "n_training": 1,
         "n_gold": 1,
         "pass_mark": "87.5",
@@ -109,6 +111,7 @@ def validation(ada: Any) -> dict[str, Any]:
         "people_per_item": 3,
         "shows_verdict": True,
         "asks_why_not": True,
+        "narrows_first": True,
         "seed": 11,
     }
 
@@ -127,6 +130,7 @@ def verification(ada: Any) -> dict[str, Any]:
         "people_per_question": 2,
         "n_attention_checks": 1,
         "plain_percent": "12.5",
+        "narrows_first": True,
     }
 
 

@@ -16,13 +16,13 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.exports import views as exports
-from annotation.figures.table import UnknownLabel
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, LabelTask, Study
 from annotation.results.frames import frame_of
 from annotation.results.headlines import CARD, HEADLINE
 from annotation.results.of_labels import LabelResults
 from annotation.results.study import OfStudy
+from annotation.results.table import UnknownLabel
 from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results import stored
 from benchmarks.results.computation import CannotCompute
@@ -262,7 +262,7 @@ def test_the_archive_holds_the_figures_of_the_page(ada: Any, ben: Any, cleo: Any
     with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
         plain = json.loads(archive.read("grades/figures.json"))
         in_csv = archive.read("grades/figures.csv").decode()
-        sheet = archive.read("grades/datasheet.md").decode()
+        sheet = archive.read("grades/README.md").decode()
     in_file = client.get(url(study, "figures.json")).json()
     del in_file["data_version"]
     assert plain == in_file
@@ -280,6 +280,9 @@ def test_an_archive_waits_for_figures_that_a_worker_computes(
     monkeypatch.setattr(stored, "enqueue", lambda *args: None)
     assert client.get(address).status_code == 503
     stored.compute(uid=Result.objects.get(name="labels").uid, clock=lambda: NOW)
+    assert client.get(address).status_code == 503, "workers draw the charts, too"
+    for drawing in Result.objects.filter(name="chart file"):
+        stored.compute(uid=drawing.uid, clock=lambda: NOW)
     assert client.get(address).status_code == 200
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.figures.table import Rater
 from annotation.models import DatasetVersion, Study
+from annotation.results.table import Rater
 from annotation.verification import adjudicating, datasets
 from annotation.verification.labels import PointTable, collect
 from benchmarks.models import AuditEvent

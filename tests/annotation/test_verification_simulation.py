@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
@@ -12,16 +13,21 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labelling.simulating import RateOutOfRange, Rates, times_of
+from annotation.labelling.simulating import RateOutOfRange, Rates, dice_of, times_of
 from annotation.models import Annotator, Keyness, Study
 from annotation.verification.labels import collect
 from annotation.verification.recording import Judgments
-from annotation.verification.simulated import CARELESS, answers_of, true_answers
+from annotation.verification.simulated import CARELESS, Truth, answers_of, true_of
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study
 
 RATES = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+
+
+def true_answers(points: Iterable[int], *, seed: int, **shares: float) -> dict[int, Truth]:
+    """Draw what is true of each key point."""
+    return {point: true_of(dice_of("truth", seed, point), **shares) for point in points}
 
 
 @given(st.integers(0, 2**32), RATES, RATES)

@@ -146,6 +146,18 @@ def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any
     assert study.point_adjudications.count() == 3
 
 
+def test_a_form_that_is_delivered_late_does_not_undo_a_later_decision(study: Study, ada: Any, login: Any) -> None:
+    client, point = login(ada), study.label_items.order_by("pk")[2].key_point
+    url = reverse("annotation:verification-adjudicate", args=[study.uid, point.uid])
+    one = {"grounded": "no", "note": "first", "seen": client.get(url).context["seen"]}
+    assert f'name="seen" value="{one["seen"]}"' in client.get(url).content.decode()
+    client.post(url, one)
+    client.post(url, {"grounded": "no", "note": "second", "seen": client.get(url).context["seen"]})
+    client.post(url, one)
+    rows = PointAdjudication.objects.order_by("pk").values_list("note", "is_current")
+    assert list(rows) == [("first", False), ("second", True)]
+
+
 def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, ada: Any, login: Any) -> None:
     other = make_questions(1, dataset="elsewhere")[0].key_points.get(number=1)
     url = reverse("annotation:verification-adjudicate", args=[study.uid, other.uid])

@@ -144,7 +144,7 @@ def test_the_list_asks_no_more_with_more_tasks(ben: Any, login: Any, django_asse
     for subtopic in study.writing_plan.subtopics.all():
         make_assignment(study=study, annotator=ben, subtopic=subtopic)
     client = login(ben)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(27):
         page_of(client)
 
 

@@ -110,6 +110,11 @@ def test_a_text_that_can_never_be_written_blocks_no_linking(ben: Any, login: Any
     assert login(ben).get(label_url("label-task", label_task(links, ben))).status_code == 200
 
 
+def words(page: str) -> str:
+    """What a page says, without its marks."""
+    return re.sub(r"\s+(?=,)", "", flat(re.sub(r"<[^>]*>", " ", page)))
+
+
 def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time_and_money(
     ben: Any, login: Any
 ) -> None:
@@ -130,8 +135,19 @@ def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time
         assert hours in page
     end = client.get(reverse("annotation:label-finished", args=[study.uid])).content.decode()
     assert "All done. Thank you!" in end
-    assert "30 min of active time" in end
-    assert "12.50 USD earned" in end
+    assert "3 of 3 answered" in words(end)
+    assert "30 min of active time, 10 min each" in words(end)
+    assert "12.50 USD earned in this study" in words(end)
+
+
+def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any, login: Any) -> None:
+    points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
+    points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=60_000)
+    client, end = login(ben), reverse("annotation:label-finished", args=[points.uid])
+    onward = reverse("annotation:label-go", args=[links.uid])
+    assert onward in client.get(end).content.decode()
+    links.label_tasks.update(state="skipped", skip_reason="odd")
+    assert onward not in client.get(end).content.decode()
 
 
 def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, login: Any) -> None:

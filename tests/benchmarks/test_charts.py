@@ -18,10 +18,10 @@ from django.test import RequestFactory
 from django.urls import reverse
 from django.utils.translation import get_language
 
-from annotation.figures import charts as agreement_charts
-from annotation.figures.collect import coverage_table
-from annotation.figures.judges import JudgeReport, judge_report
+from annotation.coverage.collect import coverage_table
 from annotation.models import CoverageLabel
+from annotation.results import charts as agreement_charts
+from annotation.results.judges import JudgeReport, judge_report
 from benchmarks.results.chart_files import FORMATS, chart_file
 from benchmarks.results.drawings import DRAWING, FILE, FileLook
 from benchmarks.results.sheet import Drawing, Section, Sheet
@@ -31,6 +31,7 @@ from benchmarks.web.chart_drawing import LIGHT, for_file, spec_of
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import Bars, Chart, Dots, Lines, bland_altman
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import flat
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = Words(name="c", title="Why?", subtitle="What.", value="score", x="minutes")
@@ -164,7 +165,7 @@ def test_a_drawing_of_a_page_names_colours_and_a_file_has_them() -> None:
 
 
 def test_colours_of_files_are_those_of_the_light_theme() -> None:
-    sheets = "".join((ROOT / "static/css" / name).read_text() for name in ("site.css", "pages/results.css"))
+    sheets = "".join((ROOT / "static/css" / name).read_text() for name in ("tokens.css", "pages/results.css"))
     themed = dict(re.findall(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]+),", sheets))
     assert {name: themed[name] for name in LIGHT} == LIGHT
 
@@ -285,6 +286,17 @@ def test_what_clicks_lead_to_is_reached_by_keyboard_in_a_table(rf: RequestFactor
     assert "keyboard" not in _rendered("{% load charts %}{% chart one %}", {**context, "one": plain})
 
 
+@pytest.mark.django_db
+def test_the_table_of_a_chart_of_many_figures_shows_the_first_and_says_that_the_file_has_all(
+    rf: RequestFactory,
+) -> None:
+    many = dots([Point(series=f"s{at}", value=at / 150) for at in range(150)])
+    shown = flat(_rendered("{% load charts %}{% chart one '/files/' %}", {"one": many, "request": rf.get("/")}))
+    assert "<td>s99</td>" in shown
+    assert "<td>s100</td>" not in shown
+    assert "The first 100 of 150 figures; the file has all." in shown
+
+
 def _rendered(template: str, context: dict[str, Any]) -> str:
     return Template(template).render(Context(context))
 
@@ -333,3 +345,27 @@ def test_the_differences_fill_their_chart(ada: Any, login: Any) -> None:
     farthest = max(abs(row["value"]) for row in difference.rows)
     assert -low == high
     assert farthest < high < 1.6 * max(farthest, 10)
+
+
+@pytest.mark.parametrize("kind", [Kind.MAIN, Kind.THIN])
+def test_each_mark_that_leads_somewhere_has_a_name(kind: Kind) -> None:
+    points = [Point(series="ann", x=x, value=x, kind=kind, url="/rows/") for x in (0.0, 1.0)]
+    points += [Point(series="bob", x=x, value=1 - x, kind=Kind.MAIN) for x in (0.0, 1.0)]
+    chart = Chart(WORDS, points, Lines(x_domain=(0.0, 1.0), domain=(0.0, 1.0)))
+    names = re.findall(r'<a href="/rows/" aria-label="([^"]*)"', svg(chart))
+    assert names
+    assert all("ann" in name for name in names)
+
+
+def test_bars_at_the_same_place_stand_on_one_another_and_lead_to_their_rows() -> None:
+    points = [
+        Point(series="ann", x=0.0, value=2.0, url="/ann/"),
+        Point(series="bob", x=0.0, value=3.0),
+        Point(series="bob", x=1.0, value=1.0),
+    ]
+    layout = Bars(width_of_bar=0.8, domain=(0.0, 2.0), colours=[("ann", "red"), ("bob", "blue")])
+    chart = Chart(WORDS, points, layout)
+    spec = spec_of(chart)
+    [rows] = [rows for rows in spec["datasets"].values() if rows and "top" in rows[0]]
+    assert [(row["base"], row["top"]) for row in rows] == [(0, 2.0), (2.0, 5.0), (0, 1.0)]
+    assert 'href="/ann/"' in svg(chart)

@@ -108,10 +108,10 @@ def queries(client: Client, address: str) -> int:
 @pytest.mark.parametrize(
     ("name", "at_most"),
     [
-        ("list", 8),
-        ("haystack", 13),
+        ("list", 9),
+        ("haystack", 14),
         ("document", 8),
-        ("subtopic", 15),
+        ("subtopic", 16),
         ("insight", 11),
         ("summary", 10),
         ("search", 16),

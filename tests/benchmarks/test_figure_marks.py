@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, interval_json
 from benchmarks.templatetags.sheets import figure
 
 
@@ -18,3 +18,9 @@ def test_few_clusters_and_these_people_are_marked_beside_the_interval() -> None:
     assert "these people only" in these
     assert "†" not in figure(Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=9), badge=False)
     assert "†" not in figure(Stat(0.5, n_items=60, n_clusters=9, interval_reason="the same in every resample"))
+
+
+def test_a_caution_is_marked_with_its_words_and_is_in_json() -> None:
+    rare = Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=30, caution="rare labels")
+    assert 'title="rare labels">†' in figure(rare)
+    assert interval_json(rare)["caution"] == "rare labels"

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import judging, juries
+from benchmarks.engine import judge_versions, judging, juries
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
 from tests.makers import NOW, make_haystack, make_summary
@@ -30,7 +30,7 @@ def summary(db: None) -> Summary:
 
 def judge(name: str, **fields: Any) -> Judge:
     fields = {"kind": "imported", "config": {"name": name}} | fields
-    return judging.ensure_judge(name=name, now=NOW, **fields)
+    return judge_versions.ensure_judge(name=name, now=NOW, **fields)
 
 
 def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, **fields: Any) -> Verdict:
@@ -110,6 +110,19 @@ def test_a_jury_takes_what_members_expect_where_they_say(summary: Summary) -> No
     assert found == {"sure": (0, 0.5, 0.5), "expecting": (0.125, 0.25, 0.625)}
 
 
+def test_by_two_thirds_there_is_one_offline_judge_whose_expectation_counts_most(summary: Summary) -> None:
+    words, owl = judge("words", kind="lexical"), judge("owl")
+    give(words, summary, 1, "partial", 2, p_partial=0.4, p_full=0.4)
+    give(owl, summary, 1, "full", 2)
+    report = make_jury("bench", "--of", "words,owl", "--score", "two-thirds")
+    assert (report["score"], report["verdicts"]) == ("two-thirds", 1)
+    verdict = Judge.objects.get(name="bench").verdicts.get()
+    assert (verdict.coverage, verdict.score) == ("full", pytest.approx((2 * 0.6 + 1) / 3, abs=1e-5))
+    give(judge("wren"), summary, 1, "full", 2)
+    with pytest.raises(CommandError, match="exactly one offline judge, not 0"):
+        make_jury("models", "--of", "owl,wren", "--score", "two-thirds")
+
+
 def test_other_members_are_a_new_version_and_the_newest_version_of_a_name_is_meant(summary: Summary) -> None:
     newer = None
     for one in (judge("wren"), judge("owl"), newer := judge("owl", config={"name": "owl", "now": "other"})):
@@ -151,7 +164,7 @@ def test_what_makes_no_jury_is_refused_in_a_sentence(summary: Summary) -> None:
 
 def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: Summary) -> None:
     wren, owl = judge("wren"), judge("owl")
-    jury = judging.save_jury(name="bench", members=[wren, owl], now=NOW)
+    jury = judge_versions.save_jury(name="bench", members=[wren, owl], now=NOW)
     for task in ("recall", "support", "extraction"):
         with pytest.raises(JudgeUnavailable, match="coverage of summaries only"):
             judging.request_run(judge=jury, subjects=[], reason="test", task=task, now=NOW)
@@ -223,7 +236,7 @@ def test_a_form_that_makes_no_jury_says_why(summary: Summary, ada: Any, login: L
 
 
 def test_only_researchers_make_and_run_juries(summary: Summary, ben: Any, login: Login) -> None:
-    jury = judging.save_jury(name="bench", members=[judge("wren"), judge("owl")], now=NOW)
+    jury = judge_versions.save_jury(name="bench", members=[judge("wren"), judge("owl")], now=NOW)
     client = login(ben)
     assert client.get(url("jury-new")).status_code == 403
     assert client.post(url("jury-run", jury.uid)).status_code == 403

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -19,12 +19,6 @@ from tests.makers_verification import make_questions, make_verification_study
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
-
-
-@pytest.fixture(autouse=True)
-def uploads(settings: Any, tmp_path: Path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return tmp_path / "uploads"
 
 
 LINE = {
@@ -55,7 +49,7 @@ def text_of(client: Client, address: str) -> str:
     return response.content.decode()
 
 
-def test_questions_are_sent_checked_and_imported(ada: Any, login: Login, uploads: Path) -> None:
+def test_questions_are_sent_checked_and_imported(ada: Any, login: Login) -> None:
     client = login(ada)
     assert 'value="long2rag" selected' in text_of(client, reverse("benchmarks:import-new") + "?format=long2rag")
     job = send(client, LINE, dataset="harbour")
@@ -73,7 +67,7 @@ def test_questions_are_sent_checked_and_imported(ada: Any, login: Login, uploads
     )
     assert Question.objects.get().dataset == "harbour"
     assert "?dataset=harbour" in text_of(client, step("job", job))
-    assert list(uploads.iterdir()) == []
+    assert not storages["uploads"].exists(ImportJob.objects.get().file_path)
 
 
 def test_a_large_file_of_questions_is_taken_in_by_the_worker(

@@ -66,11 +66,11 @@ def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
     assert {row["name"]: row["kpr_macro"] for row in by["category"]} == {"causal": 0.5, "factual": 0.5}
     assert {row["name"] for row in by["domain"]} == {"history", "music"}
     assert [(row["name"], row["judge"]) for row in by["system"]] == [("heron", "owl"), ("wren", "owl")]
-    assert [row["name"] for row in by["response_length"]] == ["under 25", "25–49", "100–199"]
+    assert [row["name"] for row in by["response_length"]] == ["under 50", "50–99", "100–249"]
     silent = by["response_length"][0]
     assert (silent["kpr_macro"], silent["n_questions"], silent["n_key_points"]) == (None, 1, 0)
     assert silent["reasons"]["kpr_macro"] == "no question has judged key points"
-    assert [row["name"] for row in by["document_length"]] == ["under 500"]
+    assert [row["name"] for row in by["document_length"]] == ["under 1,000"]
 
 
 @pytest.mark.django_db

@@ -17,7 +17,8 @@ from annotation.verification import datasets
 from benchmarks.models import Judge, Question, Response, System
 from benchmarks.recall.charts import part_chart
 from benchmarks.recall.figures import ResponseFilter, by_system, table
-from benchmarks.recall.results import FIGURES
+from benchmarks.recall.results import FIGURES, figures_of
+from benchmarks.recall.sheet import Beside, sheet
 from benchmarks.recall.systems import compared
 from benchmarks.results.sheet import Cards
 from tests.annotation.test_validation import make as make_validation
@@ -88,11 +89,11 @@ def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.Captu
     heron = {row["name"]: row["kpr_macro"] for row in systems["domain"] if row["system"] == "heron"}
     assert heron == {"history": 1.0, "music": 1.0, "sports": 0.5}
     assert {(row["system"], row["name"]) for row in systems["response_length"]} == {
-        ("heron", "100–199"),
-        ("wren", "25–49"),
-        ("jay", "25–49"),
+        ("heron", "100–249"),
+        ("wren", "under 50"),
+        ("jay", "under 50"),
     }
-    assert {row["name"] for row in systems["document_length"]} == {"under 500"}
+    assert {row["name"] for row in systems["document_length"]} == {"under 1,000"}
     assert {row["name"] for row in systems["category"]} == {"causal"}
     assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
     assert systems["ranking"] == []
@@ -121,6 +122,15 @@ def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
     assert pair["means"]["heron"] == {"crow": 0.5, "owl": pytest.approx(2.5 / 3), "n": 3}
     call_command("report", "kpr", "--by", "system")
     assert "wren and heron" in capsys.readouterr().out
+
+
+def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada: Any, login: Login) -> None:
+    second_judge()
+    found = table(ResponseFilter())
+    shown = sheet(figures_of(found, only_common=True), Beside()).table("systems-by-judge")
+    assert shown is not None
+    ranks = {row.names[0]: (row.value("rank_owl"), row.value("rank_crow")) for row in shown.rows}
+    assert ranks == {"heron": (1, 2), "wren": (2, 1), "jay": (3, 3)}
 
 
 def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +188,7 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, 
     assert "history · heron: 100.0" in domains.text
     lengths = part_chart("response_length", by_system(found.table.rows, "response_length"), found.counted)
     assert lengths is not None
-    assert {row["place"] for row in lengths.rows} == {"25–49", "100–199"}
+    assert {row["place"] for row in lengths.rows} == {"under 50", "100–249"}
     of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
     assert of_heron == [(None, "missing"), (83.33333333333334, "")]
     short = by_system(found.table.rows, "document_length")

@@ -56,16 +56,26 @@ def test_a_run_is_started_shown_and_done(ada: Any, login: Login) -> None:
     assert client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
         address(haystack).encode()
     )
-    response = client.post(address(haystack, "run"), {"retriever": "bm25", "k1": "1.2", "b": "0.75"}, follow=True)
+    data = {"retriever": "bm25", "with_subtopic": "on", "k1": "1.2", "b": "0.75"}
+    response = client.post(address(haystack, "run"), data, follow=True)
     row = Retrieval.objects.get()
-    assert (row.settings, row.state, row.created_by) == ({"k1": 1.2, "b": 0.75}, "queued", ada)
+    settings = {"with_subtopic": True, "k1": 1.2, "b": 0.75}
+    assert (row.settings, row.state, row.created_by) == (settings, "queued", ada)
     assert b"0 of 2 subtopics scored" in response.content
     assert client.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
     finish(row)
     polled = client.get(address(haystack), headers={"HX-Request": "true"})
     assert polled.status_code == 286
-    assert b"k1 1.2" in polled.content
+    assert b"BM25 (k1 1.2)" in polled.content
     assert b"hx-trigger" not in polled.content.split(b"<table")[0]
+
+
+def test_scores_say_by_which_rules_they_were_made(ada: Any, login: Login) -> None:
+    haystack = make_haystack()
+    ran(haystack, "keywords", with_subtopic=False, words="content")
+    ran(haystack, "keywords")
+    html = login(ada).get(address(haystack)).content.decode()
+    assert html.count("keywords (query alone, content words)") == html.count("keywords (") == 1
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,8 @@ def test_a_server_is_asked_within_a_limit_and_cancelled(
     assert client.post(address(haystack, "run"), data | {"max_requests": "0"}).status_code == 422
     client.post(address(haystack, "run"), data | {"max_requests": "1"})
     row = Retrieval.objects.get()
-    assert (row.max_requests, row.settings) == (1, {"base_url": server.address, "model": "wren"})
+    settings = {"with_subtopic": False, "base_url": server.address, "model": "wren"}
+    assert (row.max_requests, row.settings) == (1, settings)
     cancel = reverse("benchmarks:retriever-cancel", args=[row.uid])
     assert cancel in client.get(address(haystack)).content.decode()
     assert login(ben).post(cancel).status_code == 403

@@ -18,6 +18,7 @@ from benchmarks.results.sheet import (
     Measure,
     Name,
     Row,
+    Section,
     Sheet,
     Switch,
     Table,
@@ -114,3 +115,25 @@ def test_words_stand_for_a_number_on_pages_and_consoles_but_not_in_files() -> No
 @pytest.mark.parametrize("query", ["rows-sort=rank", "rows-sort=-system", "rows-sort=nothing"])
 def test_every_order_shows_every_row(query: str) -> None:
     assert all(name in drawn(Sheet((TABLE,)), query) for name in ("heron", "wren", "jay"))
+
+
+def long_table(key: str, n_rows: int, **more: Any) -> Table:
+    rows = tuple(Row((f"row {at}",), {"score": float(at)}) for at in range(n_rows))
+    return Table(key, key, (Name("name", "Name"),), (SCORE,), rows, **more)
+
+
+@pytest.mark.parametrize(("n_tables", "n_shown"), [(1, 40), (2, 30), (3, 20), (9, 10)], ids="{} tables".format)
+def test_the_more_long_tables_a_page_has_the_fewer_rows_each_of_them_shows(n_tables: int, n_shown: int) -> None:
+    tables = tuple(long_table(f"t{at}", 200) for at in range(n_tables))
+    html = drawn(Sheet((Section("all", "All", tables),)))
+    assert html.count('<th scope="row">') == n_tables * n_shown
+    assert html.count("Show all 200 rows") == n_tables
+    asked = drawn(Sheet(tables), "t0-all=1")
+    assert asked.count('<th scope="row">') == 200 + (n_tables - 1) * n_shown
+
+
+def test_short_and_folded_tables_take_no_rows_from_long_ones() -> None:
+    short = [long_table(f"s{at}", 10) for at in range(20)]
+    folded = [long_table(f"f{at}", 200, is_folded=True) for at in range(20)]
+    html = drawn(Sheet((*short, *folded, long_table("long", 200))))
+    assert html.count('<th scope="row">') == 20 * 10 + 20 * 40 + 40

@@ -240,6 +240,27 @@ def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_res
     assert stored.forget(now=NOW + timedelta(days=29)) == 0
     assert stored.forget(now=NOW + timedelta(days=31)) == 1
     assert login(ada).get(address).status_code == 404
+    answer = login(ada).get(address, headers={"HX-Request": "true"})
+    assert (answer.content, answer.headers["HX-Refresh"]) == (b"", "true")  # so that the page asks anew
+
+
+@WORKERS
+def test_a_page_that_only_waited_is_loaded_with_its_styles_once_figures_are_there(
+    doubling: Any, ada: Any, login: Any
+) -> None:
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    address = reverse("benchmarks:result-state", args=[shown.result.uid])
+    client = login(ada)
+    waiting = client.get(f"{address}?version=&whole=1", headers={"HX-Request": "true"})
+    assert "HX-Refresh" not in waiting.headers
+    assert "whole=1" in waiting.text, "it asks so again"
+    work()
+    assert (
+        client.get(f"{address}?version=&whole=1", headers={"HX-Request": "true"}).headers["HX-Refresh"] == "true"
+    )
+    part = client.get(f"{address}?version=", headers={"HX-Request": "true"})
+    assert "HX-Refresh" not in part.headers, "a chart of a page with other figures"
+    assert 'hx-target="main"' in part.text
 
 
 def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_queries: Any) -> None:
@@ -250,3 +271,34 @@ def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_quer
     rows[0].delete()
     crow = make_judge("crow")
     assert totals(Judge.objects.all()) == [(2, crow.pk, rows[1].pk + crow.pk)]
+
+
+@WORKERS
+def test_a_page_that_waits_for_figures_outlives_that_somebody_is_erased_meanwhile(
+    doubling: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored.time, "sleep", lambda _s: stored.forget_all())
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0.01)
+    assert (shown.figures, shown.state) == (None, "computing")
+    assert not Result.objects.exists()
+    assert stored.compute(uid=shown.result.uid, clock=lambda: NOW) is False
+
+
+@WORKERS
+def test_many_missing_or_stale_figures_cost_the_queries_of_one(
+    doubling: Any, world: World, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(stored, "enqueue", lambda *message: sent.append(message))
+    for first, n in ((0, 1), (100, 12)):
+        looks = [Look(first + number) for number in range(n)]
+        with django_assert_num_queries(5):  # find, insert, find, and two looks whether they are there
+            shown = stored.look_up_all(doubling, looks, now=NOW)
+        assert {one.state for one in shown} == {"computing"}
+    assert len(sent) == 13
+    work()
+    world.fact = 2
+    with django_assert_num_queries(2):  # find, and note that newer ones are wanted
+        stale = stored.look_up_all(doubling, looks, now=NOW + timedelta(minutes=1))
+    assert [one.figures for one in stale] == [Figures(2.0 * look.number) for look in looks]
+    assert {one.state for one in stale} == {"computing"}

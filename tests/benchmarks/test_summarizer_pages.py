@@ -96,6 +96,33 @@ def test_a_change_is_a_new_version_and_wrong_settings_are_said(
     assert "An imported system is called" in taken.text
 
 
+def test_settings_of_the_papers_are_chosen_by_name(ada: Any, login: Login, server: FakeServer) -> None:
+    client = login(ada)
+    chosen = {"decoding": "top-p", "bullets": "shown", "words_from": "", "budget_rule": "cut", "shuffle": "file"}
+    answer = client.post(url("summarizer-new"), fields(server, **chosen), follow=True)
+    config = Summarizer.objects.get().config
+    assert (config["temperature"], config["top_p"], config["top_k"]) == (1.0, 0.95, None)
+    assert (config["words_from"], config["budget_rule"], config["shuffle"]) == (None, "cut", "file")
+    said = " ".join(answer.text.split())
+    for words in ("as the documents shown hold", "at most 300 words", "is cut at the budget", "as in the file"):
+        assert words in said
+    edit = client.get(url("summarizer-edit", Summarizer.objects.get().uid)).text
+    assert '<option value="top-p" selected>' in edit
+    free = fields(server, name="gull", bullets="free", prompt="The [N_insights] points of [ARTICLES]")
+    assert "cannot be up to the model" in client.post(url("summarizer-new"), free).text
+
+
+def test_top_k_is_refused_where_the_server_is_known_not_to_take_it(
+    ada: Any, login: Login, server: FakeServer, settings: Any
+) -> None:
+    settings.OPENAI_BASE_URLS = ["https://api.openai.com/v1"]
+    asked = {**fields(server), "base_url": "https://api.openai.com/v1", "decoding": "top-k"}
+    answer = login(ada).post(url("summarizer-new"), asked)
+    assert answer.status_code == 422
+    assert "api.openai.com takes no top-k" in answer.text
+    assert not Summarizer.objects.exists()
+
+
 def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
     ada: Any, ben: Any, login: Login, haystack: Haystack
 ) -> None:
@@ -124,7 +151,7 @@ def test_questions_are_answered_from_the_page_of_a_summarizer(ada: Any, login: L
     asked = {"dataset": "logs", "documents": "snippets", "tokens": "", "concurrency": 4}
     shown = client.get(page, asked).text
     assert "1 to write of 1" in shown
-    assert "snippets by" not in shown
+    assert "snippets by heron" not in shown
     assert server.n_asked == 0
     for wrong in ({"dataset": ""}, {"documents": "cut"}, {"documents": "<script>"}, {"tokens": "-1"}):
         assert client.get(page, {**asked, **wrong}).status_code == 422

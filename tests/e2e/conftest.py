@@ -15,12 +15,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.conftest import made_once
 from tests.e2e.playing import LOGINS
@@ -28,6 +28,8 @@ from tests.e2e.scene import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
+WORKER_SECONDS = 240
+"""A worker loads the whole program first; on a busy machine that alone may take half a minute."""
 LONGEST = (
     "test_every_page",
     "test_systems_story",
@@ -148,6 +150,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With a story that failed, tell what its pages showed and what the site logged last."""
+    report = yield
+    given = getattr(item, "funcargs", {})
+    if not report.failed or "context" not in given:
+        return report
+    for number, page in enumerate(given["context"].pages, start=1):
+        with contextlib.suppress(Error):
+            text = page.locator("body").inner_text(timeout=1000)
+            report.sections.append((f"page {number}", f"{page.url}\n{text[:2000]}"))
+    if "site" in given:
+        report.sections.append(("log of the site", (given["site"].folder / "web.log").read_text()[-2000:]))
+    return report
+
+
 def copied(kept: Path, factory: pytest.TempPathFactory) -> Site:
     """A site with a copy of the data in `kept`."""
     made = Site(Path(shutil.copytree(kept, factory.mktemp(kept.name) / "data")))
@@ -197,8 +215,9 @@ def ahead(site: Site) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-    if not Path(path).exists():
+    names = (os.environ.get("CHROMIUM"), "chromium-headless-shell", "chromium")
+    path = next(filter(None, map(shutil.which, filter(None, names))), None)
+    if path is None:
         pytest.fail("These stories need Chromium: install it, or name it in the variable CHROMIUM.")
     with sync_playwright() as playwright:
         args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -221,13 +240,19 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def desk(context: BrowserContext, site: Site) -> Callable[[str], Page]:
-    """Sit somebody down, logged in, at the start page of their task, or at home if they have none."""
+    """Sit somebody down, logged in, at the start page of their task, or at home if they have none.
+
+    A writer belongs to one story: a second would find the session of the first, or not, as the order is.
+    """
 
     def sit(name: str) -> Page:
         page = context.new_page()
         site.enter(page, name)
         task = site.scene["tasks"].get(name)
-        page.goto(f"/work/tasks/{task}/start/" if task else "/")
+        there = page.goto(f"/work/tasks/{task}/start/" if task else "/")
+        assert there is not None
+        assert there.ok, there.status
+        assert not task or there.url.endswith("/start/"), f"{name} has begun in another story"
         return page
 
     return sit

@@ -21,7 +21,11 @@ STORIES = (
     "helps",
     "marks1280",
     "marks390",
+    "weighed",
+    "leafed",
+    "mapped",
 )
+MANY_DOCUMENTS = {"weighed", "leafed"}
 LATE_STORIES = (
     "toured",
     "hung",
@@ -63,7 +67,10 @@ def prepare() -> dict[str, Any]:
     tasks, studies = {}, {}
     for story in (*STORIES, *LATE_STORIES):
         writer = person(story, "annotator")
-        haystack = makers.make_haystack(key=story, title=f"Ferries {story}", words_per_document=220, now=now)
+        shown = list(range(1, 101)) if story in MANY_DOCUMENTS else [5, 2, 4, 1, 3]
+        haystack = makers.make_haystack(
+            key=story, title=f"Ferries {story}", n_documents=max(6, len(shown)), words_per_document=220, now=now
+        )
         fourth = haystack.documents.get(number=4)
         fourth.text = f"{fourth.text}\n\nBesides, {ONLY_IN_4}, and nobody knows <why> İt does."
         fourth.save()
@@ -77,7 +84,7 @@ def prepare() -> dict[str, Any]:
             now=now,
         )
         task = makers.make_assignment(
-            annotator=writer, study=study, document_numbers=[5, 2, 4, 1, 3], state="assigned", now=now
+            annotator=writer, study=study, document_numbers=shown, state="assigned", now=now
         )
         tasks[story], studies[story] = str(task.uid), str(study.uid)
     linkers = [person(name, "annotator") for name in ("linda", "lars")]

@@ -14,8 +14,8 @@ def prepare() -> dict[str, str]:
     from django.test import override_settings
     from django.utils import timezone
 
-    from annotation.figures.look import Look
-    from annotation.figures.page import AGREEMENT
+    from annotation.coverage.look import Look
+    from annotation.coverage.page import AGREEMENT
     from benchmarks.results.stored import look_up
     from tests.annotation.labelled import make_labelled_study, make_summaries
 

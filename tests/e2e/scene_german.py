@@ -1,4 +1,4 @@
-"""What the German story finds: greta, who links two summaries and writes one."""
+"""What the German story finds: greta, who links two summaries after a trial, and writes one."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def prepare() -> None:
     )
     subtopics = linked.subtopics.order_by("number")
     summaries = [makers.make_summary(subtopic=each, now=now) for each in subtopics]
-    makers.make_linking_study(annotators=[greta], summaries=summaries, name="Study of Greta", now=now)
+    study = makers.make_linking_study(annotators=[greta], summaries=summaries, name="Study of Greta", now=now)
+    study.has_trial = True
+    study.save()
     study = makers.make_writing_study(haystack=written, name="Texts of Greta", annotators=[greta], now=now)
     makers.make_assignment(annotator=greta, study=study, now=now)

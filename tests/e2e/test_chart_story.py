@@ -60,6 +60,7 @@ def test_a_chart_in_view_becomes_interactive_under_the_content_policy(
     page.set_viewport_size({"width": 380, "height": 820})
     expect(forest.locator("svg.marks")).to_have_attribute("width", re.compile(r"^[23]\d\d"))
     page.set_viewport_size({"width": 1360, "height": 820})
+    page.locator(".conditions summary").click()
     page.locator("#look select[name=measure]").select_option("exact_agreement")
     expect(forest).to_contain_text("Exact agreement with people")
     shown(page, "forest")

@@ -36,7 +36,7 @@ LAID_OUT_BY = """() => {
         .filter((each) => !/: (.*), \\1$/.test(each));
 }"""
 MARKS = """() => [...document.querySelectorAll("[data-marks] mark")].map((mark) => {
-    const [box] = mark.getClientRects();
+    const box = mark.getBoundingClientRect();
     return [mark.textContent, box.left, box.top, box.right, box.bottom];
 })"""
 

@@ -1,4 +1,4 @@
-"""An annotator whose browser asks for German: she logs in, labels by keys and writes, and reads no English."""
+"""An annotator whose browser asks for German: she tries, labels by keys and writes, and reads no English."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, ready, saved, write
+from tests.e2e.test_newcomer_story import examples, keys_of
 
 pytestmark = pytest.mark.browser
 
@@ -20,6 +21,14 @@ def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) 
     expect(page.locator("html")).to_have_attribute("lang", "de")
 
     page.locator("a[href$='/go/']", has_text="Beginnen").click()
+    [example] = examples("linking", language=".de")
+    at_item(page, "1 / 1")
+    expect(page.locator(".trial-banner")).to_contain_text("Probe, Beispiel 1 von 1")
+    for at, keys in enumerate(keys_of("linking", example)):
+        press(page, keys)
+        expect(page.locator("[data-feedback]").nth(at)).to_contain_text("Richtig. Erwartete Antwort:")
+        press(page, "Enter")
+    page.get_by_role("main").get_by_role("link", name="Beginnen").click()
     at_item(page, "1 / 2")
     expect(page.get_by_role("radio", name="vollständig").first).to_be_visible()
     press(page, "1 b")
@@ -31,11 +40,23 @@ def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) 
     expect(page.locator("[data-save-state]")).to_contain_text("Gespeichert")
     press(page, "u")
     expect(page.locator("[data-message]")).to_contain_text("Rückgängig gemacht: vollständig")
+    n_insights = page.locator("[data-question]").count()
+    press(page, " ".join(["3 a Enter"] * (n_insights - 1)))
+    press(page, "1")
+    saved(page)
+    expect(page.locator("[data-done-count]")).to_have_text("1 erledigt")
+    expect(page.locator("[data-onward]")).to_contain_text("Weiter")
     press(page, "f")
     expect(page.locator("[data-flagged]")).to_have_text("⚑ markiert")
     press(page, "?")
     expect(page.get_by_role("dialog", name="Richtlinien")).to_contain_text("vorige Aufgabe, nächste Aufgabe")
     press(page, "Escape")
+
+    page.goto("/work/answers/")
+    expect(page.get_by_role("heading", name="Ihre letzten Antworten")).to_be_visible()
+    expect(page.locator(".answers-list li")).to_have_count(n_insights)
+    expect(page.locator(".answers-list li").last).to_contain_text("vollständig, Stichpunkt a")
+    expect(page.get_by_role("link", name="Öffnen oder ändern")).to_have_count(n_insights)
 
     page.goto("/work/")
     page.locator("a[href$='/start/']", has_text="Beginnen").click()

@@ -23,12 +23,13 @@ def ada(context: BrowserContext, site: Site) -> Page:
 
 
 def latex_of(page: Page, folder: Path) -> dict[tuple[str, str], list[str]]:
-    """The rows of the downloaded table, by system and retriever."""
+    """The rows of the downloaded table, by system and retriever; its further columns come in a second part."""
     with page.expect_download() as download:
         page.locator("#files ~ p").get_by_role("link", name="LaTeX", exact=True).click()
     file = folder / "leaderboard.tex"
     download.value.save_as(file)
-    lines = [line.removesuffix(r" \\").split(" & ") for line in file.read_text().splitlines() if " & " in line]
+    first = file.read_text().partition(r"\end{longtable}")[0]
+    lines = [line.removesuffix(r" \\").split(" & ") for line in first.splitlines() if " & " in line]
     return {(row[0], row[1]): row[2:] for row in lines}
 
 

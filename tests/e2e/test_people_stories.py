@@ -27,8 +27,6 @@ def test_a_participant_follows_a_link_agrees_works_and_gets_the_code(
     page = browser.new_page()
     page.goto(link)
     page.get_by_role("button", name="Begin").click()
-    page.wait_for_url("**/work/")
-    page.locator(".hero a.button.primary").click()
     page.locator("[name=agree]").check()
     page.locator("form:has([name=agree]) button").click()
     page.wait_for_url("**/work/")

@@ -67,6 +67,7 @@ def sam(context: BrowserContext, site: Site) -> Page:
         "**/no-such-page/", lambda route: route.continue_()
     )  # from the start: a later one may miss a request
     site.enter(page, "sam")
+    site.rows("UPDATE annotation_annotator SET preferences = '{}'")  # what somebody switched on before stays on
     return page
 
 
@@ -224,9 +225,9 @@ def answer_without_enter(page: Page, site: Site, kind: str, study: str) -> None:
     page.keyboard.type("4")
     press(page, "Enter")
     at(page, 4)
-    page.locator("[data-menu] > summary").click()
-    page.get_by_label("Go on automatically").check()
-    press(page, "Escape")
+    page.get_by_label("go on by itself").check()
+    kept = "SELECT 1 FROM annotation_annotator WHERE json_extract(preferences, '$.goes_on')"
+    until(page, lambda: bool(site.rows(kept)))  # a page that is asked for before may not know it yet
     page.reload()
     at(page, 4)
     expect(page.locator("[data-auto]")).to_be_checked()

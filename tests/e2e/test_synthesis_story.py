@@ -1,18 +1,19 @@
-"""A researcher makes a haystack from a topic: steps and gates, review by keys with undo, into the corpus."""
+"""A researcher makes haystacks: from a topic, from documents, from a seed; people link and write on them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, copied
+from tests.e2e.conftest import SECONDS, WORKER_SECONDS, Site, at_item, begin, copied, press, saved, write
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_systems_story import worker
 from tests.fake_openai import serving
-from tests.synthesis.scripted import Script
+from tests.synthesis.scripted import FACTS, FILLER, Script
 
 pytestmark = pytest.mark.browser
 WORKED_MS = 60_000
@@ -25,7 +26,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     with serving(behaviour=Script(leaks={2: 99})) as server:
         made = copied(bare, tmp_path_factory)
         made.env["OPENAI_BASE_URLS"] = server.address
-        made.scenes = made.play("scene_systems.prepare")
+        made.scenes = made.play("scene_systems.prepare", "scene_synthesis.people")
         made.start()
         yield made
         made.kill()
@@ -38,7 +39,7 @@ def run(page: Page, lab: Site, name: str) -> None:
     step.get_by_role("button", name="Start").click()
     working = worker(lab)
     expect(page.locator("#steps[hx-get]")).to_have_count(0, timeout=WORKED_MS)
-    working.wait(SECONDS)
+    working.wait(WORKER_SECONDS)
     page.reload()
 
 
@@ -69,6 +70,110 @@ def test_from_a_topic_over_a_review_by_keys_into_the_corpus(browser: Browser, la
     page.get_by_role("button", name="Take it into the corpus").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("A small town")
     expect(page.get_by_role("region", name="Subtopics")).to_contain_text("Harbour works")
+    context.close()
+    _linked(browser, lab)
+
+
+def _linked(browser: Browser, lab: Site) -> None:
+    """The baseline summarizes the newest haystack, and somebody links its first summary."""
+    study = lab.play("scene_synthesis.link")["scene_synthesis.link"]
+    context = browser.new_context(base_url=lab.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    ben = context.new_page()
+    lab.enter(ben, "ben")
+    ben.goto("/work/")
+    ben.get_by_role("link", name="Start", exact=True).click()
+    at_item(ben, re.compile(r"1 / \d+"))
+    press(ben, " ".join(["1 Enter"] * ben.locator(".question").count()))
+    saved(ben)
+    key = study.replace("-", "")
+    counted = """
+        SELECT count(*) FROM annotation_coveragelabel l JOIN annotation_study s ON s.id = l.study_id
+        WHERE s.uid = ? AND l.is_current
+    """
+    [[n]] = lab.rows(counted, key)
+    assert n >= 1
+    context.close()
+
+
+def test_five_pasted_documents_become_insights_and_a_linked_summary(browser: Browser, lab: Site) -> None:
+    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    lab.enter(page, "ada")
+    page.goto("/corpora/synthesis/documents/")
+    page.get_by_role("textbox", name="Topic").fill("A harbour")
+    page.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
+    texts = [FACTS[0], f"{FACTS[0]} {FACTS[1]}", FACTS[1], f"{FACTS[4]} {FACTS[5]}", FACTS[0]]
+    page.get_by_role("textbox", name="Documents").fill("\n\n---\n\n".join(f"{FILLER}\n\n{each}" for each in texts))
+    assert serious(page) == []
+    page.get_by_role("button", name="Begin").click()
+    for name in ("Points", "Grouping", "Sorting", "Holding"):
+        run(page, lab, name)
+        if name == "Grouping":
+            page.locator("a[href$='/grouping/review/']").click()
+            expect(page.get_by_role("article")).to_contain_text("Said in")
+            assert serious(page) == []
+            page.keyboard.press("A")
+            expect(page.get_by_role("main")).to_contain_text("they count as unread")
+            page.get_by_role("link", name="A harbour").click()
+        if name in {"Grouping", "Sorting"}:
+            page.get_by_role("button", name="Go on", exact=True).click()
+    page.get_by_role("button", name="Take it into the corpus").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("A harbour")
+    context.close()
+    _linked(browser, lab)
+
+
+def test_from_a_seed_over_parallel_forms_to_a_paired_result(browser: Browser, lab: Site) -> None:
+    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    ada = context.new_page()
+    lab.enter(ada, "ada")
+    ada.goto("/corpora/from-templates/")
+    _made_and_imported(ada)
+    ada.get_by_role("link", name="open-air baths").first.click()
+    ada.get_by_role("link", name="Make a parallel form").click()
+    _made_and_imported(ada)
+    made = lab.play("scene_synthesis.write")["scene_synthesis.write"]
+    for name, tasks in made["tasks"].items():
+        _write_both(browser, lab, name, tasks)
+    lab.play("scene_synthesis.score")
+    ada.goto(f"/studies/{made['study']}/results/")
+    expect(ada.locator("[hx-get]", has_text="being computed")).to_have_count(0, timeout=WORKED_MS)
+    main = ada.get_by_role("main")
+    expect(main).to_contain_text("1 began with form A and 1 with form B")
+    expect(main).to_contain_text("Form B")
+    assert serious(ada) == []
+    ada.set_viewport_size({"width": 390, "height": 844})
+    assert ada.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+def _made_and_imported(page: Page) -> None:
+    page.get_by_role("button", name="Make and check").click()
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("main")).to_contain_text("What was imported")
+
+
+def _write_both(browser: Browser, lab: Site, name: str, tasks: list[str]) -> None:
+    """One session on each form, as the person meets them: the second opens when the first is done."""
+    context = browser.new_context(base_url=lab.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    lab.enter(page, name)
+    for task in tasks:
+        page.goto(f"/work/tasks/{task}/start/")
+        begin(page)
+        write(page, f"- The baths opened again after {len(name)} years [1]\n- Tickets cost more than before [2]")
+        saved(page)
+        page.get_by_role("button", name="Submit…").click()
+        page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
+        page.get_by_role("heading", name="Your summary is submitted").wait_for()
+        page.get_by_role("group", name="Was there enough time").get_by_label("Yes").check()
+        page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
+        page.get_by_role("button", name="Send the answers").click()
+        page.wait_for_url("**/work/")
     context.close()
 
 

@@ -9,16 +9,17 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, copied
+from tests.e2e.conftest import ROOT, SECONDS, WORKER_SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, serving
+from tests.verbs import one_process
 
 pytestmark = pytest.mark.browser
 WORK = """
@@ -67,10 +68,17 @@ def ada(browser: Browser, lab: Site) -> Iterator[Page]:
     context.close()
 
 
-def printed(site: Site, *args: str) -> Any:
-    """What a program prints as JSON."""
-    done = subprocess.run([sys.executable, *args], cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
+@pytest.fixture
+def printed(lab: Site) -> Iterator[Callable[..., str]]:
+    """Give what runs a command on the site and gives what it prints."""
+    with one_process(lab.env) as verb:
+
+        def run(*arguments: str) -> str:
+            done = verb(*arguments)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        yield run
 
 
 def made_by(lab: Site) -> dict[str, Any]:
@@ -94,7 +102,7 @@ def make_summarizer(page: Page, name: str) -> None:
 
 
 def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
-    ada: Page, lab: Site, server: FakeServer
+    ada: Page, lab: Site, server: FakeServer, printed: Callable[..., str]
 ) -> None:
     title, n = made_by(lab)["title"], made_by(lab)["n_subtopics"]
     make_summarizer(ada, "sparrow")
@@ -102,32 +110,30 @@ def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
 
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number) if number < 4 else None
     of_server = ("--set", f"base_url={server.address}", "--set", "model=wren-1")
-    [scored] = printed(lab, *command("retrieve", title, "--retriever", "rerank", *of_server, "--json"))
+    retrieve = ("retrieve", "--haystack", title, "--retriever", "rerank", *of_server, "--json")
+    [scored] = json.loads(printed(*retrieve))
     assert (scored["state"], scored["n_computed"], scored["n_requests"]) == ("done", n, n + 3)
 
     n_asked = server.n_asked
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number - n_asked)
-    summarize = command("summarize", title, "--system", "sparrow", "--retriever", scored["reference"], "--json")
-    report = printed(lab, *summarize, "--concurrency", "1")
+    of_sparrow = ("--system", "sparrow", "--retriever", scored["reference"], "--json")
+    summarize = ("summarize", "--haystack", title, *of_sparrow)
+    report = json.loads(printed(*summarize, "--concurrency", "1"))
     assert (report["written"], report["failed"], report["not_as_asked"]) == (n, 0, 2)
     assert any("9999" in reason or "not shown" in reason for reason in report["reasons"]), report
     n_asked = server.n_asked
-    again = printed(lab, *summarize)
+    again = json.loads(printed(*summarize))
     assert (again["written"], again["there_before"], server.n_asked) == (0, n, n_asked)
 
-    lab.manage("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
-    lab.manage("run_judge", "lexical", "--haystack", title)
+    printed("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
+    printed("run_judge", "lexical", "--haystack", title)
     ada.goto("/leaderboard/")
     board = ada.locator("#board")
     expect(board).to_contain_text("sparrow")
     expect(board).to_contain_text("extractive")
     assert serious(ada) == []
-    rows = printed(lab, "manage.py", "report", "leaderboard", "--judge", "lexical", "--json")
+    rows = json.loads(printed("report", "leaderboard", "--judge", "lexical", "--json"))
     assert {"sparrow", "extractive"} <= {row["system"] for row in rows}
-
-
-def command(name: str, title: str, *args: str) -> tuple[str, ...]:
-    return ("manage.py", name, "--haystack", title, *args)
 
 
 def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
@@ -152,7 +158,7 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
     expect(status).to_contain_text(re.compile(rf"[1-{n - 1}] of {n} summaries written"), timeout=WORKER_MS)
     ada.get_by_role("button", name="Pause").click()
     expect(status).to_contain_text("Paused by hand")
-    at_work.wait(timeout=60)
+    at_work.wait(timeout=WORKER_SECONDS)
     n_paused = server.n_asked
     assert first < n_paused < first + n
 
@@ -163,13 +169,13 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
         ada.wait_for_timeout(50)
     ada.get_by_role("button", name="Cancel").click()
     expect(status).to_contain_text("cancelled")
-    at_work.wait(timeout=60)
+    at_work.wait(timeout=WORKER_SECONDS)
     assert server.n_asked < first + n
     assert serious(ada) == []
 
     server.delay_s = 0.0
     ada.get_by_role("button", name="Run missing items again").click()
-    worker(lab).wait(timeout=60)
+    worker(lab).wait(timeout=WORKER_SECONDS)
     expect(status).to_contain_text("done")
     assert server.n_asked == first + n  # nothing was asked twice
     ada.goto("/summarizers/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.conftest import Site, at_item, press, saved
 from tests.e2e.test_session_looks import serious
@@ -62,6 +62,8 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     saved(wanda)
     assert site.rows(QUERY, "Wanda", 1) == [("neutral", 19, 24, 0)]  # code points: 𝒜 is one
     # The same without a mouse: from the answer to the text and back, then sentence by sentence
+    late: list[Route] = []
+    wanda.route("**/choice/", lambda route: late.append(route))
     press(wanda, "M F6")
     expect(wanda.locator("[name=answer]:checked")).to_be_focused()
     press(wanda, "F6")
@@ -69,6 +71,9 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     press(wanda, "m ArrowDown Shift+ArrowDown")
     selected = wanda.evaluate("String(getSelection())")
     assert selected
+    late[0].continue_()  # an answer that is stored only now takes away no selection
+    wanda.unroute("**/choice/")
+    saved(wanda)
     press(wanda, "m")
     expect(wanda.locator("[data-response] mark")).to_have_text(selected)
     press(wanda, "u u")

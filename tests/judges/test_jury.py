@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
-from benchmarks.judges.jury import JuryConfig, WrongJury, combine
-from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
+from benchmarks.judges.jury import JuryConfig, JuryRule, WrongJury, combine
+from benchmarks.judges.lexical_expected import ExpectedConfig
+from benchmarks.judges.lexical_fit import fit
+from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict, worth
+from tests.judges.real_data import FOLDER, MODEL, conversations, needs_data, news
 
 NONE, PARTIAL, FULL = Coverage.NONE, Coverage.PARTIAL, Coverage.FULL
 PAIR = JuryConfig(("a", "b"))
@@ -86,3 +92,54 @@ def test_a_stored_configuration_is_read_back() -> None:
 def test_what_makes_no_jury_is_refused(members: tuple[str, ...], limits: tuple[float, float], reason: str) -> None:
     with pytest.raises(WrongJury, match=reason):
         JuryConfig(members, partial_from=limits[0], full_from=limits[1])
+
+
+@pytest.mark.parametrize(
+    ("offline", "others", "mean", "label"),
+    [
+        ((0.2, 0.4, 0.4), (FULL,), (2 * 0.6 + 1) / 3, FULL),
+        ((0.2, 0.4, 0.4), (NONE,), 0.4, PARTIAL),
+        ((0.2, 0.4, 0.4), (FULL, NONE), (2 * 0.6 + 0.5) / 3, PARTIAL),
+        ((0.9, 0.0, 0.1), (PARTIAL,), (2 * 0.1 + 0.5) / 3, NONE),
+    ],
+)
+def test_by_two_thirds_the_offline_judge_counts_twice_as_much_as_all_others(
+    offline: tuple[float, float, float], others: tuple[Coverage, ...], mean: float, label: Coverage
+) -> None:
+    names = tuple(f"model {at}" for at in range(len(others)))
+    config = JuryConfig.by_rule((*names, "words"), JuryRule.TWO_THIRDS, offline="words")
+    own = said(PARTIAL, 2, probabilities=offline)
+    found = combine([*(said(one, *([] if one is NONE else [2])) for one in others), own], config)
+    assert found.probabilities.expected() == pytest.approx(mean, abs=1e-5)
+    assert found.coverage is label
+    assert JuryConfig.from_mapping(config.as_mapping()) == config
+    assert config.rule is JuryRule.TWO_THIRDS
+
+
+def test_juries_without_such_a_member_are_stored_as_before() -> None:
+    assert set(PAIR.as_mapping()) == {"members", "score", "partial_from", "full_from"}
+    assert JuryConfig.by_rule(("a", "b"), JuryRule.EXPECTED).rule is JuryRule.EXPECTED
+    with pytest.raises(WrongJury, match="no member"):
+        JuryConfig(("a", "b"), offline="c")
+
+
+@needs_data
+def test_with_gpt_4o_by_two_thirds_it_does_as_well_as_is_claimed_on_a_topic_it_was_not_fitted_on() -> None:
+    rows = conversations()
+    fold_of = {fold.left_out: fold.config for fold in fit(rows, base=ExpectedConfig(), silver=news()[0]).folds}
+    replies = json.loads((FOLDER / "eval_benchmark_conversations.json").read_text())
+    config = JuryConfig.by_rule(("words", "model"), JuryRule.TWO_THIRDS, offline="words")
+    level = worth()
+    people, expected, labels = [], [], []
+    for each, entry in zip(rows, replies, strict=True):
+        [found] = fold_of[each.topic].judge().judge_coverage([each.summary], each.background)
+        given = {label.insight_key: label.coverage for label in each.labels}
+        model = {one["insight_id"]: one["coverage"] for one in entry["predictions_prompted_gpt-4o"]}
+        for verdict in found:
+            own = Verdict(verdict.coverage, verdict.lines, verdict.probabilities)
+            combined = combine([own, Verdict(Coverage(MODEL[model[verdict.insight_key]]))], config)
+            people.append(level[given[verdict.insight_key]])
+            expected.append(combined.probabilities.expected())
+            labels.append(level[combined.coverage])
+    assert np.corrcoef(people, expected)[0, 1] >= 0.785
+    assert np.corrcoef(people, labels)[0, 1] >= 0.76

@@ -180,17 +180,17 @@ def test_the_version_of_a_background_depends_on_its_texts_and_not_on_their_order
 
 def test_a_background_is_weighed_once_for_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     background = Background(texts=("Weighed once only.",), insights=(FERRY, PRICE, PIER))
-    weighed: list[Background] = []
-    fit = lexical_terms._fit
+    weighed: list[str] = []
+    weigh = lexical_terms._weigh
 
-    def counting(known: Background) -> lexical_terms.Fitted:
-        weighed.append(known)
-        return fit(known)
+    def counting(terms_of: Any, insights: Any, texts: Any) -> lexical_terms.Space:
+        weighed.append(terms_of.__name__)
+        return weigh(terms_of, insights, texts)
 
-    monkeypatch.setattr(lexical_terms, "_fit", counting)
+    monkeypatch.setattr(lexical_terms, "_weigh", counting)
     for _ in range(3):
         LexicalJudge().judge_coverage([summary("- a"), summary("- b", insights=(PIER,))], background)
-    assert len(weighed) == 1
+    assert sorted(weighed) == ["pieces_of", "stem_of"]
 
 
 WORDS = st.sampled_from([*f"{FERRY} {PRICE} {PIER}".split(), "harbour", "[3]", "[1, 2]", "**", ":", "\n", "9,000"])

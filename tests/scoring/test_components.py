@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.components import Cell, components, mean_over_writers
+from benchmarks.scoring.components import Cell, components, components_of, mean_over_writers, over_writers
 from benchmarks.scoring.minutes import minutes_worth
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.students_t import t_interval
 
 GRID = np.array(
@@ -48,6 +49,11 @@ def test_the_worked_example_with_gaps() -> None:
     found = mean_over_writers([Cell(w, s, value) for (w, s), value in UNBALANCED.items()])
     assert (found.value, found.low, found.high) == pytest.approx((0.4171, 0.2894, 0.5449), abs=5e-5)
     assert (found.n_items, found.n_clusters) == (14, 5)
+    cells = [Cell(w, s, value) for (w, s), value in UNBALANCED.items()]
+    parts = components_of(cells)
+    assert parts.writers == 0, "what is below 0 is cut"
+    assert (parts.subtopics, parts.rest) == pytest.approx((0.0114 - 0.0037, 0.0144 + 0.0037 - 0.0114), abs=1e-4)
+    assert (parts.se, parts.df) == pytest.approx((0.0460, 4), abs=5e-5)
 
 
 def test_components_of_a_full_table_are_those_of_an_analysis_of_variance() -> None:
@@ -114,3 +120,12 @@ def test_the_worked_example_of_minutes() -> None:
     assert found is not None
     assert (found.value, found.low, found.high) == pytest.approx((21.5, 17.80, 26.58), abs=0.005)
     assert found.n_writers is None
+
+
+def test_scores_that_pile_up_at_0_have_an_interval_with_a_caution() -> None:
+    rng = np.random.default_rng(2)
+    many = [Cell(w, s, max(0.0, rng.normal(0, 0.2))) for w in range(6) for s in range(10)]
+    few = [Cell(cell.writer, cell.subtopic, cell.value + 0.1) for cell in many]
+    assert "a quarter of the scores or more are 0" in mean_over_writers(many).caution
+    assert mean_over_writers(few).caution == ""
+    assert over_writers(Stat(0.1, n_items=60), many).caution == mean_over_writers(many).caution

@@ -27,6 +27,9 @@ def test_each_system_is_corrected_by_its_own_difference_and_weighs_by_its_summar
     assert overall.raw.value == pytest.approx(2.6 / 6)
     assert overall.corrected.value == pytest.approx(2.6 / 6 - (4 * 0.1 + 2 * -0.1) / 6)
     assert (overall.n_labelled, overall.raw.n_items) == (3, 6)
+    # people's means are .4 and .3; the judge's mean of all is that of the labelled ones, or .1 above it
+    assert by_system["a"].powered.value == pytest.approx(0.4)
+    assert by_system["b"].powered.value == pytest.approx(0.3 + 0.1 * (by_system["b"].weight or 0))
 
 
 def test_without_a_random_draw_there_is_no_corrected_score() -> None:

@@ -33,6 +33,7 @@ def test_the_command_prints_a_row_for_each_figure() -> None:
     out = io.StringIO()
     call_command("simulate", "coverage", "--clusters", "5", "--repetitions", "2", "--json", stdout=out)
     rows = json.loads(out.getvalue())
+    assert {row["world"] for row in rows} == {"ordinary", *WORLDS}
     assert {"figure", "clusters", "coverage", "mean_width", "repetitions"} <= set(rows[0])
 
 

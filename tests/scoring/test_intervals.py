@@ -11,17 +11,9 @@ from scipy.stats import norm, t
 from benchmarks.scoring.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
 from benchmarks.scoring.correlation import moments, pearson, r_of_moments
 from benchmarks.scoring.draws import Resampling, expanded_tail
-from benchmarks.scoring.intervals import (
-    TOO_RARE,
-    Batch,
-    Estimate,
-    Figure,
-    bootstrap_mean,
-    bootstrap_ratio,
-    figure_of,
-    rate,
-    wilson,
-)
+from benchmarks.scoring.formulas import Figure
+from benchmarks.scoring.intervals import TOO_RARE, Batch, Estimate
+from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio, figure_of, rate, wilson
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.shares import wilson_ends
 from benchmarks.scoring.stat import Stat

@@ -10,18 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from benchmarks.scoring.agreement import (
-    Level,
-    Weights,
-    cohen_kappa,
-    krippendorff_alpha,
-    percent_agreement,
-    randolph_kappa,
-)
+from benchmarks.scoring.agreement import cohen_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
+from benchmarks.scoring.agreement_formulas import Level, Weights
 from benchmarks.scoring.correlation import pearson
 from benchmarks.scoring.draws import DEFAULT, Resampling, draws, shared_draws
-from benchmarks.scoring.intervals import Batch, Figure, Rate, bootstrap_mean, rate
+from benchmarks.scoring.formulas import Figure, Rate
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import Column, chance_shares
+from benchmarks.scoring.means import bootstrap_mean, rate
 from benchmarks.scoring.pairs import (
     LINK_FIGURES,
     Items,

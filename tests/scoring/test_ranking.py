@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.intervals import COEFFICIENT, Batch, Figure
+from benchmarks.scoring.formulas import COEFFICIENT, Figure
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.ranking import rank_agreement, tau_b_of_means
 from benchmarks.scoring.sums import BadShape
 

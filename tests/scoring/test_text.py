@@ -19,6 +19,7 @@ from benchmarks.scoring.text import (
     split_text,
     without_citations,
     without_emphasis,
+    words_by_spaces,
     words_per_bullet,
     words_with_citations,
 )
@@ -177,6 +178,9 @@ def test_length_counts_words_of_bullets_or_of_all_lines() -> None:
     assert words_per_bullet(lines, all_lines=True).value == 3
     assert words_per_bullet(lines, all_lines=True).n_items == 3
     assert words_with_citations(lines_from_text("- Six [1, 2] words, two of them citations.\n- One.")).value == 5.5
+    by_spaces = words_by_spaces(lines_from_list(["Here  it is:", "- Tea helps [3, 4]", "", "- Coffee"]))
+    assert by_spaces.value == 9 / 4  # a lone line break joins two words, two of them part words
+    assert words_by_spaces(()).undefined_reason == "no lines"
     nothing = words_per_bullet(lines_from_text("# Title"))
     assert nothing.value is None
     assert nothing.undefined_reason == "no bullets"

@@ -24,7 +24,7 @@ def prepare(address: str) -> dict[str, str]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from benchmarks.engine import judging, runs
+    from benchmarks.engine import judge_versions, judging, runs
     from benchmarks.engine.wakeup import enqueue
     from benchmarks.models import Summary
     from summhay_site.models import User
@@ -39,7 +39,7 @@ def prepare(address: str) -> dict[str, str]:
     for subtopic in haystack.subtopics.all():
         for n in range(N_SYSTEMS):
             makers.make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
-    judge = judging.ensure_judge(
+    judge = judge_versions.ensure_judge(
         name="sparrow", kind="openai", now=timezone.now(), config={"base_url": address, "model": MODEL}
     )
     run = judging.request_run(
@@ -67,8 +67,8 @@ def look(study: str) -> None:
     for _ in sys.stdin:
         scene_stored_results.change()
         began = time.monotonic()
-        page: Any = client.get(f"/studies/{study}/agreement/")
-        assert page.status_code == 200
+        page: Any = client.get(f"/studies/{study}/figures/")
+        assert page.status_code == 200, page.content.decode()
         while time.monotonic() < began + MOST_S and any(not row.is_fresh for row in Result.objects.all()):
             time.sleep(0.1)
         print(time.monotonic() - began, flush=True)

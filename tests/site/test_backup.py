@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.verbs import Run, one_process
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,62 +28,43 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-VERBS = """
-import contextlib, io, json, sys
-from django.core.management import execute_from_command_line
-for line in sys.stdin:
-    code, out, err = 0, io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            execute_from_command_line(["manage.py", *json.loads(line)])
-        except SystemExit as ended:
-            code = ended.code
-    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
-"""
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Run]]:
+    """Where a site has its data, and what runs commands of `manage.py` on it, all in one process."""
+    folder = tmp_path_factory.mktemp("site") / "data"
+    folder.mkdir(mode=0o700)
+    with one_process(_environment(folder)) as verb:
+        yield folder, verb
 
 
 @pytest.fixture
-def run(tmp_path: Path, empty_database: Path) -> Iterator[object]:
-    """Run a command of `manage.py`, all in one process; or a program of Python, in a process of its own."""
-    folder = tmp_path / "data"
+def data(process: tuple[Path, Run], empty_database: Path) -> Path:
+    """The folder of the data of a new site."""
+    folder, _verb = process
+    shutil.rmtree(folder)
     shutil.copytree(empty_database.parent, folder)
     folder.chmod(0o700)
-    with subprocess.Popen(
-        [sys.executable, "-c", VERBS],
-        cwd=ROOT,
-        env=_environment(folder),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as verbs:
-        assert verbs.stdin is not None
-        assert verbs.stdout is not None
-        told, answers = verbs.stdin, verbs.stdout
-
-        def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-            if arguments[0] == "python":
-                program = [sys.executable, "-c", *arguments[1:]]
-                return subprocess.run(
-                    program, cwd=ROOT, env=_environment(folder), capture_output=True, text=True, check=False
-                )
-            told.write(json.dumps(arguments) + "\n")
-            told.flush()
-            code, out, err = json.loads(answers.readline())
-            return subprocess.CompletedProcess(arguments, code, out, err)
-
-        yield _run
+    return folder
 
 
-def test_what_was_backed_up_comes_back(run: object, tmp_path: Path) -> None:
-    assert callable(run)
+@pytest.fixture
+def run(process: tuple[Path, Run], data: Path) -> Run:
+    """Run a command of `manage.py` on a new site."""
+    return process[1]
+
+
+def test_what_was_backed_up_comes_back(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "site.backup"
     assert run("create_account", "nora", "--role", "researcher").returncode == 0
 
     assert run("backup", str(file)).returncode == 0
     assert file.stat().st_mode & 0o777 == 0o600
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "site.backup"]
+    assert [path.name for path in tmp_path.iterdir()] == ["site.backup"]
 
     assert run("create_account", "paul").returncode == 0
+    tried = run("try_backup", str(file))
+    assert "can be restored: made on sqlite" in tried.stdout, tried.stderr
+    assert run("create_account", "paul").returncode == 1, "a drill leaves the site as it is"
     assert "--yes" in run("restore", str(file)).stderr
     assert run("restore", str(file), "--yes").returncode == 0
     assert "exists already" in run("create_account", "nora").stderr
@@ -91,8 +73,6 @@ def test_what_was_backed_up_comes_back(run: object, tmp_path: Path) -> None:
 
 LINK = re.compile(r"/password/set/\S+")
 LOG_IN = """
-import django, sys
-django.setup()
 from django.test import Client
 from axes.models import AccessAttempt
 from django.utils import timezone
@@ -105,22 +85,18 @@ AccessAttempt.objects.create(
 print(client.session.session_key)
 """
 OPEN = """
-import django, sys
-django.setup()
 from django.test import Client
-client = Client(headers={"host": "localhost"})
-print(client.get(sys.argv[1], follow=True).status_code)
+print(Client(headers={"host": "localhost"}).get("%s", follow=True).status_code)
 """
 
 
-def _python(run: object, code: str, *arguments: str) -> str:
-    done = run("python", code, *arguments)  # type: ignore[operator]
+def _python(run: Run, code: str) -> str:
+    done = run("shell", "--verbosity", "0", "--command", code)
     assert done.returncode == 0, done.stderr
     return str(done.stdout.strip())
 
 
-def test_a_backup_holds_no_log_in_and_no_network_address(run: object, tmp_path: Path) -> None:
-    assert callable(run)
+def test_a_backup_holds_no_log_in_and_no_network_address(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "site.backup"
     run("create_account", "nora")
     session_key = _python(run, LOG_IN)
@@ -132,21 +108,19 @@ def test_a_backup_holds_no_log_in_and_no_network_address(run: object, tmp_path: 
     assert b"203.0.113.9" not in content
 
 
-def test_a_password_link_from_before_a_restore_stays_dead(run: object, tmp_path: Path) -> None:
-    assert callable(run)
+def test_a_password_link_from_before_a_restore_stays_dead(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "site.backup"
     link = LINK.search(run("create_account", "nora").stdout)
     assert link is not None
-    assert _python(run, OPEN, link[0]) == "200"
+    assert _python(run, OPEN % link[0]) == "200"
     assert run("backup", str(file)).returncode == 0
     assert run("restore", str(file), "--yes").returncode == 0
-    assert _python(run, OPEN, link[0]) == "410"
+    assert _python(run, OPEN % link[0]) == "410"
 
 
 def test_a_new_database_can_be_read_by_its_owner_only_even_in_an_open_folder(
-    run: object, empty_database: Path, tmp_path: Path
+    run: Run, data: Path, empty_database: Path, tmp_path: Path
 ) -> None:
-    assert callable(run)
 
     def modes(folder: Path) -> set[int]:
         return {path.stat().st_mode & 0o777 for path in folder.iterdir() if path.is_file()}
@@ -155,14 +129,13 @@ def test_a_new_database_can_be_read_by_its_owner_only_even_in_an_open_folder(
     assert modes(empty_database.parent) == {0o600}
     file = tmp_path / "site.backup"
     assert run("backup", str(file)).returncode == 0
-    (tmp_path / "data" / "db.sqlite3").unlink()
+    (data / "db.sqlite3").unlink()
     assert run("restore", str(file), "--yes").returncode == 0
-    assert modes(tmp_path / "data") == {0o600}
+    assert modes(data) == {0o600}
 
 
-def test_an_open_folder_and_open_files_from_before_are_named_by_the_check(run: object, tmp_path: Path) -> None:
-    assert callable(run)
-    folder = tmp_path / "data"
+def test_an_open_folder_and_open_files_from_before_are_named_by_the_check(run: Run, data: Path) -> None:
+    folder = data
     assert "summhay.W00" not in run("check").stderr
     (folder / "db.sqlite3").chmod(0o644)
     (folder / "secret_key").touch()
@@ -175,13 +148,51 @@ def test_an_open_folder_and_open_files_from_before_are_named_by_the_check(run: o
     assert f"chmod 600 {folder / 'secret_key'}\n" in said
 
 
-def test_a_backup_never_replaces_a_file_unasked_and_a_wrong_file_is_refused(run: object, tmp_path: Path) -> None:
-    assert callable(run)
+def test_a_backup_never_replaces_a_file_unasked_and_a_wrong_file_is_refused(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database " * 100)
 
     assert "exists" in run("backup", str(file)).stderr
     assert file.read_text().startswith("not a database")
     assert "not a backup" in run("restore", str(file), "--yes").stderr
+    assert "not a backup" in run("try_backup", str(file)).stderr
     assert "There is no file" in run("restore", str(tmp_path / "none"), "--yes").stderr
     assert run("create_account", "nora").returncode == 0
+
+
+ERASE = """
+import django
+django.setup()
+from django.utils import timezone
+from summhay_site.models import User
+from summhay_site.operations.erasing import erase
+erase(actor=User.objects.get(username="root"), user=User.objects.get(username="nora"), now=timezone.now())
+"""
+
+
+def test_whoever_one_machine_erased_is_erased_from_an_older_backup_that_another_restores(
+    empty_database: Path, tmp_path: Path
+) -> None:
+    """The list travels with the database: the machine that makes the backups need not be that which erased."""
+    shared, backups = tmp_path / "shared.sqlite3", tmp_path / "backups"
+    shutil.copy(empty_database, shared)
+    backups.mkdir()
+
+    def machine(name: str, database: Path) -> dict[str, str]:
+        (tmp_path / name).mkdir(mode=0o700)
+        return _environment(tmp_path / name) | {"DATABASE_URL": f"sqlite:///{database}"}
+
+    with one_process(machine("keeper", shared)) as keeper:
+        for name, role in (("root", "admin"), ("nora", "annotator")):
+            assert keeper("create_account", name, "--role", role).returncode == 0
+        assert keeper("backup", str(backups / "old")).returncode == 0
+        erasing = [sys.executable, "-c", ERASE]
+        subprocess.run(erasing, cwd=ROOT, env=machine("eraser", shared), check=True, capture_output=True)
+        assert keeper("backup", str(backups / "new")).returncode == 0
+    assert not (tmp_path / "keeper" / "removals.jsonl").exists()
+    (backups / "new").unlink()
+    with one_process(machine("elsewhere", tmp_path / "elsewhere.sqlite3")) as elsewhere:
+        said = elsewhere("restore", str(backups / "old"), "--yes")
+        assert "erased from it again: 1." in said.stdout, said.stderr
+        assert "exists already" in elsewhere("create_account", "root").stderr
+        assert elsewhere("create_account", "nora").returncode == 0

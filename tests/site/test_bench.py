@@ -1,25 +1,20 @@
-"""What the command that measures prints, not how fast this machine is; and what a page weighs on its server."""
+"""What the command that measures prints, not how fast this machine is."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from http.client import HTTPConnection
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from bench import client, world
-from bench.client import OK, Client
 from bench.driver import Figure, all_cases, percentile, run
 from bench.site import ROOT, Site, Size
 
@@ -30,9 +25,6 @@ FIELDS = {
     "change",
 }  # fmt: skip
 SMALL = Size(requests=3, rounds=1, clients=2, people=8, summaries=4)
-LINK = re.compile(r'<(?:link|script|img)[^>]*?(?:href|src)="([^"]+)"')
-INNER = re.compile(r'(?:from|import)\s*"(\.[^"]+)"|url\("?([^)"]+)"?\)')
-TEXTS = re.compile(r'(<div class="reading"[^>]*>).*?(?=</div>)', re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -78,39 +70,6 @@ def test_a_checkout_can_be_measured_against_another_in_the_same_run(site: Site) 
     rows = run("scoring", all_cases()["scoring"][1], [site, site], rounds=2)
     assert all(row["against"]["median"] > 0 for row in rows)
     assert all(row["change"] == pytest.approx(row["median"] / row["against"]["median"]) for row in rows)
-
-
-def test_the_page_of_a_session_is_light_and_its_files_are_kept_for_a_year(site: Site) -> None:
-    with site.copy_of(site.world("haystack")):
-        [writer] = site.call("bench.world", "writers", 1)
-        with site.serve() as server:
-            sizes, passing = _weigh(Client(HTTPConnection("127.0.0.1", server.port), writer), writer["page"])
-    assert sum(sizes.values()) <= 150 * 1024
-    assert len(sizes) <= 20
-    assert passing == []
-
-
-def _weigh(browser: Client, page: str) -> tuple[dict[str, int], list[str]]:
-    """Compressed bytes of a page without its documents and of all that it loads; what is not kept by its hash."""
-    html = _text(browser.ask(page))
-    sizes, passing = {page: len(gzip.compress(TEXTS.sub(r"\1", html).encode(), 6))}, []
-    waiting = [urljoin(page, link) for link in LINK.findall(html)]
-    while waiting:
-        path = waiting.pop()
-        if path in sizes or path.startswith("data:"):
-            continue
-        answer = browser.ask(path)
-        assert answer[0] == OK
-        sizes[path] = len(answer[2])
-        if "immutable" not in (answer[1]["Cache-Control"] or ""):
-            passing.append(path)
-        if path.endswith((".js", ".css")):
-            waiting += [urljoin(path, one or other) for one, other in INNER.findall(_text(answer))]
-    return sizes, passing
-
-
-def _text(answer: tuple[int, Any, bytes]) -> str:
-    return (gzip.decompress(answer[2]) if answer[1]["Content-Encoding"] == "gzip" else answer[2]).decode()
 
 
 @pytest.mark.nightly

@@ -12,7 +12,7 @@ from annotation.models import Session, Study
 from annotation.studies.kind import work_of
 from annotation.validation.results import results_of
 from annotation.verification.overview import overview_of
-from benchmarks.models import Batch, Haystack, Question, Verdict
+from benchmarks.models import Batch, Haystack, Question, Synthesis, Verdict
 from summhay_site.demo import player
 from summhay_site.demo.material import FOLDER
 from summhay_site.models import User
@@ -65,8 +65,20 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     rating = Study.objects.get(kind="rating")
     ratings = client.get(f"/studies/{rating.uid}/figures/").context["shown"].figures
     assert ratings.n_invalid == {"example-rater": 0}
-    batch = Batch.objects.get()
+    batch = Batch.objects.get(run__task="ratings")
     assert (batch.state, batch.run.state, batch.n_requests) == ("closed", "done", 8)
+    synthesis = Synthesis.objects.get()
+    made = {step.name: (step.state, step.counts.get("flagged")) for step in synthesis.steps.all()}
+    assert made["screening"] == ("closed", {"belongs elsewhere": 1})
+    assert made["documents"] == ("stale", {"leaks an insight": 1})
+    documents = synthesis.parts.filter(kind="document").order_by("number")
+    assert {part.number: part.data["n_repairs"] for part in documents if part.data["n_repairs"]} == {
+        2: 1, 4: 1, 6: 2, 9: 5,
+    }  # fmt: skip
+    assert {part.state for part in documents} == {"clear", "accepted", "flagged", "stale"}
+    page = client.get(f"/corpora/synthesis/{synthesis.uid}/").content.decode()
+    assert "is-leaked" in page
+    assert "Make the stale ones again" in page
     conditions = client.get("/questions/recall/").context["sheet"].table("by-condition")
     assert [row.names for row in conditions.rows] == [("extractive", "cut-128"), ("extractive", "full")]
     experiments = client.get("/leaderboard/position/experiments/").context["sheet"]

@@ -22,6 +22,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -201,11 +202,13 @@ def test_a_long_run_of_a_model_delays_no_figure_and_no_heartbeat(
         assert state_of_run() == "running"
         n_asked = server.n_asked
     ended_at = datetime.now(UTC).replace(tzinfo=None)
+    oldest = {name: round(longest_gap([*moments, ended_at]), 1) for name, moments in pulse.beats.items()}
+    print(f"A model answered {n_asked} requests in {LASTS_S:.0f} s; each of {len(took)} figures took at most")
+    print(f"{max(took):.1f} s, half of them {median(took):.1f} s; the oldest heartbeats, in seconds: {oldest}.")
     assert max(took) < LOOK_S, took
     assert n_asked > AT_A_TIME, "the run went on meanwhile"
     assert set(pulse.beats) == set(WORKERS)
-    for name, moments in pulse.beats.items():
-        assert longest_gap([*moments, ended_at]) < EVERY_S + SLACK_S, (name, sorted(moments))
+    assert max(oldest.values()) < EVERY_S + SLACK_S, pulse.beats
     settled = [datetime.fromisoformat(at) for at in SETTLED.findall((tmp_path / "worker.log").read_text())]
     assert longest_gap(settled) < SETTLES_EVERY_S + SLACK_S, settled
 

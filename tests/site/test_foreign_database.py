@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from summhay_site.operations.upgrading import ForeignDatabase, check
+from tests.verbs import Run, one_process
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,30 +47,52 @@ def contents(folder: Path) -> dict[str, str]:
     return {f"{path.relative_to(folder)}": hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
         "DATA_DIR": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
         "DEBUG": "1",  # nothing was collected here
         "SECRET_KEY": "of the test",
-        "PORT": "0" if arguments[0] != "-m" else "18763",
+        "PORT": "18763",
     }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Run]]:
+    """Where a site has its data, and what runs commands of `manage.py` on it, all in one process."""
+    folder = tmp_path_factory.mktemp("foreign") / "data"
+    folder.mkdir(mode=0o700)
+    with one_process(environment(folder)) as verb:
+        yield folder, verb
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "data"
+def folder(process: tuple[Path, Run]) -> Path:
+    """The folder of the data, empty."""
+    made, _verb = process
+    shutil.rmtree(made)
     made.mkdir(mode=0o700)
     return made
+
+
+@pytest.fixture
+def run(process: tuple[Path, Run], folder: Path) -> Run:
+    """Run a command of `manage.py` there; or Python with other arguments, in a process of its own."""
+
+    def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        if arguments[0] == "manage.py":
+            return process[1](*arguments[1:])
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=environment(folder),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return _run
 
 
 @pytest.mark.parametrize(
@@ -83,11 +107,11 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_an_older_database_is_refused_and_not_touched(
-    command: tuple[str, ...], journal: str, folder: Path
+    command: tuple[str, ...], journal: str, folder: Path, run: Run
 ) -> None:
     make_older(folder / "db.sqlite3", journal=journal)
     before = contents(folder)
-    done = run(folder, *command)
+    done = run(*command)
     assert done.returncode != 0
     assert "annotation.0002_labels_of_questions" in done.stderr
     assert "Nothing was changed" in done.stderr
@@ -96,28 +120,30 @@ def test_an_older_database_is_refused_and_not_touched(
     assert contents(folder) == before
 
 
-def test_what_is_still_in_the_log_of_a_killed_server_counts(folder: Path) -> None:
+def test_what_is_still_in_the_log_of_a_killed_server_counts(folder: Path, run: Run) -> None:
     with closing(sqlite3.connect(folder / "live.sqlite3")) as live:
         live.execute("PRAGMA journal_mode=wal")
         live.executescript(OLDER)
         for end in ("", "-wal"):
             shutil.copy(folder / f"live.sqlite3{end}", folder / f"db.sqlite3{end}")
     before = contents(folder)
-    done = run(folder, "manage.py", "migrate")
+    done = run("manage.py", "migrate")
     assert "annotation.0002_labels_of_questions" in done.stderr
     after = contents(folder)
     assert {name: after[name] for name in before} == before
 
 
-def test_a_backup_of_another_version_replaces_nothing(folder: Path, tmp_path: Path, empty_database: Path) -> None:
+def test_a_backup_of_another_version_replaces_nothing(
+    folder: Path, run: Run, tmp_path: Path, empty_database: Path
+) -> None:
     shutil.copy(empty_database, folder / "db.sqlite3")
     backup = make_older(tmp_path / "old.backup", journal="delete")
-    before = contents(tmp_path)
-    done = run(folder, "manage.py", "restore", str(backup), "--yes")
+    before = contents(folder) | contents(tmp_path)
+    done = run("manage.py", "restore", str(backup), "--yes")
     assert done.returncode != 0
     assert "annotation.0002_labels_of_questions" in done.stderr
     assert "Nothing was changed" in done.stderr
-    assert contents(tmp_path) == before
+    assert contents(folder) | contents(tmp_path) == before
 
 
 def test_one_in_between_two_releases_is_refused_and_one_of_the_latest_is_not() -> None:

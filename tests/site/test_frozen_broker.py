@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -23,18 +24,21 @@ import django
 django.setup()
 from django.test import Client
 from benchmarks.tasks import resume_runs  # the first message also pays for imports, here not
-Client().get("/login/", headers={"host": "localhost"})
-took = []
-def ask(number):
-    began = time.monotonic()
-    data = {"email": f"p{number}@example.org"}
-    answer = Client().post("/password/forgotten/", data, headers={"host": "localhost"})
-    took.append((answer.status_code, time.monotonic() - began))
-threads = [threading.Thread(target=ask, args=[number], daemon=True) for number in range(20)]
-for thread in threads: thread.start()
-until = time.monotonic() + 15
-for thread in threads: thread.join(max(0, until - time.monotonic()))
-print(json.dumps({"statuses": [s for s, _ in took], "longest": max([t for _, t in took], default=99)}), flush=True)
+def at_once(ask):
+    took = []
+    def timed(number):
+        began = time.monotonic()
+        took.append((ask(number).status_code, time.monotonic() - began))
+    threads = [threading.Thread(target=timed, args=[number], daemon=True) for number in range(20)]
+    for thread in threads: thread.start()
+    until = time.monotonic() + 60
+    for thread in threads: thread.join(max(0, until - time.monotonic()))
+    return [s for s, _ in took], max([t for _, t in took], default=99)
+host = {"host": "localhost"}
+_, floor = at_once(lambda number: Client().get("/password/forgotten/", headers=host))
+data = {number: {"email": f"p{number}@example.org"} for number in range(20)}
+statuses, longest = at_once(lambda number: Client().post("/password/forgotten/", data[number], headers=host))
+print(json.dumps({"statuses": statuses, "longest": longest, "floor": floor}), flush=True)
 sys.stdin.readline()
 """
 
@@ -121,8 +125,12 @@ def read(process: subprocess.Popen[str]) -> str:
 
 
 def all_were_answered(line: str) -> bool:
-    """All of them, in less time together than a few attempts to reach the broker take (5 s each)."""
-    return f'"statuses": {[200] * 20}' in line and float(line.rsplit(" ", 1)[1].strip("}\n")) < 10
+    """All of them, in less time together than a few attempts to reach the broker take (5 s each).
+
+    On a busy machine as many requests that need no broker (the floor) take long too.
+    """
+    answer = json.loads(line)
+    return answer["statuses"] == [200] * 20 and answer["longest"] < max(10, 3 * answer["floor"])
 
 
 @pytest.mark.nightly  # by day `test_wakeup` has a broker that takes nothing
@@ -132,9 +140,9 @@ def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
     process = start(site, silent_server)
     line = read(process)
     began = time.monotonic()
-    process.communicate("\n", timeout=60)
+    process.communicate("\n", timeout=90)
     assert all_were_answered(line), line
-    assert time.monotonic() - began < 30, "the end of a process waits only a moment for the broker"
+    assert time.monotonic() - began < 60, "the end of a process waits for the broker, but not for each message"
 
 
 @pytest.mark.nightly

@@ -204,6 +204,7 @@ def test_health_is_answered_while_every_thread_waits_and_all_goes_on_when_the_da
         time.sleep(1)
         assert not answers, "all wait for the database"
         known = [ask(site, "/health/") for _ in range(7)]
+        ready = [ask(site, "/ready/") for _ in range(5)]
         for thread in threads:
             thread.join(60)
     finally:
@@ -211,6 +212,8 @@ def test_health_is_answered_while_every_thread_waits_and_all_goes_on_when_the_da
         thawed = time.time()
     assert {answer.status for answer in known} == {503}
     assert statistics.median(answer.seconds for answer in known) < 2
+    assert {answer.status for answer in ready} == {503}
+    assert max(answer.seconds for answer in ready) < 2
     ages = [json.loads(answer.text)["answered_s_ago"] for answer in known]
     assert max(age or 0 for age in ages) > 0, "how old is what is known; null from a process never asked before"
     assert [answer.status for answer in answers] == [503] * len(threads), "a page, not a hang"

@@ -14,8 +14,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -28,6 +30,49 @@ def _commands() -> list[list[str]]:
     """Every command in brackets of the two files that is a program of ours."""
     found = re.findall(r"^(?:HEALTHCHECK .*?|CMD |RUN |\s+command: )(\[.*\])$", DOCKERFILE + COMPOSE, re.MULTILINE)
     return [words for words in map(json.loads, found) if words[0] != "redis-server"]
+
+
+def test_containers_are_web_behind_a_proxy_workers_for_each_queue_and_one_beat(settings: Any) -> None:
+    services = yaml.safe_load(COMPOSE)["services"]
+    taken: list[str] = []
+    for service in services.values():
+        command = service.get("command", [])
+        if "worker" in command:
+            taken += command[command.index("-Q") + 1].split(",")
+    assert sorted(taken) == sorted(settings.QUEUES)
+    assert [name for name, service in services.items() if "beat" in service.get("command", [])] == ["beat"]
+    assert "deploy" not in services["beat"]
+    assert "ports" not in services["web"], "two containers cannot have one port"
+    assert {name for name, service in services.items() if "deploy" in service} == {
+        "web",
+        "worker",
+        "figures",
+        "models",
+    }
+
+
+def test_the_procfile_and_the_docs_have_a_worker_for_each_queue(settings: Any) -> None:
+    for text in ((ROOT / "Procfile").read_text(), (ROOT / "docs" / "deployment.md").read_text()):
+        taken = {queue for names in re.findall(r"worker .*-Q (\S+?)[\s`]", text) for queue in names.split(",")}
+        assert taken >= set(settings.QUEUES)
+
+
+def test_the_proxy_of_the_containers_buffers_asks_another_server_and_tells_who_asks() -> None:
+    compose = yaml.safe_load(COMPOSE)
+    content = compose["configs"]["proxy"]["content"]
+    assert compose["services"]["proxy"]["configs"] == [
+        {"source": "proxy", "target": "/etc/nginx/conf.d/default.conf"}
+    ]
+    for line in (
+        "proxy_request_buffering on;",
+        "proxy_next_upstream error timeout;",
+        "server web:8000 resolve",
+        "proxy_set_header X-Forwarded-For $$remote_addr;",
+        "proxy_set_header X-Forwarded-Proto $$protocol;",
+    ):
+        assert line in content
+    assert content.count("{") == content.count("}")
+    assert not re.search(r"(?<!\$)\$(?![${])", content), "Compose would read a variable of nginx as its own"
 
 
 def test_the_image_is_built_from_all_that_a_wheel_needs_and_may_see_it() -> None:

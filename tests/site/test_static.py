@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -50,6 +51,7 @@ def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_co
     assert finders.find("vega/vega-embed.js") is not None
     assert finders.find("vega/other.js") is None
     assert "Missing staticfiles manifest entry" in ask("check").stderr
-    call_collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
-    subprocess.run(call_collect, cwd=ROOT, env=environment, check=True)
-    assert ask("runserver").stdout.strip() not in {"", "/static/css/site.css"}
+    (tmp_path / "static").mkdir(exist_ok=True)
+    collected = {"version": "1.1", "paths": {"css/site.css": "css/site.55e609.css"}, "hash": ""}
+    (tmp_path / "static" / "staticfiles.json").write_text(json.dumps(collected))
+    assert ask("runserver").stdout.strip() == "/static/css/site.55e609.css"

@@ -64,7 +64,9 @@ class TestCatalog:
         assert theirs == ours
 
     def test_longer_texts_have_the_same_parts(self, language: str, folder: Path) -> None:
-        for path in (ROOT / "annotation/work/help.md", ROOT / "annotation/studies/consent.md"):
+        guidelines = sorted(ROOT.glob("annotation/*/*guidelines.md"))
+        assert len(guidelines) == 6
+        for path in (ROOT / "annotation/work/help.md", ROOT / "annotation/studies/consent.md", *guidelines):
             own = path.with_suffix(f".{language}.md")
             assert _shape(own) == _shape(path), own
 

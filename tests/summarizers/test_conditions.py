@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.summarizers import conditions
 from benchmarks.summarizers.conditions import Condition, UnknownCondition, column_order, named_system
 from benchmarks.summarizers.config import SummarizerConfig, note_prompt
 from benchmarks.summarizers.output import read_note, read_response
@@ -35,7 +36,8 @@ def test_other_names_are_refused_with_those_there_are(name: str) -> None:
         Condition.named(name)
 
 
-def test_each_document_is_cut_by_itself_and_a_closed_book_has_none() -> None:
+def test_each_document_is_cut_by_itself_and_a_closed_book_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "counted_by", lambda: "words")
     documents = [(1, "one two three four"), (2, "five six seven eight"), (3, "nine")]
     assert Condition("cut", tokens=3).applied(documents) == [(1, "one two"), (2, "five six"), (3, "nine")]
     assert Condition("full").applied(documents) == documents

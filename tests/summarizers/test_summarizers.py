@@ -14,14 +14,24 @@ SERVER = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 
 
 def test_orders_move_the_documents_of_the_subtopic_and_keep_the_rest_as_drawn() -> None:
-    drawn = in_order(range(1, 21), "random", golds={3, 7}, seed="a")
+    held = {3: 2, 7: 1}
+    drawn = in_order(range(1, 21), "random", n_insights=held, seed="a")
     assert sorted(drawn) == list(range(1, 21))
     assert drawn != list(range(1, 21))
-    assert drawn == in_order(range(1, 21), "random", golds=set(), seed="a")
-    golds = [number for number in drawn if number in {3, 7}]
-    rest = [number for number in drawn if number not in {3, 7}]
-    assert in_order(range(1, 21), "top", golds={3, 7}, seed="a") == golds + rest
-    assert in_order(range(1, 21), "bottom", golds={3, 7}, seed="a") == rest + golds
+    assert drawn == in_order(range(1, 21), "random", n_insights={}, seed="a")
+    golds = [number for number in drawn if number in held]
+    rest = [number for number in drawn if number not in held]
+    assert in_order(range(1, 21), "top", n_insights=held, seed="a") == golds + rest
+    assert in_order(range(1, 21), "bottom", n_insights=held, seed="a") == rest + golds
+    assert in_order(range(1, 21), "middle", n_insights=held, seed="a") == rest[:9] + golds + rest[9:]
+
+
+def test_without_a_seed_documents_stand_as_in_the_file_and_golds_by_what_they_hold() -> None:
+    held = {2: 1, 4: 3, 5: 1}
+    assert in_order([6, 2, 5, 1, 4, 3], "random", n_insights=held, seed=None) == [1, 2, 3, 4, 5, 6]
+    assert in_order(range(1, 7), "top", n_insights=held, seed=None) == [4, 2, 5, 1, 3, 6]
+    assert in_order(range(1, 7), "bottom", n_insights=held, seed=None) == [1, 3, 6, 2, 5, 4]
+    assert in_order(range(1, 7), "middle", n_insights=held, seed=None) == [1, 4, 2, 5, 3, 6]
 
 
 def test_documents_are_cut_after_so_many_tokens() -> None:
@@ -71,14 +81,16 @@ def test_a_configuration_is_checked_and_comes_back_as_it_was_stored() -> None:
     assert SummarizerConfig.from_mapping(config.as_mapping()) == config
     assert config.decoding == {"top_k": 50}
     assert config.block_prompt
-    assert "exactly 4 bullets" in config.worded(config.prompt, n_bullets=4)
-    assert "200 to 300 words" in config.worded(config.prompt, n_bullets=None)
+    assert SummarizerConfig.from_mapping({**SERVER, "words_from": None}).words_from is None
     for wrong in (
         {"method": "by hand"},
         {"words_from": 400},
         {"protocol": "one"},
         {"model": ""},
         {"bullets": "3"},
+        {"budget_rule": "half"},
+        {"shuffle": "often"},
+        {"bullets": "free", "prompt": "The [N_insights] main points of {documents}"},
     ):
         with pytest.raises(BadConfiguration):
             SummarizerConfig.from_mapping({**SERVER, **wrong})

@@ -65,12 +65,16 @@ class Script:
 
     `leaks`, `forgets`: numbers of documents, in the order in which they are first asked for, that say a foreign
     fact or leave one out, for so many texts. `breaks`, `busy`, `fails`: every n-th request is broken JSON, refused
-    with 429, failed with 500.
+    with 429, failed with 500. `strays`: chapters of these facts tell another one, for so many tries in each
+    conversation. `overlapping` is the name of a subtopic that repeats another one.
     """
 
     leaks: dict[int, int] = field(default_factory=dict)
     forgets: dict[int, int] = field(default_factory=dict)
+    strays: dict[str, int] = field(default_factory=dict)
+    overlapping: str = ""
     repeats: bool = False
+    credulous: bool = False
     misplaced: bool = False
     short: bool = False
     breaks: int = 0
@@ -110,7 +114,11 @@ class Script:
             ("You write one text", "document"),
             ("A text has to be", "repair"),
             ("Text:\n", "included"),
+            ("These subtopics", "distinct"),
+            ("You write one conversation", "chapter"),
+            ("Which fact does this part", "belongs"),
             ("You write the question", "query"),
+            ("Answer a question from", "closed_book"),
             ("List what a text", "points"),
             ("Points were taken", "grouping"),
             ("Insights about one topic", "sorting"),
@@ -121,8 +129,7 @@ class Script:
 
     def subtopics(self, asked: str) -> dict[str, Any]:
         n = int(re.search(r"into (\d+) subtopics", asked)[1])  # type: ignore[index]
-        there = len(_LINE.findall(asked))
-        names = SUBTOPICS[there : there + (1 if self.short else n)]
+        names = tuple(name for name in SUBTOPICS if name not in asked)[: 1 if self.short else n]
         if self.repeats:
             names = (*names[:1], *names[:-1])
         return {"subtopics": [{"name": name, "description": f"All about the {name.lower()}."} for name in names]}
@@ -131,11 +138,12 @@ class Script:
         n = int(re.search(r"Write (\d+) insights", asked)[1])  # type: ignore[index]
         subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
         held = self.by_subtopic.setdefault(subtopic, [])
-        first = SUBTOPICS.index(subtopic) * FACTS_EACH + len(held)
-        rows = [{"name": f"Fact {at}", "insight": fact(at)} for at in range(first, first + n)]
+        start = SUBTOPICS.index(subtopic) * FACTS_EACH
+        own = [at for at in range(start, start + FACTS_EACH) if fact(at) not in asked]
+        rows = [{"name": f"Fact {at}", "insight": fact(at)} for at in own[:n]]
         if self.repeats and n > 1:
             rows[1] = {"name": "Nothing", "insight": "There is much to say about it all."}
-        held += [row["insight"] for row in rows]
+        held += [row["insight"] for row in rows if row["insight"] not in held]
         return {"insights": rows}
 
     def insight_again(self, asked: str) -> dict[str, Any]:
@@ -144,6 +152,33 @@ class Script:
         subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
         self.by_subtopic[subtopic].append(text)
         return {"name": "New fact", "insight": text}
+
+    def distinct(self, asked: str) -> dict[str, Any]:
+        names = [line.partition(":")[0] for line in _LINE.findall(asked)]
+        return {
+            "overlapping": [names.index(self.overlapping) + 1] if self.overlapping in names else [],
+            "narrow": [],
+        }
+
+    def chapter(self, asked: str) -> dict[str, Any]:
+        so_far = asked.partition("conversation so far:\n")[2].partition("\n\nWrite the next")[0]
+        told = asked.partition("in words of their own:\n")[2].partition("\n\nIt belongs")[0]
+        self.texts[place := f"{so_far} {told}"] += 1
+        if self.texts[place] <= self.strays.get(told, 0):
+            self.played["strayed"] += 1
+            told = next(text for held in self.by_subtopic.values() for text in held if text not in asked)
+        return {"title": "A talk", "chapter": f"Ann: Have you heard?\nBob: {told}\nAnn: {FILLER}"}
+
+    def belongs(self, asked: str) -> dict[str, Any]:
+        part = asked.partition("Part:\n")[2].partition("\n\nSubtopics:\n")[0]
+        _, _, facts = asked.partition("\n\nFacts:\n")
+        for line in facts.splitlines():
+            number, _, text = line.partition(". ")
+            if number.isdigit() and text in part:
+                own = next(name for name, held in self.by_subtopic.items() if text in held)
+                place = re.search(rf"^(\d+)\. {own}:", asked, re.MULTILINE)
+                return {"subtopic": int(place[1]), "insight": int(number), "quote": text}  # type: ignore[index]
+        return {"subtopic": 0, "insight": 0, "quote": ""}
 
     def category(self, asked: str) -> dict[str, Any]:
         text = asked.partition("\nFact: ")[2].partition("\n")[0]
@@ -181,6 +216,8 @@ class Script:
     def included(self, asked: str) -> dict[str, Any]:
         text, _, rest = asked.removeprefix("Text:\n").partition("\n\nDoes the text say this?\n")
         insight = rest.partition("\n\n")[0]
+        if self.credulous:
+            return {"present": "yes", "quote": "Nobody was in a hurry to go home."}
         is_there = insight in text
         return {"present": "yes" if is_there else "no", "quote": insight if is_there else ""}
 
@@ -215,6 +252,10 @@ class Script:
                 for at, half in enumerate(halves)
             ]
         }
+
+    def closed_book(self, asked: str) -> dict[str, Any]:
+        """It happens to know the first fact of the first subtopic."""
+        return {"points": [fact(0)] if SUBTOPICS[0].lower() in asked else []}
 
     def query(self, asked: str) -> dict[str, Any]:
         subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]

@@ -15,7 +15,7 @@ from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartState, StepState
 from benchmarks.synthesis import deciding, handing_over, steps
 from benchmarks.synthesis.figures import FIGURES, FiguresLook
-from benchmarks.synthesis.standing import NotAllowed
+from benchmarks.synthesis.part_states import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script
 from tests.synthesis.test_haystack_command import SMALL
@@ -171,3 +171,25 @@ def test_two_insights_are_not_merged_into_each_other(made: Synthesis, ada: Any, 
         deciding.decide(part=second, action="merge", into=seen_before, by=eve, now=now)
     second.refresh_from_db()
     assert second.state == PartState.CLEAR
+
+
+def test_figures_go_stale_with_decisions_undo_parts_and_steps(made: Synthesis, ada: Any, now: datetime) -> None:
+    def version() -> str:
+        return FIGURES.version(FiguresLook(made.pk))
+
+    document = made.parts.filter(kind="document", state=PartState.CLEAR).first()
+    assert document is not None
+    insight = document.uses.filter(kind="insight").first()
+    changes = (
+        lambda: deciding.judge(part=document, insight=insight, verdict="absent", by=ada, now=now),
+        lambda: deciding.undo(synthesis=made, by=ada, now=now),
+        lambda: deciding.decide(part=document, action="edit", text="Another text.", by=ada, now=now),
+        lambda: deciding.decide(part=insight, action="edit", text="The bell rang 77 times.", by=ada, now=now),
+        lambda: run(step(made, "documents")),
+    )
+    seen = [version(), version()]
+    assert seen[0] == seen[1]
+    for change in changes:
+        change()
+        seen.append(version())
+    assert len(set(seen)) == 1 + len(changes)

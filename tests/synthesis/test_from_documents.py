@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from benchmarks.io.schemas import summhay
 from benchmarks.models import Haystack, SynthesisPart, SynthesisReply
-from benchmarks.synthesis import deciding, handing_over, sources
+from benchmarks.synthesis import deciding, handing_over, pdf, sources
+from benchmarks.synthesis.part_states import NotAllowed
 from benchmarks.synthesis.replies import located, no_partition
-from benchmarks.synthesis.standing import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import FACTS, FILLER, Script
 
@@ -86,7 +86,7 @@ def test_a_grouping_that_leaves_points_out_is_asked_for_again(server: FakeServer
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
-    [("a.txt", b" \n", "holds no text"), ("a.txt", b"\xff\xfe\x00", "UTF-8"), ("a.pdf", b"x", "1 documents")],
+    [("a.txt", b" \n", "holds no text"), ("a.txt", b"\xff\xfe\x00", "UTF-8"), ("a.docx", b"x", "1 documents")],
 )
 def test_a_folder_that_cannot_be_read_is_refused_with_a_sentence(
     tmp_path: Path, server: FakeServer, name: str, content: bytes, reason: str
@@ -103,6 +103,49 @@ def test_markup_is_left_out_and_paragraphs_stay() -> None:
     found = sources.from_html(page)
     assert found.text == "A page\n\nOne & two\nthree\n\nFour"
     assert sources.from_markdown("# Title\n\n- *one*\n- <script>x</script>").title == "Title"
+
+
+def pdf_of(lines: list[str]) -> bytes:
+    """A PDF of one page with these lines."""
+    pypdf = pytest.importorskip("pypdf")
+    writer = pypdf.PdfWriter()
+    page = writer.add_blank_page(612, 792)
+    generic = pypdf.generic
+    said = "".join(f"({line}) Tj T* " for line in lines)
+    stream = generic.DecodedStreamObject()
+    stream.set_data(f"BT /F1 12 Tf 14 TL 72 700 Td {said}ET".encode())
+    font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+    names = {generic.NameObject(key): generic.NameObject(value) for key, value in font.items()}
+    fonts = generic.DictionaryObject({generic.NameObject("/F1"): generic.DictionaryObject(names)})
+    page[generic.NameObject("/Resources")] = generic.DictionaryObject({generic.NameObject("/Font"): fonts})
+    page[generic.NameObject("/Contents")] = writer._add_object(stream)
+    writer.add_metadata({"/Title": "Barges"})
+    made = io.BytesIO()
+    writer.write(made)
+    return made.getvalue()
+
+
+def test_lines_of_a_pdf_become_paragraphs_and_divided_words_whole() -> None:
+    source = sources.of_content("a.pdf", pdf_of(["The mole at Aldery took", "317 bar-", "ges of stone."]))
+    assert source == sources.Source("Barges", "The mole at Aldery took 317 barges of stone.")
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"%PDF-1.7\nno objects"])
+def test_a_damaged_pdf_is_refused_with_its_name(content: bytes) -> None:
+    pytest.importorskip("pypdf")
+    with pytest.raises(sources.NoDocument, match=r"^a\.pdf: The file cannot be read as PDF"):
+        sources.of_content("a.pdf", content)
+
+
+def test_without_its_extra_a_pdf_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "is_installed", lambda: False)
+    with pytest.raises(sources.NoDocument, match=r"pip install 'summhay\[pdf\]'"):
+        sources.of_content("a.pdf", b"%PDF")
+
+
+def test_a_scanned_page_holds_no_text() -> None:
+    with pytest.raises(sources.NoDocument, match="holds no text"):
+        sources.of_content("a.pdf", pdf_of([]))
 
 
 @given(st.lists(st.lists(st.integers(1, 8), max_size=5), max_size=6))

@@ -6,6 +6,7 @@ import io
 import json
 import time
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks.io.schemas import summhay
+from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Generator, Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind, PartState
+from benchmarks.synthesis import deciding
+from benchmarks.synthesis.wording import default_prompt
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
-from tests.synthesis.scripted import SUBTOPICS, Script
+from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +45,8 @@ def make(server: FakeServer, script: Behaviour, *arguments: str) -> dict[str, An
 
 
 def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_path: Path) -> None:
-    out = tmp_path / "town.json"
-    report = make(server, Script(), "--out", str(out), "--into-corpus")
+    out, card = tmp_path / "town.json", tmp_path / "card.md"
+    report = make(server, Script(), "--out", str(out), "--card", str(card), "--into-corpus")
     got = {name: counts["got"] for name, counts in report["steps"].items()}
     assert got == {"subtopics": 3, "insights": 12, "screening": 12, "documents": 12, "queries": 3}
     assert report["flagged"] == []
@@ -53,6 +57,13 @@ def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_
     haystack = Haystack.objects.get(title="A small town")
     assert haystack.n_documents == 12
     assert Synthesis.objects.get().haystack == haystack
+    assert b"".join(summhay.dump(topic_of(haystack))) == out.read_bytes()
+    lines = card.read_text().splitlines()
+    assert lines[0] == "# A small town"
+    assert f"| documents | {MODEL} | closed | Asked for 12, got 12. |" in lines
+    assert "| Planted against not, by words: AUC | 1.000 |" in lines
+    assert "| Insights that the model knows without any text | 0.083 |" in lines  # one of twelve
+    assert "Leaks left in a document, mean: 0.000. Flagged and kept: 0 documents." in lines
 
 
 def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -> None:
@@ -68,6 +79,14 @@ def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -
     leak = [pair for pair in flagged.data["pairs"] if not pair["is_planned"] and pair["present"] == "yes"]
     assert len(leak) == 1
     assert leak[0]["quote"] in flagged.text
+
+
+def test_every_run_says_whether_its_checks_notice_evidence_that_was_taken_out(server: FakeServer) -> None:
+    honest = make(server, Script(), "--probes", "40")["probes"]
+    assert honest["n"] == honest["n_caught"] > 5
+    blind = make(server, Script(credulous=True), "--probes", "40", "--repairs", "0", "--seed", "2")["probes"]
+    assert blind["n"] > 5
+    assert blind["n_caught"] == 0
 
 
 def test_repeated_and_empty_proposals_are_dropped_and_asked_for_again(server: FakeServer) -> None:
@@ -102,7 +121,7 @@ def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(server: Fak
     assert report["steps"]["subtopics"]["sentence"] == "Asked for 3, got 3, 1 list asked for once more."
     topic = SynthesisPart.objects.get(kind=PartKind.TOPIC)
     asks = list(topic.replies.values_list("ask", flat=True))
-    assert asks == ["list-0", "list-1", "more-1-0"]
+    assert asks == ["list-0", "distinct-list-0", "list-1", "distinct-list-1", "more-1-0", "distinct-more-1-0"]
     request = topic.replies.get(ask="more-1-0").request
     assert "into 1 subtopics" in request
     assert f"1. {SUBTOPICS[0]}\n2. {SUBTOPICS[1]}" in request
@@ -127,28 +146,71 @@ def test_a_server_that_stalls_costs_a_try_and_no_text(server: FakeServer) -> Non
 
     def stalling(number: int, body: dict[str, Any]) -> Any:
         if number in {4, 20}:
-            time.sleep(1.5)
+            time.sleep(7)
             script.played["stalled"] += 1
         return script(number, body)
 
-    report = make(server, stalling, "--timeout", "1")
+    report = make(server, stalling, "--timeout", "6")  # what does not stall takes less on a busy machine too
     assert report["steps"]["documents"]["got"] == 12
     assert report["failed_requests"] == 2
     assert all(body["temperature"] in {0.0, 1.0} for body in server.bodies)
 
 
-def test_conversations_with_own_words_and_a_model_without_temperature(server: FakeServer, tmp_path: Path) -> None:
-    own = tmp_path / "document.md"
-    own.write_text("You write one text, a dialogue of {participants} on {topic} ({category}):\n{insights}\n")
+def test_conversations_are_told_in_chapters_that_a_reader_takes_for_their_insight(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    own = tmp_path / "chapter.md"
+    own.write_text(f"You write one conversation of {{participants}}. {default_prompt('chapter')}")
     arguments = ("--kind", "conversation", "--participants", "a mayor", "--temperature", "none")
     out = tmp_path / "town.json"
-    make(server, Script(), *arguments, "--prompt", f"document={own}", "--out", str(out))
+    script = Script(strays={FACTS[1]: 2})
+    report = make(server, script, *arguments, "--prompt", f"chapter={own}", "--out", str(out))
     assert not any("temperature" in body for body in server.bodies)
-    written = [body["messages"][0]["content"] for body in server.bodies]
-    assert any(text.startswith("You write one text, a dialogue of a mayor on A small town (") for text in written)
-    assert summhay.parse(out).domain == "conversation"
+    topic = summhay.parse(out)
+    assert (topic.domain, topic.metadata["participants"], report["flagged"]) == ("conversation", "a mayor", [])
+    gold = {insight.text: insight.gold_documents for each in topic.subtopics for insight in each.insights}
+    assert report["steps"]["documents"]["repairs"] == script.played["strayed"] == 2 * len(gold[FACTS[1]])
+    for document in topic.documents:
+        assert {text for text in gold if text in document.text} == {
+            text for text, numbers in gold.items() if document.number in numbers
+        }
+    pairs = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT).first().data["pairs"]  # type: ignore[union-attr]
+    assert {pair["by"] for pair in pairs if pair["is_planned"]} == {"chapter"}
     with pytest.raises(CommandError, match="There is no prompt poem"):
         make(server, Script(), "--prompt", f"poem={own}")
+
+
+def test_insights_of_conversations_are_asked_for_one_subtopic_after_the_other(server: FakeServer) -> None:
+    report = make(server, Script(), "--kind", "conversation")
+    topic = SynthesisPart.objects.get(kind=PartKind.TOPIC, number=2)
+    requests = {row.ask: row.request for row in topic.replies.all()}
+    assert list(requests) == ["1-list-0", "2-list-0", "3-list-0"]
+    assert all(text in requests["3-list-0"] for text in (FACTS[0], FACTS[7]))
+    assert report["steps"]["insights"]["got"] == 12
+    assert not any(body["messages"][0]["content"].startswith("These subtopics") for body in server.bodies)
+
+
+def test_after_the_last_try_of_a_chapter_a_person_decides(server: FakeServer, ada: Any, now: datetime) -> None:
+    script, err = Script(strays={FACTS[1]: 99}), io.StringIO()
+    server.behaviour = script
+    arguments = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--kind", "conversation")
+    with pytest.raises(SystemExit):
+        call_command(*arguments, *SMALL, "--tries", "3", stdout=io.StringIO(), stderr=err)
+    stuck = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT, state=PartState.FLAGGED)
+    assert f"{len(stuck)} wait for a person: no try was good." in err.getvalue()
+    assert script.played["strayed"] == 3 * len(stuck)
+    for part in stuck:
+        deciding.decide(part=part, action="edit", text=f"{part.text}\nBob: {FACTS[1]}", by=ada, now=now)
+    report = make(server, script, "--resume", str(part.synthesis.uid))
+    assert report["steps"]["queries"]["got"] == 3
+    assert script.played["strayed"] == 3 * len(stuck)
+
+
+def test_a_subtopic_that_repeats_another_is_dropped_and_asked_for_again(server: FakeServer) -> None:
+    report = make(server, Script(overlapping=SUBTOPICS[1]))
+    assert report["steps"]["subtopics"]["dropped"] == {"overlaps with another": 1}
+    names = set(SynthesisPart.objects.filter(kind=PartKind.SUBTOPIC).values_list("title", flat=True))
+    assert names == {SUBTOPICS[0], SUBTOPICS[2], SUBTOPICS[3]}
 
 
 def test_a_step_is_done_by_the_model_that_is_named_for_it(server: FakeServer) -> None:
@@ -159,7 +221,7 @@ def test_a_step_is_done_by_the_model_that_is_named_for_it(server: FakeServer) ->
     openings: dict[str, set[str]] = {}
     for body in server.bodies:
         openings.setdefault(body["model"], set()).add(body["messages"][0]["content"][:14])
-    assert openings["asker-3"] == {"You write the "}
+    assert openings["asker-3"] == {"You write the ", "Answer a quest"}
     assert "You write one " in openings["writer-2"]
     assert not openings[MODEL] & (openings["writer-2"] | openings["asker-3"])
     replies = SynthesisReply.objects.filter(part__kind=PartKind.DOCUMENT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +14,6 @@ from tests.synthesis.worlds import world
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}
-
-
-@pytest.fixture(autouse=True)
-def _uploads(settings: Any, tmp_path: Path) -> None:
-    settings.UPLOAD_DIR = tmp_path
 
 
 def made(client: Any, **fields: object) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -72,6 +74,10 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     assert "<b>town" not in page
     for name in ("subtopics", "insights", "screening", "documents", "queries"):
         run_step(client, synthesis, name)
+        if name == "screening":
+            shown = " ".join(client.get(address("synthesis", synthesis.uid)).content.decode().split())
+            assert "Next: documents, about" in shown
+            assert synthesis.parts.filter(kind=PartKind.DOCUMENT).count() == 0
         if name != "insights":
             assert client.get(address("synthesis-review", synthesis.uid, name)).status_code == 200
             go_on(client, synthesis, name)
@@ -81,6 +87,9 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     figures = " ".join(client.get(address("synthesis-figures", synthesis.uid)).content.decode().split())
     assert "<dt>Planted against not: AUC</dt><dd>0.9" in figures
     assert "<dt>Leaks left in a document, mean</dt><dd>0.13</dd>" in figures
+    card = b"".join(client.get(address("synthesis-card", synthesis.uid)).streaming_content).decode()
+    assert card.startswith("# A small &lt;b>town&lt;/b>\n")
+    assert re.search(r"^- document \d: leaks an insight$", card, re.MULTILINE)
     response = client.get(address("synthesis-download", synthesis.uid))
     assert b"insights_included" in b"".join(response.streaming_content)
     client.post(address("synthesis-hand-over", synthesis.uid))
@@ -181,6 +190,20 @@ def test_pasted_documents_become_insights_and_a_haystack(client_of: Any, ada: An
     assert {row.text: row.gold_documents for row in found} == {
         FACTS[0]: [1, 2, 5], FACTS[1]: [2, 3], FACTS[4]: [4],
     }  # fmt: skip
+
+
+def test_files_become_documents_after_the_pasted_ones(client_of: Any, ada: Any, server: FakeServer) -> None:
+    files = [SimpleUploadedFile("a.md", f"# Stones\n\n{FACTS[0]}".encode()), SimpleUploadedFile("b.txt", b"Two.")]
+    sent = {"topic": "Town", "texts": FACTS[1], "base_url": server.address, "model": MODEL, "subtopics": 3}
+    client = client_of(ada)
+    wrong = client.post(address("synthesis-documents"), {**sent, "uploads": [SimpleUploadedFile("c.exe", b"MZ")]})
+    assert wrong.status_code == 422
+    assert "c.exe: .exe is none of .txt, .md" in wrong.content.decode()
+    assert client.post(address("synthesis-documents"), {**sent, "uploads": files}).status_code == 302
+    found = Synthesis.objects.get().parts.filter(kind=PartKind.DOCUMENT).order_by("number")
+    assert [(part.title, part.text) for part in found] == [
+        (" ".join(FACTS[1].split()[:8]), FACTS[1]), ("Stones", f"Stones\n\n{FACTS[0]}"), ("b", "Two."),
+    ]  # fmt: skip
 
 
 def test_another_model_for_a_step_is_shown_on_it_and_in_its_lineage(

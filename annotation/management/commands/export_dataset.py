@@ -18,6 +18,7 @@ from annotation.exports.files import NotWritable, written
 from annotation.exports.haystacks import peoples_texts
 from annotation.kinds import kind_named
 from annotation.linking.annotated import NobodyLabelled, entries_of
+from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.studies.rows import objects
 from annotation.verification import datasets, exports
@@ -27,7 +28,7 @@ from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.io.writers.sources import sources_of
 from benchmarks.models import Haystack, Question
-from benchmarks.web.downloads import READERS, SPREADSHEETS, csv_lines, json_lines
+from benchmarks.web.downloads import csv_lines, json_lines
 
 ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")
 
@@ -62,14 +63,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dataset-version", type=int, default=None, metavar="N", help="of the study; by default the newest"
         )
-        parser.add_argument(
-            "--for",
-            dest="reader",
-            choices=READERS,
-            default=SPREADSHEETS,
-            help="CSV: for programs every text is as it is; for spreadsheets (default) what they would run as a"
-            " formula begins with an apostrophe",
-        )
+        add_reader(parser)
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--csv", action="store_true", help="the kept key points as a table instead")
         what.add_argument(
@@ -98,15 +92,15 @@ Done = tuple[Model | None, str, dict[str, Any]]
 
 def _haystack(options: dict[str, Any]) -> Done:
     name = options["haystack"]
-    found: list[Haystack] = list(Haystack.objects.named(name)[:2]) if name else []
-    if len(found) != 1:
+    haystacks: list[Haystack] = list(Haystack.objects.named(name)[:2]) if name else []
+    if len(haystacks) != 1:
         raise CommandError("Name one haystack with --haystack, by its file, id or title.")
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
-    further = peoples_texts(found[0], studies=studies) if options["people"] else {}
-    written(options["out"], summhay.dump(topic_of(found[0], further=further)))
+    further = peoples_texts(haystacks[0], studies=studies) if options["people"] else {}
+    written(options["out"], summhay.dump(topic_of(haystacks[0], further=further)))
     n_texts = sum(map(len, further.values()))
-    line = f"“{found[0].title}” in {options['out']}"
-    return found[0], f"{line}, with {n_texts:,} texts of people" if options["people"] else line, {}
+    line = f"“{haystacks[0].title}” in {options['out']}"
+    return haystacks[0], f"{line}, with {n_texts:,} texts of people" if options["people"] else line, {}
 
 
 def _annotated(options: dict[str, Any]) -> Done:
@@ -158,24 +152,24 @@ def _verified(study: Study, options: dict[str, Any]) -> str:
         written(out, _table(options, tuple(exports.LABEL_COLUMNS), n))
         return f"{n.n:,} judgments in {out}"
     try:
-        found = datasets.dataset_of(study, number=options["dataset_version"])
+        dataset = datasets.dataset_of(study, number=options["dataset_version"])
         exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
     except (datasets.NoVersion, exports.SameKeys) as problem:
         raise CommandError(str(problem)) from problem
     if options["csv"] or options["all_points"]:
-        n = Tally(exports.point_rows(study, found, only_kept=not options["all_points"]))
+        n = Tally(exports.point_rows(study, dataset, only_kept=not options["all_points"]))
         written(out, _table(options, exports.POINT_COLUMNS, n))
         return f"{n.n:,} key points in {out}"
-    sha256 = written(out, exports.lines(study, found, dataset=options["dataset"]))
+    sha256 = written(out, exports.lines(study, dataset, dataset=options["dataset"]))
     manifest = exports.manifest(
-        study, found, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
+        study, dataset, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
     )
     beside = out.with_name(out.name + ".manifest.json")
     written(beside, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
-    overall, counts = found.overall(), manifest["counts"]
+    overall, counts = dataset.overall(), manifest["counts"]
     return (
         f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
-        f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {found.table.n_items:,} in all"
+        f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {dataset.table.n_items:,} in all"
     )
 
 

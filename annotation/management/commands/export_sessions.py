@@ -10,13 +10,13 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.writing import exports, settling
 from benchmarks import audit
-from benchmarks.engine import judging
+from benchmarks.engine import judge_versions
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
-from benchmarks.web.downloads import READERS, SPREADSHEETS
 
 
 class Command(BaseCommand):
@@ -30,14 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--judge", metavar="NAME", help="whose verdicts score the curves (default: the offline judge)"
         )
-        parser.add_argument(
-            "--for",
-            dest="reader",
-            choices=READERS,
-            default=SPREADSHEETS,
-            help="CSV: for programs every text is as it is; for spreadsheets (default) what they would run as a"
-            " formula begins with an apostrophe",
-        )
+        add_reader(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Settle the study's sessions, then write every file."""
@@ -61,5 +54,5 @@ class Command(BaseCommand):
 
     def _judge(self, name: str | None) -> Judge:
         if name is None:
-            return judging.default_judge(now=timezone.now())
+            return judge_versions.default_judge(now=timezone.now())
         return judges_argument.chosen(name, Judge.objects.all())

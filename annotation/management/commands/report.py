@@ -13,14 +13,16 @@ from annotation.agreement import (
     report_extraction,
     report_judges,
     report_kpr,
+    report_licence,
     report_likert,
     report_replaceability,
     report_results,
+    report_segments,
     report_validation,
 )
 from annotation.agreement.reports import ReportRefused
-from annotation.figures.references import UnknownReference
-from annotation.leaderboard import report_context, report_retrieval, reports
+from annotation.leaderboard import report_context, report_retrieval, report_sources, reports
+from annotation.results.references import UnknownReference
 
 REPORTS = {
     "leaderboard": reports.LEADERBOARD,
@@ -28,13 +30,16 @@ REPORTS = {
     "retrieval": report_retrieval.REPORT,
     "context": report_context.REPORT,
     "experiments": report_context.EXPERIMENTS,
+    "sources": report_sources.REPORT,
     "agreement": report_agreement.REPORT,
     "judges": report_judges.REPORT,
     "bias": report_bias.REPORT,
     "kpr": report_kpr.REPORT,
+    "segments": report_segments.REPORT,
     "extraction": report_extraction.REPORT,
     "validation": report_validation.REPORT,
     "likert": report_likert.REPORT,
+    "licence": report_licence.REPORT,
     "replaceability": report_replaceability.REPORT,
     "results": report_results.REPORT,
 }

@@ -150,19 +150,19 @@ def _researchers(names: list[str]) -> list[Any]:
     people = get_user_model().objects.filter(is_active=True, groups__permissions__in=may_work).distinct()
     if not names:
         return list(people)
-    found = list(people.filter(username__in=names))
-    if missing := set(names) - {person.get_username() for person in found}:
+    researchers = list(people.filter(username__in=names))
+    if missing := set(names) - {person.get_username() for person in researchers}:
         known = ", ".join(sorted(person.get_username() for person in people))
         raise CommandError(f"There is no researcher “{sorted(missing)[0]}”; there are: {known or 'none'}.")
-    return found
+    return researchers
 
 
 def _rates(text: str) -> tuple[str, Rates]:
     name, _sign, values = text.partition("=")
     try:
-        found = [float(value) for value in values.split(",")]
-        if not name or len(found) > 2:
+        rates = [float(value) for value in values.split(",")]
+        if not name or len(rates) > 2:
             raise ValueError(text)
-        return name, Rates(found[0], found[-1])
+        return name, Rates(rates[0], rates[-1])
     except (ValueError, RateOutOfRange) as problem:
         raise ArgumentTypeError(f"“{text}” is not like ben=0.1 or ben=0.1,0.2, rates from 0 to 1") from problem

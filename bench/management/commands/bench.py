@@ -19,6 +19,8 @@ SIZES = {
     "clients": "at once",
     "people": "who log in at once",
     "summaries": "that are labelled; a model judges a quarter of them",
+    "crowd": "who work at once in the case `load`",
+    "seconds": "for which they do",
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,18 +13,23 @@ from typing import Any
 from django.db.models import OuterRef
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_noop, ngettext_lazy
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictInt, model_validator
 
 from benchmarks.engine import juries, texts
 from benchmarks.engine.pairs import PairTask, Sheet, n_of
 from benchmarks.engine.task import Counts, Labels
 from benchmarks.judges.base import SummaryToJudge, digest
+from benchmarks.judges.examples import Example, worded
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
 from benchmarks.judges.questions import Headings, LabelQuestion, ModelConfig
 from benchmarks.judges.registry import offline_judge
-from benchmarks.models import Insight, Judge, JudgeRun, Summary, Verdict
+from benchmarks.models import Insight, Judge, JudgeRun, Subtopic, Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES, Coverage
 from benchmarks.scoring.text import LineKind, lines_from_list
+
+PUBLISHED = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
+_INSIGHT, _BULLETS, _EXAMPLES = "[[INSIGHT]]", "[[BULLETS]]", "[[FEW_SHOT_EXAMPLES]]"
+"""Fields of SummHay's published prompt."""
 
 
 class CoverageReply(LabelReply):
@@ -36,6 +43,20 @@ class CoverageReply(LabelReply):
     label: Coverage = Field(alias="coverage")
     numbers: list[StrictInt] = Field(alias="bullet_ids", max_length=1000)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_published(cls, value: Any) -> Any:
+        """Take the words of SummHay's published prompt too: FULL_COVERAGE, and a bullet, several or “NA”."""
+        if not isinstance(value, dict):
+            return value
+        value = dict(value)
+        if isinstance(said := value.get("coverage"), str):
+            value["coverage"] = PUBLISHED.get(said.strip().upper(), said)
+        if "bullet_ids" not in value and "bullet_id" in value:
+            named = value["bullet_id"]
+            value["bullet_ids"] = named if isinstance(named, list) else [] if named == "NA" else [named]
+        return value
+
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
         """Why label and bullets do not go together, if so: covered exactly when a bullet is named."""
@@ -46,9 +67,16 @@ class CoverageReply(LabelReply):
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageQuestion(LabelQuestion):
-    """A summary's bullets and the insights to look for; `bullets` are (line number, text without its marks)."""
+    """A summary's bullets and the insights to look for; `bullets` are (line number, text without its marks).
+
+    `examples` follow the prompt. A published prompt is a `template` with fields of its own, and the whole request:
+    it gets all `lines` as they are, and its reply is held to no schema.
+    """
 
     bullets: tuple[tuple[int, str], ...]
+    lines: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    template: str = ""
 
     task = "coverage"
     reply_model = CoverageReply
@@ -56,7 +84,31 @@ class CoverageQuestion(LabelQuestion):
 
     @property
     def numbered(self) -> Sequence[tuple[int, str]]:
-        return self.bullets
+        return tuple(enumerate(self.lines, 1)) if self.template else self.bullets
+
+    def prompt(self, config: ModelConfig) -> str:
+        """The wording with its examples; empty where a template is the whole request."""
+        if self.template:
+            return ""
+        base = super().prompt(config)
+        several = self.protocol == "all"
+        return f"{base}\n\n{worded(self.examples, several=several)}" if self.examples else base
+
+    def user_text(self) -> str:
+        """Bullets and insights, or the template with both filled in."""
+        if not self.template:
+            return super().user_text()
+        lines = [{"bullet_id": number, "text": text} for number, text in self.numbered]
+        values = {
+            _INSIGHT: self.items[0].text,
+            _BULLETS: json.dumps({"bullets": lines}, indent=1, ensure_ascii=False),
+            _EXAMPLES: worded(self.examples, several=False) if self.examples else "",
+        }
+        pattern = re.compile("|".join(map(re.escape, values)))
+        return pattern.sub(lambda match: values[match.group()], self.template)
+
+    def schema(self) -> tuple[str, dict[str, Any]] | None:
+        return None if self.template else super().schema()
 
     def input_of(self, key: str) -> str:
         """The bullets and the insight."""
@@ -106,20 +158,42 @@ class CoverageTask(PairTask):
 
     def sheets(self, subjects: Sequence[Summary], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
         insights = texts.insights_by_subtopic({summary.subtopic_id for summary in subjects})
+        examples = _examples(config, subjects)
+        template = config.prompt if config.protocol == "one" and has_fields(config.prompt) else ""
         for summary in subjects:
-            bullets = bullets_of(summary.lines)
-            ask = partial(CoverageQuestion, subject_key=str(summary.pk), bullets=bullets, protocol=config.protocol)
+            ask = partial(
+                CoverageQuestion,
+                subject_key=str(summary.pk),
+                bullets=bullets_of(summary.lines),
+                lines=tuple(summary.lines) if template else (),
+                examples=examples.get(summary.subtopic_id, ()),
+                template=template,
+                protocol=config.protocol,
+            )
             yield Sheet(summary.pk, ask, texts.refs(insights[summary.subtopic_id]))
 
     def values(self, question: CoverageQuestion, answer: LabelAnswer | Problem) -> dict[str, Any]:
         usable = answer if isinstance(answer, LabelAnswer) else LabelAnswer("", "")
         return {**super().values(question, answer), **covered(usable.label, usable.numbers)}
 
-    def offline_rows(self, *, judge: Judge, subjects: Sequence[Summary]) -> list[Verdict]:
+    def offline_rows(self, *, judge: Judge, subjects: Sequence[Summary]) -> Iterable[Verdict]:
         """All insights of each summary by their words, or by what the members of a jury said."""
         if judge.kind == Judge.Kind.JURY:
             return juries.jury_verdicts(jury=judge, summaries=subjects)
         return judge_summaries(judge=judge, summaries=subjects)
+
+
+def has_fields(prompt: str) -> bool:
+    """Whether a prompt says itself where bullets and insight stand, as SummHay's published one."""
+    return _BULLETS in prompt and _INSIGHT in prompt
+
+
+def _examples(config: ModelConfig, summaries: Sequence[Summary]) -> dict[int, tuple[Example, ...]]:
+    """The examples that are shown for each subtopic, none of them its own; a query where there are any."""
+    if config.examples is None:
+        return {}
+    rows = Subtopic.objects.filter(pk__in={summary.subtopic_id for summary in summaries})
+    return {pk: tuple(config.examples.shown(str(uid))) for pk, uid in rows.values_list("pk", "uid")}
 
 
 def covered(coverage: str, lines: Sequence[int]) -> dict[str, Any]:
@@ -127,9 +201,9 @@ def covered(coverage: str, lines: Sequence[int]) -> dict[str, Any]:
     return {"coverage": coverage, "lines": list(lines), "is_linked": bool(lines)}
 
 
-def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> list[Verdict]:
-    """Ask the offline judge about all insights of summaries; the verdicts are not stored."""
-    offline, rows = offline_judge(judge.kind, judge.config), list[Verdict]()
+def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Iterator[Verdict]:
+    """Ask the offline judge about all insights of summaries, haystack by haystack; the verdicts are not stored."""
+    offline = offline_judge(judge.kind, judge.config)
     by_haystack = defaultdict[int, list[Summary]](list)
     for summary in summaries:
         by_haystack[summary.haystack_id].append(summary)
@@ -137,8 +211,8 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> list[Verdi
         insights = texts.insights_by_subtopic({summary.subtopic_id for summary in group})
         background = texts.of_haystack(haystack_id)
         batch = [
-            SummaryToJudge(str(one.pk), tuple(one.lines), tuple(texts.refs(insights[one.subtopic_id])))
-            for one in group
+            SummaryToJudge(str(summary.pk), tuple(summary.lines), tuple(texts.refs(insights[summary.subtopic_id])))
+            for summary in group
         ]
         for judged, verdicts in zip(batch, offline.judge_coverage(batch, background), strict=True):
             hashed = digest(judged.lines, [insight.text for insight in judged.insights], background.version)
@@ -152,5 +226,4 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> list[Verdi
                 )
                 if verdict.probabilities is not None:
                     row.p_partial, row.p_full = verdict.probabilities.partial, verdict.probabilities.full
-                rows.append(row)
-    return rows
+                yield row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Self, TypeVar
 
@@ -140,11 +140,14 @@ class DraftTask(Task, Generic[Q]):
             ]
         )
 
-    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
         """Sentences of the documents."""
         drafts, config = [item.draft for item in items], ExtractiveConfig.from_mapping(judge.config)
         documents = self.documents_of(drafts)
-        rows = [(draft.pk, FINISHED, self.offline(draft, documents[draft.pk], config)) for draft in drafts]
+        rows = []
+        for draft in drafts:
+            rows.append((draft.pk, FINISHED, self.offline(draft, documents[draft.pk], config)))
+            keep()
         return lambda origin: self._add([(*row, origin) for row in rows])
 
     def _add(self, rows: Sequence[tuple[int, int, Written | Problem, Origin]]) -> None:

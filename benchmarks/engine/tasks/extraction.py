@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -121,7 +121,7 @@ class ExtractionTask(ResponseTask):
             points = answer.points if isinstance(answer, PointsAnswer) else ()
             _add([(self.row_of(question, key, answer), points)], origin)
 
-    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem]) -> Store:
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
         """Sentences and list lines."""
         split = []
         for item in items:

@@ -11,6 +11,7 @@ where none was imported; datasets are filtered by that.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from benchmarks.states import Grounded, Keyness
 Judgment = KeyPointVerdict.Judgment
 N_LISTED = 20
 """Most likely first tokens that the server is asked to list."""
-_ONE_TOKEN: Mapping[str, Any] = MappingProxyType(
+ONE_TOKEN: Mapping[str, Any] = MappingProxyType(
     {"max_completion_tokens": 1, "temperature": 0.0, "seed": None, "logprobs": True, "top_logprobs": N_LISTED}
 )
 
@@ -205,10 +206,14 @@ class AutodsQuestion(KeyPointQuestion):
     task = "autods"
     last_line = "Answer:"
 
+    def prompt(self, config: ModelConfig) -> str:
+        """The judge's own wording, or the usual one."""
+        return config.prompt_of(self.task)
+
     @property
     def overrides(self) -> Mapping[str, Any]:
         """One token, with the others that it might have been."""
-        return _ONE_TOKEN
+        return ONE_TOKEN
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Score]:
         """The score, from the tokens that the server lists."""
@@ -219,7 +224,7 @@ def score_of(reply: Mapping[str, Any]) -> Score:
     """The score that a stored chat completion holds; spellings of yes and of no are added up."""
     try:
         listed = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        pairs = [(str(token["token"]), min(0.0, float(token["logprob"]))) for token in listed]
+        pairs = [(str(token["token"]), _logprob(token["logprob"])) for token in listed]
     except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         return Score(None, None, None, "the server lists no log-probabilities")
     sides: dict[str, list[float]] = {"yes": [], "no": []}
@@ -229,6 +234,13 @@ def score_of(reply: Mapping[str, Any]) -> Score:
             sides[word].append(logprob)
     least = min((logprob for _, logprob in pairs), default=None)
     return score(sides["yes"], sides["no"], least_listed=least)
+
+
+def _logprob(value: Any) -> float:
+    """A log-probability; raises `ValueError` where it is no finite number, such as the text “-inf”."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("no log-probability")
+    return min(0.0, float(value))
 
 
 class AutodsTask(KeyPointTask):

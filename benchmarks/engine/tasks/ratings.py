@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import Value
+from django.db.models import QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_noop, ngettext_lazy
 from pydantic import ConfigDict, StrictInt, create_model
 
 from benchmarks.engine import texts
 from benchmarks.engine.pairs import PairTask, Sheet
+from benchmarks.engine.source_datasets import tasks_of
 from benchmarks.engine.task import Counts, Labels
 from benchmarks.judges.aspects import ENDS
 from benchmarks.judges.base import ItemRef, digest
@@ -28,7 +29,10 @@ ITEMS = tuple(ItemRef(aspect, "{} 1: {}. 5: {}.".format(*ENDS[aspect])) for aspe
 
 @dataclass(frozen=True, kw_only=True)
 class RatingQuestion(Question):
-    """A summary beside its documents, and the aspects to rate: one, or all in one call."""
+    """A summary beside its documents, and the aspects to rate: one, or all in one call.
+
+    Of a source there is no question but an `instruction`, which said how long the summary should be.
+    """
 
     documents: tuple[tuple[int, str, str], ...]
     """(number, title, text)."""
@@ -36,12 +40,17 @@ class RatingQuestion(Question):
     summary: str
     items: tuple[ItemRef, ...]
     protocol: str
+    instruction: str = ""
 
     task = "rating"
 
     def prompt(self, config: ModelConfig) -> str:
         """One wording for all judges, so that they can be compared with each other."""
-        return default_prompt(self.protocol, self.task)
+        return self._wording
+
+    @property
+    def _wording(self) -> str:
+        return default_prompt(self.protocol, "rating_source" if self.instruction else self.task)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -54,13 +63,15 @@ class RatingQuestion(Question):
 
     def user_text(self) -> str:
         """Documents and summary first, what is asked last, so that a server can reuse what calls share."""
-        documents = "\n\n".join(f"[{number}] {title}\n{text}" for number, title, text in self.documents)
-        asked = "\n".join(f"{item.key}: {item.text}" for item in self.items)
+        if self.instruction:
+            texts_shown = "\n\n".join(text for _number, _title, text in self.documents)
+            source = f"Source:\n{texts_shown}\n\nInstruction:\n{self.instruction}"
+        else:
+            documents = "\n\n".join(f"[{number}] {title}\n{text}" for number, title, text in self.documents)
+            source = f"Documents:\n{documents}\n\nQuestion:\n{self.query}"
+        criteria = "\n".join(f"{item.key}: {item.text}" for item in self.items)
         heading = "Aspect:" if self.protocol == "one" else "Aspects:"
-        return (
-            f"Documents:\n{documents}\n\nQuestion:\n{self.query}\n\nSummary:\n{self.summary}\n\n"
-            f"{heading}\n{asked}\nReply:"
-        )
+        return f"{source}\n\nSummary:\n{self.summary}\n\n{heading}\n{criteria}\nReply:"
 
     def schema(self) -> tuple[str, dict[str, Any]]:
         """A number for each aspect."""
@@ -71,10 +82,10 @@ class RatingQuestion(Question):
         """The ratings; one that is missing or off the scale makes the whole reply unusable."""
         fields: dict[str, Any] = dict.fromkeys(self._names, (StrictInt, ...))
         model = create_model("RatingReply", __config__=ConfigDict(extra="ignore"), **fields)
-        found = read_reply(reply, model)
-        if isinstance(found, Problem):
-            return dict.fromkeys(self.keys, found)
-        values = {name: getattr(found, name) for name in self._names}
+        ratings = read_reply(reply, model)
+        if isinstance(ratings, Problem):
+            return dict.fromkeys(self.keys, ratings)
+        values = {name: getattr(ratings, name) for name in self._names}
         if wrong := [name for name, value in values.items() if not LOWEST <= value <= HIGHEST]:
             return dict.fromkeys(self.keys, Problem(f"“{wrong[0]}” must be from {LOWEST} to {HIGHEST}."))
         return dict(zip(self.keys, values.values(), strict=True))
@@ -82,7 +93,8 @@ class RatingQuestion(Question):
     def input_of(self, key: str) -> str:
         """Documents, summary, aspect and wording, whatever else the same call asked."""
         item = [item.text for item in self.items if item.key == key]
-        return digest(self.documents, self.query, self.summary, default_prompt(self.protocol, self.task), item)
+        about = (self.query, self.instruction) if self.instruction else (self.query,)
+        return digest(self.documents, *about, self.summary, self._wording, item)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -126,6 +138,7 @@ class RatingTask(PairTask):
         subtopics = Subtopic.objects.filter(pk__in={summary.subtopic_id for summary in subjects})
         queries = dict(subtopics.values_list("pk", "query"))
         haystacks = {summary.haystack_id for summary in subjects}
+        instructions = _instructions(subtopics)
         documents = texts.documents_of(haystacks, {number for numbers in shown.values() for number in numbers})
         for summary in subjects:
             ask = partial(
@@ -135,9 +148,22 @@ class RatingTask(PairTask):
                 query=queries[summary.subtopic_id],
                 summary=summary.text,
                 protocol=config.protocol,
+                instruction=instructions.get(summary.subtopic_id, ""),
             )
             yield Sheet(summary.pk, ask, ITEMS if shown[summary.pk] else ())
 
     def values(self, question: RatingQuestion, answer: int | Problem) -> dict[str, Any]:
         value = None if isinstance(answer, Problem) else answer
         return {**super().values(question, answer), "value": value}
+
+
+def _instructions(subtopics: QuerySet[Subtopic]) -> dict[int, str]:
+    """What was asked of summaries of sources, by subtopic: never more than the length that its dataset has."""
+    of_sources = subtopics.filter(haystack__is_source=True)
+    rows = list(of_sources.values_list("pk", "haystack__dataset", "query"))
+    lengths = tasks_of({dataset for _pk, dataset, _query in rows})
+    return {pk: f"{query} {_in_sentences(lengths[dataset].n_sentences)}" for pk, dataset, query in rows}
+
+
+def _in_sentences(n: int) -> str:
+    return "Write one sentence." if n == 1 else f"Write {n} sentences."

@@ -25,6 +25,10 @@ RESPONSE_WORDS = 400
 """About how long a response is, for estimates."""
 OFFLINE_SENTENCES = 12
 SEPARATOR = "\n\n---\n\n"
+ASKS_FOR_POINTS = (
+    "Put into your answer as many of the important points as the texts have that help with the question."
+)
+"""Ends what is asked for a response from texts, whatever the prompt (Long²RAG, section 5.1, in our own words)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +43,13 @@ class ResponseQuestion(TextQuestion):
 
     def user_text(self) -> str:
         """Texts first, the question last, so that a server can reuse what calls share."""
-        asked, reply = f"Question:\n{self.question}", f"{self.kind.capitalize() or 'Answer'}:"
+        question, reply = f"Question:\n{self.question}", f"{self.kind.capitalize() or 'Answer'}:"
         if self.kind:
-            return f"Document:\n\n{self.passages[0][1]}\n\n{asked}\n\n{reply}"
+            return f"Document:\n\n{self.passages[0][1]}\n\n{question}\n\n{reply}"
         texts = SEPARATOR.join(f"[{number}] {text}" for number, text in self.passages)
-        return "\n\n".join([*([f"Texts:\n\n{texts}"] if texts else []), asked, reply])
+        if not texts:
+            return f"{question}\n\n{reply}"
+        return "\n\n".join([f"Texts:\n\n{texts}", question, ASKS_FOR_POINTS, reply])
 
     def written(self, reply: str, *, is_cut_off: bool) -> Written:
         """The answer, or snippets or the summary of the document."""
@@ -66,11 +72,11 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:
-        found: dict[int | None, dict[int, str]] = defaultdict(dict)
+        documents: dict[int | None, dict[int, str]] = defaultdict(dict)
         rows = QuestionDocument.objects.filter(question__in={draft.question_id for draft in drafts})
         for question, number, text in rows.values_list("question", "number", "text"):
-            found[question][number] = text
-        return {draft.pk: found[draft.question_id] for draft in drafts}
+            documents[question][number] = text
+        return {draft.pk: documents[draft.question_id] for draft in drafts}
 
     def next_questions(
         self, draft: Draft, documents: Texts, config: SummarizerConfig, there: Texts
@@ -79,7 +85,7 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
         if FINISHED in there:
             return []
         condition, passages = Condition.named(draft.condition), passages_of(draft, documents)
-        asked = partial(
+        question_for = partial(
             ResponseQuestion,
             subject_key=str(draft.pk),
             question=draft.question.text,
@@ -88,16 +94,18 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
         if condition.kind in MADE:
             kind, n_words = condition.kind, NOTE_WORDS[condition.kind]
             prompt = note_prompt(kind, words_to=n_words)
-            missing = [one for one in passages if one[0] not in there and not condition.by]
+            missing = [passage for passage in passages if passage[0] not in there and not condition.by]
             if missing:
                 return [
-                    asked(number=one[0], system_text=prompt, n_words=n_words, passages=(one,), kind=kind)
-                    for one in missing
+                    question_for(
+                        number=passage[0], system_text=prompt, n_words=n_words, passages=(passage,), kind=kind
+                    )
+                    for passage in missing
                 ]
             passages = [(number, there[number]) for number, _text in passages if there.get(number)]
         shown = truncated(condition.applied(passages), config.truncate_to)
         prompt = config.focused(config.response_prompt)
-        return [asked(number=FINISHED, system_text=prompt, n_words=RESPONSE_WORDS, passages=shown)]
+        return [question_for(number=FINISHED, system_text=prompt, n_words=RESPONSE_WORDS, passages=shown)]
 
     def offline(self, draft: Draft, documents: Texts, config: ExtractiveConfig) -> Written:
         """Sentences, a line each, without citations."""

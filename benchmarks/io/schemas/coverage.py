@@ -78,11 +78,14 @@ def probabilities_of(value: Any) -> Probabilities | None:
     if not isinstance(value, dict) or set(value) != set(COVERAGES):
         return None
     numbers = [value[level] for level in COVERAGES]
-    if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one <= 1 for one in numbers):
+    if any(
+        isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1
+        for number in numbers
+    ):
         return None
     if abs(sum(numbers) - 1) > NEARLY_ONE:
         return None
-    none, partial, full = (one / sum(numbers) for one in numbers)
+    none, partial, full = (number / sum(numbers) for number in numbers)
     return Probabilities(none, partial, full)
 
 

@@ -117,7 +117,7 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
     part = checked(EntryPart, value, where, problems)
     if part is None:
         return None
-    known = {one.insight_id for one in part.reference_insights}
+    known = {reference_insight.insight_id for reference_insight in part.reference_insights}
     labels = _Labels(value, where, problems, known, len(part.summary))
     predictions = labels.named(PREDICTIONS, "bullet_id", first=1)
     return BenchmarkEntry(
@@ -127,11 +127,11 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
         subtopic=name_of(part.subtopic, where, "subtopic", problems) or part.subtopic_id,
         insights=tuple(
             TopicInsight(
-                key=one.insight_id,
-                name=name_of(one.insight_name, f"{where}.reference_insights[{at}]", "insight_name", problems),
-                text=one.insight,
+                key=insight.insight_id,
+                name=name_of(insight.insight_name, f"{where}.reference_insights[{at}]", "insight_name", problems),
+                text=insight.insight,
             )
-            for at, one in enumerate(part.reference_insights)
+            for at, insight in enumerate(part.reference_insights)
         ),
         system=systems.parse_system(part.summkey),
         # A line break inside a line would shift the numbers of all lines after it.
@@ -139,7 +139,8 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
         human=labels.read("annotation", "candidate_id", first=0),
         predictions=predictions,
         people=labels.named(PERSON, "candidate_id", first=0),
-        fitted=frozenset(one for one in part.fitted_judges if isinstance(one, str)) & predictions.keys(),
+        fitted=frozenset(fitted_judge for fitted_judge in part.fitted_judges if isinstance(fitted_judge, str))
+        & predictions.keys(),
     )
 
 

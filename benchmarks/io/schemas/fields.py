@@ -165,8 +165,8 @@ def _resolved(schema: Any, loc: tuple[int | str, ...]) -> tuple[tuple[int | str,
         tp = _bare(schema)
         if step == "[key]":
             expected = _expected(keys)
-        elif isinstance(step, int) and get_args(tp):
-            schema = get_args(tp)[0]
+        elif isinstance(step, int) and (members := get_args(tp)):
+            schema = members[step] if get_origin(tp) is tuple and step < len(members) else members[0]
         elif get_origin(tp) is dict:
             keys, schema = get_args(tp)
         elif isclass(tp) and issubclass(tp, Part) and step in tp.model_fields:
@@ -242,14 +242,15 @@ def report_twice(where: str, name: str, field: str, keys: list[str], problems: P
 
 def can_be_kept(value: Mapping[str, Any], names: Iterable[str], where: str, problems: Problems) -> bool:
     """Whether fields can be stored; reports those with a NUL, which no JSON column of PostgreSQL takes."""
-    bad = [name for name in names if _holds_nul([name, value.get(name)])]
+    bad = [name for name in names if holds_nul([name, value.get(name)])]
     for name in bad:
         shown = name.replace("\x00", "\ufffd")
         problems.error("wrong_value", where, shown, expected="a value without a NUL", got=Got(NUL))
     return not bad
 
 
-def _holds_nul(value: Any) -> bool:
+def holds_nul(value: Any) -> bool:
+    """Whether a JSON value holds a NUL, in a text or in a name."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

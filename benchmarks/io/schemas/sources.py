@@ -16,6 +16,7 @@ from benchmarks.io.schemas.fields import Expected, Id, Part, Text, as_object, ch
 from benchmarks.io.schemas.long2rag import DocumentPart, Language, Name
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.scoring.position.source import sentences
+from benchmarks.summarizers.arrangements import RELEVANCE
 
 SUBTOPIC = "reference"
 """The id of the one subtopic that a source has."""
@@ -32,7 +33,8 @@ SCORES = (
 TextIsList = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 
 
-def _named(value: dict[str, float]) -> dict[str, float]:
+def named_scores(value: dict[str, float]) -> dict[str, float]:
+    """Scores as they are; ValueError where the name of one cannot be used."""
     if any(not 0 < len(name) <= 60 or "\x00" in name or name in OWN_SCORES for name in value):
         raise ValueError("a name that cannot be used")
     return value
@@ -47,8 +49,17 @@ class SummaryPart(Part):
     text: Text
     visible_words: Annotated[int | None, Field(ge=1, le=2_000_000_000), Expected("a whole number from 1")] = None
     scores: Annotated[
-        dict[str, Annotated[float, Expected(SCORES)]], AfterValidator(_named), null_as(dict), Expected(SCORES)
+        dict[str, Annotated[float, Expected(SCORES)]],
+        AfterValidator(named_scores),
+        null_as(dict),
+        Expected(SCORES),
     ] = Field(default_factory=dict)
+
+
+class SourceDocumentPart(DocumentPart):
+    """A document, or just its text; `relevance` is how like the reference it is by a metric computed elsewhere."""
+
+    relevance: Annotated[float | None, Expected("a number")] = None
 
 
 class SourcePart(Part):
@@ -60,7 +71,7 @@ class SourcePart(Part):
     domain: label(60) = ""  # type: ignore[valid-type]
     language: Language = "en"
     documents: Annotated[
-        list[Annotated[DocumentPart, BeforeValidator(as_object)]],
+        list[Annotated[SourceDocumentPart, BeforeValidator(as_object)]],
         Field(min_length=1),
         TextIsList,
         Expected("a text, or a list of at least one document"),
@@ -131,7 +142,7 @@ def _as_json(source: SourceText) -> dict[str, Any]:
     line |= {"domain": topic.domain} if topic.domain else {}
     line |= {"language": source.language} if source.language != "en" else {}
     line["documents"] = [
-        {"key": row.key, **({"title": row.title} if row.title else {}), "text": row.text}
+        {"key": row.key, **({"title": row.title} if row.title else {}), "text": row.text, **row.metadata}
         for row in topic.documents
     ]
     line |= {"query": source.query, "reference": [insight.text for insight in source.reference]}
@@ -152,7 +163,13 @@ def _source(where: str, value: Any, problems: Problems) -> SourceText | None:
         return None
     before = problems.n_errors
     documents = tuple(
-        TopicDocument(row.key or str(number), number, row.text, row.title)
+        TopicDocument(
+            row.key or str(number),
+            number,
+            row.text,
+            row.title,
+            {} if row.relevance is None else {RELEVANCE: row.relevance},
+        )
         for number, row in enumerate(part.documents, 1)
     )
     report_twice(where, "documents", "key", [row.key for row in documents], problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.schemas.topics import (
@@ -14,7 +15,17 @@ from benchmarks.io.schemas.topics import (
     TopicSummary,
     TopicVerdict,
 )
-from benchmarks.models import Document, Haystack, Insight, RetrieverRanking, Subtopic, Summary, System, Verdict
+from benchmarks.models import (
+    Document,
+    Haystack,
+    Insight,
+    Judge,
+    RetrieverRanking,
+    Subtopic,
+    Summary,
+    System,
+    Verdict,
+)
 from benchmarks.system_names import TopicSystem
 
 OURS = {"source_name", "source_title"}
@@ -25,13 +36,13 @@ Further = Mapping[int, Sequence[tuple[TopicSystem, TopicSummary]]]
 """{subtopic pk: summaries that the database does not hold as those of systems}."""
 
 
-def topic_of(haystack: Haystack, *, further: Further | None = None) -> TopicFile:
-    """Read a haystack with the summaries of systems and the published verdicts, in seven queries.
+def topic_of(haystack: Haystack, *, further: Further | None = None, judge: Judge | None = None) -> TopicFile:
+    """Read a haystack with the summaries of systems and verdicts, the published or a judge's, in seven queries.
 
     Texts written in sessions are people's work and stay out unless they are given as `further`; so do those of
     annotated summaries. Importing the printed result changes nothing.
     """
-    verdicts = _verdicts(haystack)
+    verdicts = _verdicts(haystack, judge)
     summaries: dict[int, list[TopicSummary]] = defaultdict(list)
     systems: dict[str, TopicSystem] = {}
     rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
@@ -94,11 +105,12 @@ def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> 
     )
 
 
-def _verdicts(haystack: Haystack) -> dict[int, list[TopicVerdict]]:
+def _verdicts(haystack: Haystack, judge: Judge | None) -> dict[int, list[TopicVerdict]]:
     verdicts: dict[int, list[TopicVerdict]] = defaultdict(list)
+    of: dict[str, Any] = {"judge__name": PUBLISHED_JUDGE} if judge is None else {"judge": judge}
     rows = (
         Verdict.objects.valid()
-        .filter(summary__haystack=haystack, judge__name=PUBLISHED_JUDGE, repeat=0)
+        .filter(**of, summary__haystack=haystack, repeat=0)
         .order_by("summary", "-judge__version", "pk")
         .select_related("insight")
     )

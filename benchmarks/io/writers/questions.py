@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.db.models import Prefetch
 
@@ -12,7 +13,7 @@ from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Sp
 from benchmarks.querysets import QuestionQuerySet
 
 CHUNK = 50
-PARTS = (
+PARTS: tuple[Prefetch[Any], ...] = (
     Prefetch("documents", QuestionDocument.objects.order_by("number")),
     Prefetch("key_points", KeyPoint.objects.order_by("number")),
     Prefetch("key_points__spans", Span.objects.order_by("number")),

@@ -60,7 +60,7 @@ def source_of(row: Haystack) -> SourceText:
         domain=row.domain,
     )
     texts: list[Summary] = subtopic.texts
-    return SourceText(topic, row.language, tuple(_summary(one) for one in texts if one.text), where=row.key)
+    return SourceText(topic, row.language, tuple(_summary(text) for text in texts if text.text), where=row.key)
 
 
 def _summary(row: Summary) -> SourceSummary:

@@ -9,15 +9,19 @@ _FOLDER = Path(__file__).resolve().parent
 
 
 @cache
-def default_prompt(protocol: str, task: str = "coverage") -> str:
+def default_prompt(protocol: str, task: str = "coverage", *, with_examples: bool = True) -> str:
     """The text for a task and a protocol: `one` insight or point per call, or `all` of a summary or response.
 
-    Extraction has one text for both protocols.
+    Extraction has one text for both protocols. That of coverage ends with examples of our own, unless it is to
+    have none, or others.
 
     Raises:
         FileNotFoundError: there is no such task or protocol.
     """
-    return text_of(task if task == "extraction" else f"{task}_{protocol}")
+    text = text_of(task if task == "extraction" else f"{task}_{protocol}")
+    if task == "coverage" and with_examples:
+        return f"{text}\n\n{text_of(f'coverage_{protocol}_examples')}"
+    return text
 
 
 @cache

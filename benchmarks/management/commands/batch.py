@@ -15,7 +15,7 @@ from benchmarks.engine import batch_replies, batches
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.models import JudgeRun
 
-FORMATS = [one.value for one in ResponseFormat if one.value]
+FORMATS = [response_format.value for response_format in ResponseFormat if response_format.value]
 
 
 class Command(BaseCommand):
@@ -52,8 +52,8 @@ class Command(BaseCommand):
         read.add_argument(
             "--give-up", action="store_true", help="wait no longer: what has no reply may be asked again"
         )
-        for one in (write, read):
-            one.add_argument("--json", action="store_true", help="print the counts as JSON")
+        for subparser in (write, read):
+            subparser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -87,13 +87,14 @@ class Command(BaseCommand):
         return report, f"{text} Not everything was written: {made.stopped}" if made.stopped else text
 
     def _read(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        found = batch_replies.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
+        counts = batch_replies.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
         text = (
-            f"{found.lines:,} lines: {found.answered:,} answers, {found.failed:,} failures, {found.repeated:,} "
-            f"repeated, {found.unknown:,} unknown, {found.unreadable:,} unreadable. {found.done:,} items done, "
-            f"{found.open:,} open in the run; {found.missing:,} requests without a reply."
+            f"{counts.lines:,} lines: {counts.answered:,} answers, {counts.failed:,} failures, "
+            f"{counts.repeated:,} repeated, {counts.unknown:,} unknown, {counts.unreadable:,} unreadable. "
+            f"{counts.done:,} items done, {counts.open:,} open in the run; "
+            f"{counts.missing:,} requests without a reply."
         )
-        return found.as_json(), text
+        return counts.as_json(), text
 
 
 def _run(name: str) -> JudgeRun:

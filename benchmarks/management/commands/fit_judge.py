@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import eval_benchmark
+from benchmarks.judges.lexical import LexicalConfig
+from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
 from benchmarks.judging import fitting
 from benchmarks.scoring.comparison import Comparison
@@ -34,6 +36,11 @@ class Command(BaseCommand):
             "files", nargs="+", type=Path, metavar="FILE", help="published benchmarks of annotated summaries"
         )
         parser.add_argument(
+            "--version-2",
+            action="store_true",
+            help="fit version 2 of the offline judge: odds alone, each topic counting the same",
+        )
+        parser.add_argument(
             "--save",
             nargs="?",
             const=fitting.FITTED,
@@ -46,7 +53,8 @@ class Command(BaseCommand):
         """Read, fit, report, and store if asked to."""
         entries = [entry for path in options["files"] for entry in self._read(path)]
         try:
-            result = fit(fitting.labelled_summaries(entries), resampling=Resampling())
+            base = ExpectedConfig() if options["version_2"] else LexicalConfig()
+            result = fit(fitting.labelled_summaries(entries), base=base, resampling=Resampling())
         except (TooFewLabels, NothingHeldOut) as error:
             raise CommandError(str(error)) from error
         judge = None
@@ -95,10 +103,10 @@ def _shown(stat: Stat) -> str:
     return f"{stat.value:.3f}{interval}"
 
 
-def _on_expected(found: ExpectedFigures) -> str:
+def _on_expected(expected: ExpectedFigures) -> str:
     return (
-        f"Pearson {_shown(found.pearson)}, of labels {_shown(found.label_pearson)}, gain {_shown(found.gain)}, "
-        f"bias {_shown(found.bias)}"
+        f"Pearson {_shown(expected.pearson)}, of labels {_shown(expected.label_pearson)}, "
+        f"gain {_shown(expected.gain)}, bias {_shown(expected.bias)}"
     )
 
 
@@ -125,17 +133,17 @@ def _as_json(result: FitResult) -> dict[str, Any]:
     }
 
 
-def _expected_json(found: ExpectedFigures) -> dict[str, Any]:
+def _expected_json(expected: ExpectedFigures) -> dict[str, Any]:
     names = ("pearson", "label_pearson", "gain", "bias")
     return {
-        **{name: getattr(found, name).as_json() for name in names},
-        "calibration": [asdict(part) for part in found.parts],
+        **{name: getattr(expected, name).as_json() for name in names},
+        "calibration": [asdict(part) for part in expected.parts],
     }
 
 
 def _figures(comparison: Comparison) -> dict[str, Any]:
-    found = {name: getattr(comparison, name).as_json() for name in FIGURES}
-    for name, figure in found.items():
+    figures = {name: getattr(comparison, name).as_json() for name in FIGURES}
+    for name, figure in figures.items():
         if name.startswith("linking") and figure["value"] is not None:
             figure["hits"] = round(figure["value"] * figure["n_items"])
-    return found
+    return figures

@@ -50,17 +50,17 @@ class Command(BaseCommand):
 
     def _options(self) -> dict[Option, list[str]]:
         """Each option with the names of the formats that have it."""
-        found: dict[Option, list[str]] = {}
+        by_option: dict[Option, list[str]] = {}
         for entry in [get_format(self.format_name)] if self.format_name else FORMATS.values():
             for option in entry.options:
-                found.setdefault(option, []).append(entry.name)
-        return found
+                by_option.setdefault(option, []).append(entry.name)
+        return by_option
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the file, import it unless this is a trial, and report."""
         entry = get_format(self.format_name or options["format"])
         request = ImportRequest(
-            now=timezone.now(), options=_given(entry, options), researcher=_user(options["researcher"])
+            now=timezone.now(), options=_option_values(entry, options), researcher=_user(options["researcher"])
         )
         paths: list[Path] = options["files"]
         files = [File(path, path.name, settings.UPLOAD_LIMIT_BYTES) for path in paths]
@@ -101,17 +101,17 @@ class Command(BaseCommand):
             self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
 
 
-def _given(entry: Format[Any], options: dict[str, Any]) -> dict[str, str]:
+def _option_values(entry: Format[Any], options: dict[str, Any]) -> dict[str, str]:
     """The options of this format, with their defaults; `CommandError` for one that is needed and not there."""
-    given = {}
+    values = {}
     for option in entry.options:
         value = options[option.name]
-        given[option.name] = option.default if value is None else value
-        if option.is_required and not given[option.name]:
+        values[option.name] = option.default if value is None else value
+        if option.is_required and not values[option.name]:
             raise CommandError(f"{entry.title}: --{option.name} is needed.")
-        if len(given[option.name]) > option.max_length:
+        if len(values[option.name]) > option.max_length:
             raise CommandError(f"{entry.title}: --{option.name} has at most {option.max_length} characters.")
-    return given
+    return values
 
 
 def _user(name: str | None) -> Any:

@@ -9,12 +9,12 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks.engine import judging, juries
+from benchmarks.engine import judge_versions, judging, juries
 from benchmarks.engine.naming import judges_called
-from benchmarks.judges.jury import WrongJury
+from benchmarks.judges.jury import JuryRule, WrongJury
+from benchmarks.judges.registry import OFFLINE
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Summary
-from benchmarks.scoring.summhay import Score
 
 
 class Command(BaseCommand):
@@ -37,21 +37,22 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--score",
-            choices=[score.value for score in Score],
-            default=Score.LABEL.value,
-            help="the mean of the members' labels (the default), or of what they expect, where they say",
+            choices=[rule.value for rule in JuryRule],
+            default=JuryRule.LABEL.value,
+            help="the mean of the members' labels (the default), of what they expect, where they say, or of two "
+            "thirds what the offline judge expects and one third the mean of the others' labels",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it, run it, and say what came of it."""
-        names = [name for given in options["of"] for name in self._names(given)]
+        names = [name for text in options["of"] for name in self._names(text)]
         members = [self._member(name) for name in names]
         try:
-            jury = judging.save_jury(
+            jury = judge_versions.save_jury(
                 name=options["name"],
                 members=members,
-                score=Score(options["score"]),
+                rule=JuryRule(options["score"]),
                 must_judge=True,
                 now=timezone.now(),
             )
@@ -77,14 +78,14 @@ class Command(BaseCommand):
             f"unusable, {report['without_link']:,} covered without a bullet, as members link different ones."
         )
 
-    def _names(self, given: str) -> list[str]:
+    def _names(self, text: str) -> list[str]:
         """What stands between commas, unless the whole is the name of a judge."""
-        if judges_called(given.strip(), Judge.objects.filter(archived_at=None)):
-            return [given.strip()]
-        return [name.strip() for name in given.split(",") if name.strip()]
+        if judges_called(text.strip(), Judge.objects.filter(archived_at=None)):
+            return [text.strip()]
+        return [name.strip() for name in text.split(",") if name.strip()]
 
     def _member(self, name: str) -> Judge:
         """The newest version of a name, or the version that is named."""
-        if name == judging.OFFLINE:
-            return judging.default_judge(now=timezone.now())
-        return judges_argument.chosen(name, also=(judging.OFFLINE,))
+        if name in OFFLINE:
+            return judge_versions.offline_judge(name=name, now=timezone.now())
+        return judges_argument.chosen(name, also=tuple(OFFLINE))

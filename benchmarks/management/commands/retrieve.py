@@ -43,7 +43,11 @@ class Command(BaseCommand):
             metavar="N",
             help="send at most so many to a server, for each haystack; what came is kept",
         )
-        parser.add_argument("--json", action="store_true", help="print what was done, with all scores, as JSON")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print what was done, with all scores and how many of them equal imported ones, as JSON",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run each retriever on each haystack."""
@@ -58,7 +62,7 @@ class Command(BaseCommand):
             raise CommandError("--max-requests: 0 or more.")
         done = [self._run(haystack, retriever, most) for haystack in haystacks for retriever in retrievers]
         if options["json"]:
-            rows = [{**row, "scores": _scores(row)} for row in done]
+            rows = [{**row, **_compared(row), "scores": _scores(row)} for row in done]
             self.stdout.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         else:
             for row in done:
@@ -101,6 +105,18 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals:
         raise CommandError(f"“{text}” is not of the form SETTING=VALUE.")
     return name.strip(), value.strip()
+
+
+def _compared(row: dict[str, Any]) -> dict[str, Any]:
+    """How many scores of documents here are those that a file brought of a retriever of the same name."""
+    theirs = _scores({**row, "version": ""})
+    pairs = [
+        (score, theirs[subtopic][number])
+        for subtopic, scores in _scores(row).items()
+        for number, score in scores.items()
+        if number in theirs.get(subtopic, {})
+    ]
+    return {"imported": {"n": len(pairs), "n_equal": sum(ours == other for ours, other in pairs)}} if pairs else {}
 
 
 def _scores(row: dict[str, Any]) -> dict[str, dict[str, float]]:

@@ -15,11 +15,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import judging, scopes
+from benchmarks.engine import judge_versions, judging, scopes
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.points import n_not_extracted
+from benchmarks.judges.registry import OFFLINE
 from benchmarks.management import judges as judges_argument
 from benchmarks.management import model_runs
 from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary
@@ -39,7 +40,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "judge", metavar="NAME", help=f"name of the judge; {judging.OFFLINE} is the offline one"
+            "judge", metavar="NAME", help=f"name of the judge; {' and '.join(OFFLINE)} are the offline ones"
         )
         parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
         parser.add_argument(
@@ -51,7 +52,9 @@ class Command(BaseCommand):
             "documents and key points; of key points: verification, the two judgments that annotators give",
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
-        parser.add_argument("--dataset", metavar="NAME", help="only what was imported under this name")
+        parser.add_argument(
+            "--dataset", metavar="NAME", help="only what was imported under this name, or a sample of sources"
+        )
         parser.add_argument(
             "--study",
             metavar="NAME",
@@ -221,9 +224,9 @@ class Command(BaseCommand):
         return scope.narrowed(Response.objects.filter(question__in=questions))
 
     def _judge(self, *, name: str, version: int | None) -> Judge:
-        if name == judging.OFFLINE and version is None:
-            return judging.default_judge(now=timezone.now())
-        return judges_argument.chosen(name if version is None else f"{name} v{version}", also=(judging.OFFLINE,))
+        if name in OFFLINE and version is None:
+            return judge_versions.offline_judge(name=name, now=timezone.now())
+        return judges_argument.chosen(name if version is None else f"{name} v{version}", also=tuple(OFFLINE))
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
         haystacks = Haystack.objects.all() if options["all"] else Haystack.objects.current()
@@ -231,7 +234,7 @@ class Command(BaseCommand):
         if haystack is not None:
             haystacks = haystacks.named(haystack)
         if dataset is not None:
-            haystacks = haystacks.filter(dataset=dataset)
+            haystacks = haystacks.in_corpus(dataset)
         if haystack is None and dataset is None:
             haystacks = haystacks.without_sources()
         if (haystack or dataset) and not haystacks.exists():

@@ -64,22 +64,23 @@ class Command(BaseCommand):
         finished = judging.finish_runs(
             judge=judge, task=JudgeRun.Task.AUTODS, clock=timezone.now, say=self.stderr.write
         )
-        found = key_points.scored(finished)
+        scored = key_points.scored(finished)
         cost = costs.cost_of(JudgeCall.objects.filter(run__in=finished))
-        self._print(found, cost, as_json=options["json"])
+        self._print(scored, cost, as_json=options["json"])
         for run in finished:
             run.refresh_from_db()
             if run.state == JudgeRun.State.PAUSED:
                 raise CommandError(f"It is paused; what was scored stays. {run.message}")
 
-    def _print(self, found: key_points.Scored, cost: costs.Cost, *, as_json: bool) -> None:
+    def _print(self, scored: key_points.Scored, cost: costs.Cost, *, as_json: bool) -> None:
         if as_json:
             dollars = None if cost.dollars is None else float(cost.dollars)
-            report = {**asdict(found), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}
+            report = {**asdict(scored), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}
             self.stdout.write(json.dumps(report))
             return
         paid = f"not known: {cost.reason}" if cost.dollars is None else f"${cost.dollars:.4f}"
         self.stdout.write(
-            f"{found.n_scored} scored, {found.n_bounded} with one answer listed only, {found.n_unanswered} with "
-            f"neither, {found.n_failed} without a reply; {found.n_asked} asked now; cost {paid}"
+            f"{scored.n_scored} scored, {scored.n_bounded} with one answer listed only, "
+            f"{scored.n_unanswered} with neither, {scored.n_failed} without a reply; "
+            f"{scored.n_asked} asked now; cost {paid}"
         )

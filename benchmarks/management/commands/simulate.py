@@ -27,9 +27,9 @@ class Command(BaseCommand):
             "--worlds",
             nargs="+",
             choices=[ORDINARY, *WORLDS],
-            default=[ORDINARY],
+            default=[ORDINARY, *WORLDS],
             metavar="WORLD",
-            help=f"what is simulated: {', '.join([ORDINARY, *WORLDS])} (default: {ORDINARY})",
+            help=f"what is simulated: {', '.join([ORDINARY, *WORLDS])} (default: all)",
         )
         parser.add_argument(
             "--clusters",
@@ -50,13 +50,13 @@ class Command(BaseCommand):
         common = {"repetitions": options["repetitions"], "seed": options["seed"]}
         named = [name for name in options["worlds"] if name != ORDINARY]
         ordinary = check(clusters=options["clusters"], **common) if ORDINARY in options["worlds"] else ()
-        found = chain(ordinary, check_worlds(named, **common))
+        worlds = chain(ordinary, check_worlds(named, **common))
         if options["json"]:
-            rows = [asdict(row) for row in found]
+            rows = [asdict(row) for row in worlds]
             self.stdout.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
             return
         self.stdout.write(f"{'figure':<52} clusters  people  coverage  mean width  of known  with an interval")
-        for row in found:
+        for row in worlds:
             people = "" if row.people is None else str(row.people)
             held, width = ("—" if value is None else f"{value:.3f}" for value in (row.coverage, row.mean_width))
             known = f"{row.mean_width / row.known_width:.2f}" if row.mean_width and row.known_width else ""

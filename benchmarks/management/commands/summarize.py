@@ -12,10 +12,11 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import judging, overview, retrieving, summarizing
+from benchmarks.engine import judging, overview, retrieving, summarizer_versions, summarizing
 from benchmarks.engine.arranging import Arranged, InTurn
-from benchmarks.engine.responding import Documents
-from benchmarks.engine.summarizing import NotPossible, Shown, Source
+from benchmarks.engine.responding import Documents, with_shared_notes
+from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine.summarizing import Shown, Source
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.drafts import FINISHED
 from benchmarks.management import haystacks as haystacks_argument
@@ -32,8 +33,9 @@ from benchmarks.models import (
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, make
 from benchmarks.summarizers.arrangements import Arrangement, in_turn
 from benchmarks.summarizers.conditions import FULL, Condition
-from benchmarks.summarizers.config import EXTRACTIVE, METHODS, SummarizerConfig
+from benchmarks.summarizers.config import DECODINGS, EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
+from benchmarks.summarizers.token_budget import CL100K
 
 
 def _order(name: str) -> str:
@@ -73,19 +75,27 @@ class Command(BaseCommand):
             default="random",
             metavar="ORDER",
             help="of all documents, without a retriever: random (the default), or those of the subtopic first "
-            "(top) or last (bottom); of sources also an experiment of position (position-of-5, infilling-of-5) "
-            "or one of its arrangements: at-2-of-5, all-of-5, ends-of-5, filled-of-5",
+            "(top), last (bottom) or in the middle; of sources also an experiment (position-of-5, "
+            "position-of-5-by-rouge2, infilling-of-5, documents-of-5, truncation-of-6) or one of its parts: "
+            "at-2-of-5, all-of-5, ends-of-5, filled-of-5, first-2-of-5, upto-4096",
         )
         what.add_argument(
             "--documents",
             metavar="CONDITION",
             help="of --dataset: full (the default), cut-TOKENS (each document), snippets or summaries of each by "
-            "the model itself, or by a system (snippets@NAME), closed-book",
+            "the first system that made them of all questions, by the summarizer itself where none has or as "
+            "snippets@own, by a system as snippets@NAME, closed-book",
         )
         parser.add_argument(
             "--method",
             choices=METHODS,
             help="take the summarizer with this method instead, as another version with the method's own prompts",
+        )
+        parser.add_argument(
+            "--decoding",
+            choices=list(DECODINGS),
+            help="take the summarizer with words drawn in this way instead, as another version: top-k 50 at "
+            "temperature 0.3, greedy, or top-p 0.95 at temperature 1",
         )
         parser.add_argument(
             "--estimate", action="store_true", help="say what would be asked and what it would cost; ask nothing"
@@ -96,12 +106,13 @@ class Command(BaseCommand):
         """Count in texts: written now, there before, not as asked, failed."""
         started, began = time.perf_counter(), timezone.now()
         try:
-            asked = self._asked(options, now=began)
-            judge, shown = asked["judge"], asked["shown"]
+            request = self._request(options, now=began)
+            judge, shown = request["judge"], request["shown"]
             if options["estimate"]:
-                self._estimate(judge, shown.task, summarizing.planned(**asked), is_json=options["json"])
+                self._estimate(judge, shown.task, summarizing.planned(**request), is_json=options["json"])
                 return
-            drafts = summarizing.drafted(**asked)
+            drafts = summarizing.drafted(**request)
+            scope = shown.scope(options["dataset"] or ", ".join(options["haystack"]), judge)
             keys = [draft.pk for draft in drafts]
             before = self._finished(judge, keys)
             run = judging.request_run(
@@ -111,7 +122,7 @@ class Command(BaseCommand):
                 reason="command",
                 now=began,
                 options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
-                scope=shown.scope(options["dataset"] or ", ".join(options["haystack"])),
+                scope=scope,
                 paused_because=model_runs.paused_because(options),
             )
         except (judging.JudgeUnavailable, ValueError) as error:
@@ -127,13 +138,14 @@ class Command(BaseCommand):
             "system": str(judge),
             "documents": shown.setting,
             subjects: len(drafts),
+            **({"cut_by": scope["cut_by"]} if "cut_by" in scope else {}),
             **self._counts(judge, shown, keys, before=before, waiting=waiting),
             "seconds": round(time.perf_counter() - started, 3),
             **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
         self._print(report, subjects, is_json=options["json"])
 
-    def _asked(self, options: dict[str, Any], *, now: datetime) -> dict[str, Any]:
+    def _request(self, options: dict[str, Any], *, now: datetime) -> dict[str, Any]:
         """Who is to write about what, and what is shown."""
         if bool(options["dataset"]) == bool(options["haystack"]):
             raise CommandError("Name a --haystack to summarize, or a --dataset whose questions are answered.")
@@ -146,39 +158,42 @@ class Command(BaseCommand):
             subtopics = self._subtopics(options)
             source = self._source(options, subtopics)
             return {"judge": judge, "subjects": source.fitting(subtopics), "shown": source, "now": now}
-        shown = Documents(Condition.named(options["documents"] or FULL))
         questions = list(model_runs.questions(options["dataset"]).order_by("pk"))
+        shown = Documents(with_shared_notes(Condition.named(options["documents"] or FULL), questions, judge))
         return {"judge": judge, "subjects": questions, "shown": shown, "now": now}
 
     def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
         name, version, method = options["system"], options["system_version"], options["method"]
         if name == EXTRACTIVE and version is None:
-            if method:
+            if method or options["decoding"]:
                 raise CommandError(f"{EXTRACTIVE} has a method of its own.")
-            return summarizing.extractive(now=now)
+            return summarizer_versions.extractive(now=now)
         rows = Summarizer.objects.filter(name=name, archived_at=None)
         if version is not None:
             rows = rows.filter(version=version)
-        found: Judge | None = rows.order_by("-version").first()
-        if found is None:
+        summarizer: Judge | None = rows.order_by("-version").first()
+        if summarizer is None:
             names = sorted({EXTRACTIVE, *Summarizer.objects.values_list("name", flat=True)})
             raise CommandError(f"There is no summarizer “{name}”; known summarizers: {', '.join(names)}.")
-        if method is None or found.config.get("method") == method:
-            return found
-        values = {**found.config, "method": method, "prompt": prompt_of(method), "block_prompt": ""}
-        return summarizing.save_summarizer(
-            name=name, config=SummarizerConfig.from_mapping(values), note=found.note, by=None, now=now
+        values = {**summarizer.config, **DECODINGS.get(options["decoding"] or "", {})}
+        if method is not None and summarizer.config.get("method") != method:
+            own_prompts = dict.fromkeys(("block_prompt", "source_prompt", "source_block_prompt"), "")
+            values |= {"method": method, "prompt": prompt_of(method), **own_prompts}
+        if values == summarizer.config:
+            return summarizer
+        return summarizer_versions.save_summarizer(
+            name=name, config=SummarizerConfig.from_mapping(values), note=summarizer.note, by=None, now=now
         )
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
-        found = list(
+        subtopics = list(
             Subtopic.objects.filter(haystack__in=haystacks_argument.chosen(options))
             .select_related("haystack")
             .order_by("haystack", "number")
         )
-        if not found:
+        if not subtopics:
             raise CommandError("This haystack has no subtopics.")
-        return found
+        return subtopics
 
     def _source(self, options: dict[str, Any], subtopics: list[Subtopic]) -> Source:
         """An offline retriever with its default settings is run first where its scores are missing."""
@@ -191,7 +206,7 @@ class Command(BaseCommand):
             return source
         scored = RetrieverRanking.objects.filter(retriever=name, version=source.version)
         known = set(scored.filter(subtopic__in=subtopics).values_list("subtopic", flat=True))
-        for haystack in {one.haystack for one in subtopics if one.pk not in known}:
+        for haystack in {subtopic.haystack for subtopic in subtopics if subtopic.pk not in known}:
             row = retrieving.request(haystack=haystack, retriever=make(name, {}), now=timezone.now(), wake=False)
             retrieving.advance(uid=row.uid, clock=timezone.now)
             row.refresh_from_db()
@@ -224,21 +239,21 @@ class Command(BaseCommand):
     def _estimate(self, judge: Judge, task: str, drafts: list[Draft], *, is_json: bool) -> None:
         if judge.kind != Judge.Kind.OPENAI:
             raise CommandError(f"{judge} asks no model; it costs nothing.")
-        found = overview.estimate(judge=judge, task=task, subjects=drafts, repeats=1, now=timezone.now())
+        estimate = overview.estimate(judge=judge, task=task, subjects=drafts, repeats=1, now=timezone.now())
         subjects = TASKS[task].subjects
         report = {
-            subjects: found.n_subjects,
-            "requests": found.n_paid,
-            "prompt_tokens": found.prompt_tokens,
-            "completion_tokens": found.completion_tokens,
-            "dollars": None if found.dollars is None else float(found.dollars),
-            "at_most": None if found.at_most is None else float(found.at_most),
+            subjects: estimate.n_subjects,
+            "requests": estimate.n_paid,
+            "prompt_tokens": estimate.prompt_tokens,
+            "completion_tokens": estimate.completion_tokens,
+            "dollars": None if estimate.dollars is None else float(estimate.dollars),
+            "at_most": None if estimate.at_most is None else float(estimate.at_most),
         }
         if is_json:
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
             return
-        cost = "no price is known" if found.dollars is None else f"about ${found.dollars:.4f}"
-        self.stdout.write(f"{found.n_subjects:,} {subjects}, {found.n_paid:,} requests, {cost}.")
+        cost = "no price is known" if estimate.dollars is None else f"about ${estimate.dollars:.4f}"
+        self.stdout.write(f"{estimate.n_subjects:,} {subjects}, {estimate.n_paid:,} requests, {cost}.")
 
     def _print(self, report: dict[str, Any], subjects: str, *, is_json: bool) -> None:
         if is_json:
@@ -248,6 +263,11 @@ class Command(BaseCommand):
             "{system} · {documents}: {written:,} {subjects} written in {seconds:.1f} s, {there_before:,} there "
             "before, {not_as_asked:,} not as asked, {failed:,} failed.".format(**report, subjects=subjects)
         )
+        if how := report.get("cut_by"):
+            counted = (
+                "cl100k tokens" if how == CL100K else "1.25 tokens for a word (the extra “tokens” counts exactly)"
+            )
+            self.stdout.write(f"Documents were cut, with tokens counted as {counted}.")
         for reason, n in report["reasons"].items():
             self.stdout.write(f"{n:,} × {reason}")
         if report["without_text"]:

@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run one of them."""
-        subcommand = next(one for one in SUBCOMMANDS if one.name == options["subcommand"])
+        subcommand = next(subcommand for subcommand in SUBCOMMANDS if subcommand.name == options["subcommand"])
         try:
             subcommand.run(options, Output(self.stdout.write, self.stderr.write))
         except SynthesisRefused as refused:

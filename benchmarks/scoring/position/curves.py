@@ -48,7 +48,7 @@ class Distance:
 
 def pooled_cells(spreads: Iterable[Spread]) -> Ints:
     """The cells of all texts added up."""
-    rows = [one.cells for one in spreads]
+    rows = [spread.cells for spread in spreads]
     total: Ints = np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
     return total
 
@@ -60,7 +60,7 @@ def pair_curve(cells: Ints) -> Curve:
 
 def sentence_curve(spreads: Iterable[Spread]) -> Curve:
     """Shares of the sentences that texts follow in 10 bins of sentences."""
-    rows = [one.sentences for one in spreads]
+    rows = [spread.sentences for spread in spreads]
     return _curve(np.array(rows, dtype=np.int64).reshape(-1, SENTENCE_BINS).sum(axis=0))
 
 
@@ -90,5 +90,5 @@ def spearman(positions: Sequence[float | None], scores: Sequence[float | None]) 
     xs, ys = zip(*both, strict=True)
     if len(set(xs)) == 1 or len(set(ys)) == 1:
         return Comparison(None, None, len(both), "one side is constant")
-    found = spearmanr(xs, ys)
-    return Comparison(float(found.statistic), float(found.pvalue), len(both))
+    correlation = spearmanr(xs, ys)
+    return Comparison(float(correlation.statistic), float(correlation.pvalue), len(both))

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.intervals import bootstrap_mean
+from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.position.rouge import rouge
 from benchmarks.scoring.stat import Stat
 
@@ -59,8 +59,8 @@ def shuffled(texts: Sequence[Shown], *, seed: int = DEFAULT.seed) -> list[Shown]
 def relative(means: Mapping[str, Stat], baseline: Mapping[str, Stat]) -> float | None:
     """The mean over scores of mean / mean of the baseline; None where no score is known of both (Table 3's %)."""
     shares = [
-        one.value / other.value
-        for name, one in means.items()
-        if one.value is not None and (other := baseline.get(name)) is not None and other.value
+        stat.value / other.value
+        for name, stat in means.items()
+        if stat.value is not None and (other := baseline.get(name)) is not None and other.value
     ]
     return fmean(shares) if shares else None

@@ -28,7 +28,7 @@ def rouge(text: Sequence[str], reference: Sequence[str]) -> dict[str, float]:
 
 
 def _overlap(ours: Sequence[str], theirs: Sequence[str], n: int) -> int:
-    first, second = (Counter(zip(*(one[at:] for at in range(n)), strict=False)) for one in (ours, theirs))
+    first, second = (Counter(zip(*(tokens[at:] for at in range(n)), strict=False)) for tokens in (ours, theirs))
     return (first & second).total()
 
 

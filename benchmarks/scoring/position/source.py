@@ -34,8 +34,8 @@ def ranges(starts: Ints, ends: Ints) -> Ints:
     """The numbers from each start up to its end, one range after another."""
     lengths = ends - starts
     before = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
-    found: Ints = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
-    return found
+    places: Ints = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
+    return places
 
 
 class Documents:
@@ -54,9 +54,9 @@ class Documents:
         for place, text in enumerate(texts.values()):
             n_before = len(ids)
             for sentence in sentences(text):
-                found = words(sentence)
-                of_sentence.append((place, len(ids) - n_before, len(found)))
-                ids.extend(self._ids.setdefault(word, len(self._ids)) for word in found)
+                tokens = words(sentence)
+                of_sentence.append((place, len(ids) - n_before, len(tokens)))
+                ids.extend(self._ids.setdefault(word, len(self._ids)) for word in tokens)
             lengths.append(len(ids) - n_before)
         self.lengths: Ints = np.array(lengths, dtype=np.int64)
         self.word_place: Ints = np.repeat(np.arange(len(lengths), dtype=np.int64), self.lengths)
@@ -101,12 +101,12 @@ class Documents:
     def holding(self, counts: Mapping[str, int]) -> tuple[Ints, Ints, Ints, Ints]:
         """Sentences that hold any of the words: rows (sentence, which word, how often), and the words' counts."""
         known = [(self._ids[word], n) for word, n in counts.items() if word in self._ids]
-        ids = np.array([one for one, _n in known], dtype=np.int64)
+        ids = np.array([word for word, _n in known], dtype=np.int64)
         starts = np.searchsorted(self._word_keys, ids, side="left")
         ends = np.searchsorted(self._word_keys, ids, side="right")
         rows = ranges(starts, ends)
         which = np.repeat(np.arange(len(ids), dtype=np.int64), ends - starts)
-        wanted = np.array([n for _one, n in known], dtype=np.int64)
+        wanted = np.array([n for _word, n in known], dtype=np.int64)
         return self._word_sentences[rows], which, self._word_counts[rows], wanted
 
     def shown(self, order: Sequence[int], *, visible_words: int | None = None) -> Shown:

@@ -49,10 +49,10 @@ def spread(lines: Sequence[str], shown: Shown) -> Spread:
 
 def _cells(lines: Sequence[str], shown: Shown) -> Ints:
     """How many pairs of words of the text begin in each thousandth of the words shown."""
-    found = shown.documents.pairs(lines)
-    before = shown.word_before[shown.documents.word_place[found]]
+    pairs = shown.documents.pairs(lines)
+    before = shown.word_before[shown.documents.word_place[pairs]]
     is_shown = before >= 0
-    positions = before[is_shown] + shown.documents.word_offset[found[is_shown]]
+    positions = before[is_shown] + shown.documents.word_offset[pairs[is_shown]]
     counts: Ints = np.bincount(positions * CELLS // max(shown.n_words, 1), minlength=CELLS)
     return counts
 

@@ -56,7 +56,7 @@ def plan_of(topic: TopicFile) -> Plan:
         [insight.text for _position, insight in insights],
         [position for position, _insight in insights],
         [document.text for document in topic.documents],
-        [(row, columns[number]) for row, (_, one) in enumerate(insights) for number in one.gold_documents],
+        [(row, columns[number]) for row, (_, insight) in enumerate(insights) for number in insight.gold_documents],
     )
 
 

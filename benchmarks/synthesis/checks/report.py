@@ -19,7 +19,8 @@ class CheckReport:
     """Figures of a haystack against its plan; shares from 0 to 1, None where there is nothing to divide by.
 
     `missing` are planted pairs below the threshold, `leaks` other pairs from it on: insight id, document number
-    and score, the worst first. `undecided` counts pairs in the band where words alone do not decide.
+    and score, the worst first. `undecided` counts pairs in the band where words alone do not decide. `n_within` of
+    the overlapping pairs of insights are of one subtopic.
     """
 
     n_insights: int
@@ -33,6 +34,7 @@ class CheckReport:
     missing: tuple[tuple[str, int, float], ...]
     leaks: tuple[tuple[str, int, float], ...]
     overlapping: tuple[Alike, ...]
+    n_within: int
     near_duplicates: tuple[Alike, ...]
     repeated: float | None
     verbatim: float | None
@@ -41,8 +43,8 @@ class CheckReport:
     @property
     def mutation_recall(self) -> float | None:
         """The share of all changed documents that the lexical check judges rightly."""
-        n = sum(one.n for one in self.caught.values())
-        return sum(one.n_caught for one in self.caught.values()) / n if n else None
+        n = sum(caught.n for caught in self.caught.values())
+        return sum(caught.n_caught for caught in self.caught.values()) / n if n else None
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -53,15 +55,17 @@ class CheckReport:
             "recall": self.decided.recall,
             "mutation_recall": self.mutation_recall,
             "mutations": {
-                str(kind): {"n": one.n, "n_caught": one.n_caught, "recall": one.recall}
-                for kind, one in self.caught.items()
+                str(kind): {"n": caught.n, "n_caught": caught.n_caught, "recall": caught.recall}
+                for kind, caught in self.caught.items()
             },
             **asdict(self.decided),
             "n_undecided": self.undecided,
-            "missing": [_pair(one) for one in self.missing],
-            "leaks": [_pair(one) for one in self.leaks],
-            "overlapping_insights": [asdict(one) for one in self.overlapping],
-            "near_duplicate_documents": [asdict(one) for one in self.near_duplicates],
+            "missing": [_pair(pair) for pair in self.missing],
+            "leaks": [_pair(pair) for pair in self.leaks],
+            "overlapping_insights": [asdict(alike) for alike in self.overlapping],
+            "n_overlapping_within": self.n_within,
+            "n_overlapping_between": len(self.overlapping) - self.n_within,
+            "near_duplicate_documents": [asdict(alike) for alike in self.near_duplicates],
             "repeated": self.repeated,
             "verbatim": self.verbatim,
             "number_precision": self.number_precision,
@@ -79,6 +83,7 @@ def check(topic: TopicFile) -> CheckReport:
     auc, threshold = lexical.auc(scores), lexical.fit_threshold(scores)
     evidence = scores.evidence()
     lexical_check = LexicalCheck(scores, threshold)
+    overlapping = tuple(texts.overlapping(plan.insights))
     return CheckReport(
         n_insights=len(plan.insights),
         n_documents=len(plan.documents),
@@ -90,7 +95,8 @@ def check(topic: TopicFile) -> CheckReport:
         undecided=len(lexical.undecided(scores)),
         missing=_worst(topic, plan, scores, planted=True, threshold=threshold),
         leaks=_worst(topic, plan, scores, planted=False, threshold=threshold),
-        overlapping=tuple(texts.overlapping(plan.insights)),
+        overlapping=overlapping,
+        n_within=sum(plan.subtopics[pair.first] == plan.subtopics[pair.second] for pair in overlapping),
         near_duplicates=tuple(texts.near_duplicates(plan.texts)),
         repeated=texts.repeated(plan.texts),
         verbatim=texts.verbatim_share(plan),
@@ -104,11 +110,11 @@ def _worst(
     keys = [insight.key for subtopic in topic.subtopics for insight in subtopic.insights]
     numbers = [document.number for document in topic.documents]
     wrong = (plan.planted == planted) & ((scores.best >= threshold) != planted)
-    found = [
+    likenesses = [
         (keys[row], numbers[column], float(scores.best[row, column]))
         for row, column in zip(*wrong.nonzero(), strict=True)
     ]
-    return tuple(sorted(found, key=lambda pair: pair[2], reverse=not planted))
+    return tuple(sorted(likenesses, key=lambda pair: pair[2], reverse=not planted))
 
 
 def _pair(pair: tuple[str, int, float]) -> dict[str, Any]:

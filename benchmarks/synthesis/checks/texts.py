@@ -41,31 +41,31 @@ def runs(text: str, length: int) -> Runs:
 
 def overlapping(texts: Sequence[str], *, least: float = OVERLAP) -> list[Alike]:
     """Pairs of texts that are made of the same words (token set ratio), the most alike first."""
-    found = [
+    alike = [
         Alike(first, second, likeness)
-        for first, one in enumerate(texts)
+        for first, text in enumerate(texts)
         for second in range(first + 1, len(texts))
-        if (likeness := token_set_ratio(one.lower(), texts[second].lower())) >= least
+        if (likeness := token_set_ratio(text.lower(), texts[second].lower())) >= least
     ]
-    return sorted(found, key=lambda pair: (-pair.likeness, pair.first, pair.second))
+    return sorted(alike, key=lambda pair: (-pair.likeness, pair.first, pair.second))
 
 
 def near_duplicates(texts: Sequence[str], *, least: float = NEAR_DUPLICATE) -> list[Alike]:
     """Pairs of texts that share many runs of five words, as a share of the shorter one's; the most alike first."""
     every = [runs(text, DUPLICATE_RUN) for text in texts]
-    found = []
+    alike = []
     for first, second in _sharing(every):
         shorter = min(len(every[first]), len(every[second]))
         if (likeness := len(every[first] & every[second]) / shorter) >= least:
-            found.append(Alike(first, second, likeness))
-    return sorted(found, key=lambda pair: (-pair.likeness, pair.first, pair.second))
+            alike.append(Alike(first, second, likeness))
+    return sorted(alike, key=lambda pair: (-pair.likeness, pair.first, pair.second))
 
 
 def repeated(texts: Sequence[str], *, length: int = RUN) -> float | None:
     """The mean over texts of the share of their runs that another text has too; None without runs."""
     every = [runs(text, length) for text in texts]
-    counts = Counter(run for one in every for run in one)
-    return _mean([sum(counts[run] > 1 for run in one) / len(one) for one in every if one])
+    counts = Counter(run for runs in every for run in runs)
+    return _mean([sum(counts[run] > 1 for run in runs) / len(runs) for runs in every if runs])
 
 
 def verbatim_share(plan: Plan) -> float | None:
@@ -89,8 +89,8 @@ def _sharing(every: Sequence[Runs]) -> Iterator[tuple[int, int]]:
     """Pairs of positions with a run in common."""
     holders: dict[tuple[str, ...], list[int]] = {}
     pairs: set[tuple[int, int]] = set()
-    for position, one in enumerate(every):
-        for run in one:
+    for position, runs in enumerate(every):
+        for run in runs:
             held = holders.setdefault(run, [])
             pairs.update((other, position) for other in held)
             held.append(position)

@@ -53,7 +53,9 @@ def lines(report: CheckReport) -> Iterator[str]:
             yield f"{title}: insight {key} in document {number}, score {score:.3f}"
         if len(pairs) > SHOWN:
             yield f"{title}: {len(pairs) - SHOWN} more"
-    yield f"pairs of insights that overlap: {len(report.overlapping)}"
+    yield (
+        f"pairs of insights that overlap: {len(report.overlapping)}, of them {report.n_within} within a subtopic"
+    )
     yield f"pairs of documents that are near-duplicates: {len(report.near_duplicates)}"
     yield f"runs of eight words that another document has too: {_number(report.repeated)}"
     yield f"runs of eight words of insights that their documents have: {_number(report.verbatim)}"

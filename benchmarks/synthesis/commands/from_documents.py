@@ -29,18 +29,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Output) -> None:
     """Make it."""
-    model_work.make(options, output, _begun)
+    model_work.make(options, output, _begun, model_work.HAYSTACK)
 
 
 def _begun(options: Mapping[str, Any]) -> Synthesis:
     if options["folder"] is None:
         raise SynthesisRefused("Name the folder with the documents.")
-    found = sources.read_folder(options["folder"])
+    documents = sources.read_folder(options["folder"])
     models = model_work.topic_and_models(options)
     chosen = {name: options[name] for name in ("subtopics", "rounds") if options[name] is not None}
-    settings = Settings.from_mapping({**chosen, "subtopics_least": 1, "documents": len(found)})
+    settings = Settings.from_mapping({**chosen, "subtopics_least": 1, "documents": len(documents)})
     return steps.begin_with_documents(
-        sources=found,
+        sources=documents,
         settings=settings,
         seed=options["seed"],
         **models,

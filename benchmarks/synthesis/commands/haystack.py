@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
@@ -13,11 +12,11 @@ from benchmarks.models import Synthesis
 from benchmarks.states import SynthesisKind
 from benchmarks.synthesis import steps
 from benchmarks.synthesis.commands import model_work
-from benchmarks.synthesis.commands.base import Output, Subcommand, SynthesisRefused
+from benchmarks.synthesis.commands.base import Output, Subcommand
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings
-from benchmarks.synthesis.wording import OF_HAYSTACKS, PROMPTS
+from benchmarks.synthesis.wording import OF_HAYSTACKS
 
-NUMBERS = ("subtopics", "insights", "documents", "words", "repairs", "rounds", "audit")
+NUMBERS = ("subtopics", "insights", "documents", "words", "repairs", "tries", "rounds", "audit", "probes")
 
 SCENARIOS = {SynthesisKind.NEWS.value: SCENARIO, SynthesisKind.CONVERSATION.value: CONVERSATIONS}
 
@@ -31,10 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--scenario", default="", metavar="TEXT", help="what texts they are, for the model")
     parser.add_argument("--participants", default="", metavar="TEXT", help="who talks, in conversations")
-    parser.add_argument(
-        "--prompt", action="append", default=[], metavar="NAME=FILE",
-        help=f"a wording of one's own, with fields in braces, of: {', '.join(PROMPTS[:OF_HAYSTACKS])}",
-    )  # fmt: skip
+    model_work.add_prompts(parser, OF_HAYSTACKS)
     for name in NUMBERS:
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"default: {getattr(defaults, name)}")
     parser.add_argument("--insights-least", type=int, metavar="N", help="needed in each subtopic (default: 3)")
@@ -46,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Output) -> None:
     """Make it."""
-    model_work.make(options, output, _begun)
+    model_work.make(options, output, _begun, model_work.HAYSTACK)
 
 
 def _begun(options: Mapping[str, Any]) -> Synthesis:
@@ -60,7 +56,7 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
     chosen |= {
         "scenario": options["scenario"].strip() or SCENARIOS[options["kind"]],
         "participants": options["participants"].strip(),
-        "prompts": dict(_wording(each) for each in options["prompt"]),
+        "prompts": model_work.wordings(options["prompt"]),
     }
     return steps.begin(
         kind=options["kind"],
@@ -70,14 +66,6 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
         by=None,
         now=timezone.now(),
     )
-
-
-def _wording(option: str) -> tuple[str, str]:
-    name, _equals, path = option.partition("=")
-    try:
-        return name, Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SynthesisRefused(f"--prompt {option}: the file cannot be read ({type(error).__name__}).") from error
 
 
 HAYSTACK = Subcommand(

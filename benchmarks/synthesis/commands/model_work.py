@@ -1,10 +1,12 @@
-"""What subcommands share that let a model make a haystack: options, going through all steps, the report."""
+"""What subcommands share that let a model make something: options, going through all steps, the report."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import check_address
 from benchmarks.models import (
+    Judge,
     JudgeCall,
     JudgeRun,
     JudgeRunItem,
@@ -31,19 +34,32 @@ from benchmarks.models import (
 from benchmarks.owning import NotYours
 from benchmarks.states import PartState, RunState, StepState
 from benchmarks.synthesis import handing_over, making, steps
+from benchmarks.synthesis.card import card
 from benchmarks.synthesis.checks.lexical import NothingToCompare
 from benchmarks.synthesis.checks.report import check
 from benchmarks.synthesis.commands.base import Failed, Output, SynthesisRefused
+from benchmarks.synthesis.figures import figures_of, probes_of
+from benchmarks.synthesis.procedure import StepKind
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import WrongSettings
-from benchmarks.synthesis.steps import StepKind
 
 _LISTED = 10
 
 
-def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind]) -> None:
-    """Who writes, how it is asked, and where the haystack goes; `kinds` are the steps that there are."""
-    parser.add_argument("--topic", default="", metavar="TEXT", help="what the haystack is about")
+@dataclass(frozen=True)
+class Product:
+    """What a synthesis becomes: what its report says of it, in values and in lines, and where it goes."""
+
+    name: str
+    figures: Callable[[Synthesis], dict[str, Any]]
+    lines: Callable[[Mapping[str, Any]], list[str]]
+    content: Callable[[Synthesis], bytes]
+    into_corpus: Callable[[Synthesis], object]
+
+
+def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind], *, product: str = "haystack") -> None:
+    """Who writes, how it is asked, and where the product goes; `kinds` are the steps that there are."""
+    parser.add_argument("--topic", default="", metavar="TEXT", help=f"what the {product} is about")
     parser.add_argument("--model", default="", metavar="NAME", help="the name that the server uses")
     parser.add_argument(
         "--model-for", action="append", default=[], metavar="STEP=NAME",
@@ -67,12 +83,40 @@ def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind]) -> None:
     parser.add_argument("--estimate", action="store_true", help="say what the next step costs, and ask nothing")
     parser.add_argument("--concurrency", type=int, default=16, metavar="N", help="requests at a time")
     parser.add_argument("--budget", metavar="DOLLARS", help="of each step; it pauses before this is spent")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the haystack in the published format")
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"write the {product} in the published format")
+    parser.add_argument("--card", type=Path, metavar="FILE", help="write the data card, as Markdown")
     parser.add_argument("--into-corpus", action="store_true", help="take it into the corpus too")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
-def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[str, Any]], Synthesis]) -> None:
+def add_prompts(parser: ArgumentParser, names: Sequence[str]) -> None:
+    """Wordings of one's own."""
+    parser.add_argument(
+        "--prompt", action="append", default=[], metavar="NAME=FILE",
+        help=f"a wording of one's own, with fields in braces, of: {', '.join(names)}",
+    )  # fmt: skip
+
+
+def wordings(options: Sequence[str]) -> dict[str, str]:
+    """Wordings of one's own by name, out of their files.
+
+    Raises:
+        SynthesisRefused: a file cannot be read.
+    """
+    texts: dict[str, str] = {}
+    for option in options:
+        name, _equals, path = option.partition("=")
+        try:
+            texts[name] = Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = type(error).__name__
+            raise SynthesisRefused(f"--prompt {option}: the file cannot be read ({why}).") from error
+    return texts
+
+
+def make(
+    options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[str, Any]], Synthesis], product: Product
+) -> None:
     """Go through all steps without people, and report what a person would have to look at.
 
     `begin` makes a synthesis of the options, unless they name one to resume.
@@ -83,7 +127,7 @@ def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[st
     try:
         choices = ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"])
         with transaction.atomic():
-            synthesis = _resumed(options["resume"]) if options["resume"] else begin(options)
+            synthesis = _resumed(options) if options["resume"] else begin(options)
     except (WrongSettings, ValueError, NotYours) as error:
         raise SynthesisRefused(str(error)) from error
     if options["estimate"]:
@@ -92,12 +136,12 @@ def make(options: Mapping[str, Any], output: Output, begin: Callable[[Mapping[st
     output.note(f"Synthesis {synthesis.uid}")
     while (step := steps.next_step(synthesis)) is not None:
         _finish(step, choices, options, output)
-    report = report_of(synthesis)
-    _write(synthesis, options)
+    report = report_of(synthesis, product)
+    _write(synthesis, options, product)
     if options["json"]:
         output.json(report)
     else:
-        for line in _lines(report):
+        for line in _lines(report, product):
             output.result(line)
 
 
@@ -109,18 +153,24 @@ def topic_and_models(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not options["topic"].strip() or not options["model"].strip():
         raise SynthesisRefused("Name a --topic and a --model, or a synthesis to --resume.")
-    config, now = _config(options), timezone.now()
-    models = {"": config.model}
+    judges = _judges(options, {"": options["model"].strip()})
+    return {"topic": options["topic"].strip()[:300], "judge": judges.pop(""), "judges": judges}
+
+
+def _judges(options: Mapping[str, Any], models: dict[str, str]) -> dict[str, Judge]:
+    """Models by the step that each does, those that the options name for a step too."""
     for option in options["model_for"]:
         step, _equals, model = (each.strip() for each in option.partition("="))
         if not step or not model or step in models:
             raise SynthesisRefused(f"--model-for {option}: STEP=NAME is needed, once for a step.")
         models[step] = model
-    judges = {
+    if not models:
+        return {}
+    config, now = _config(options), timezone.now()
+    return {
         step: steps.save_generator(config=replace(config, model=model), by=None, now=now)
         for step, model in models.items()
     }
-    return {"topic": options["topic"].strip()[:300], "judge": judges.pop(""), "judges": judges}
 
 
 def _config(options: Mapping[str, Any]) -> GeneratorConfig:
@@ -142,11 +192,19 @@ def _config(options: Mapping[str, Any]) -> GeneratorConfig:
         raise SynthesisRefused(str(error)) from error
 
 
-def _resumed(uid: str) -> Synthesis:
+def _resumed(options: Mapping[str, Any]) -> Synthesis:
+    """The synthesis to go on with; `--model-for` gives steps that are not closed another model."""
+    uid = options["resume"]
     try:
-        return Synthesis.objects.get(uid=uid)
+        synthesis = Synthesis.objects.get(uid=uid)
     except (Synthesis.DoesNotExist, ValidationError) as error:
         raise SynthesisRefused(f"There is no synthesis {uid}.") from error
+    try:
+        for name, judge in _judges(options, {}).items():
+            steps.change_model(synthesis=synthesis, name=name, judge=judge, now=timezone.now())
+    except StepRefused as error:
+        raise SynthesisRefused(str(error)) from error
+    return synthesis
 
 
 def _estimate(synthesis: Synthesis, output: Output) -> None:
@@ -182,12 +240,18 @@ def _finish(step: SynthesisStep, choices: ModelOptions, options: Mapping[str, An
             )
         output.note(f"{step.name}: {step.counts.get('sentence', '')}")
         if step.counts.get("failed") and not options["allow_short"]:
-            raise StepRefused(f"{step.counts['failed']} parts of “{step.name}” got no answer.")
+            raise StepRefused(f"{step.counts['failed']} parts of “{step.name}” got no answer. {_error(step)}")
         if step.state == StepState.REVIEW:
             steps.close(step=step, by=None, now=timezone.now(), allow_short=options["allow_short"])
     except (StepRefused, JudgeUnavailable) as error:
         output.note(str(error))
         raise Failed from error
+
+
+def _error(step: SynthesisStep) -> str:
+    """What went wrong with the first part that got no answer."""
+    failed = step.run.items.filter(state=JudgeRunItem.State.FAILED).order_by("pk").first() if step.run else None
+    return failed.error if failed else ""
 
 
 def _work(step: SynthesisStep, output: Output) -> None:
@@ -205,14 +269,14 @@ def _work(step: SynthesisStep, output: Output) -> None:
 
 
 def progress_words(step: SynthesisStep, done: RunProgress) -> str:
-    """How far a step is: “documents: 37 of 100, 2 repaired”."""
-    repaired = sum(bool(part.data.get("n_repairs")) for part in making.parts_of(step))
+    """How far a step is: “documents: 37 of 100, document 41: repair 2”."""
     words = f"{step.name}: {done.n_done} of {done.n_total}"
-    words += f", {repaired} repaired" if repaired else ""
+    if step.name == "documents" and (at := making.under_repair(step.synthesis)):
+        words += f", document {at[0]}: repair {at[1]}"
     return words + (f", {done.n_failed} failed" if done.n_failed else "")
 
 
-def report_of(synthesis: Synthesis) -> dict[str, Any]:
+def report_of(synthesis: Synthesis, product: Product) -> dict[str, Any]:
     """What was made, what its checks say, what is left for people, what it cost."""
     parts = SynthesisPart.objects.filter(synthesis=synthesis)
     flagged = parts.filter(state=PartState.FLAGGED).order_by("kind", "number")
@@ -220,15 +284,6 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
     calls = JudgeCall.objects.filter(run__in=_runs(synthesis))
     spent = costs.cost_of(calls)
     done = list(synthesis.steps.select_related("judge").order_by("number"))
-    topic = handing_over.topic_file(synthesis)
-    try:
-        found = check(topic).as_json()
-        names = ("auc", "threshold", "precision", "recall", "mutation_recall", "mutations", "verbatim", "repeated")
-        checked = {name: found[name] for name in names}
-        checked["near_duplicates"] = len(found["near_duplicate_documents"])
-        checked["overlapping"] = len(found["overlapping_insights"])
-    except NothingToCompare as error:
-        checked = {"why_not": str(error)}
     return {
         "synthesis": str(synthesis.uid),
         "topic": synthesis.topic,
@@ -237,9 +292,10 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
         "flagged": [
             {"kind": part.kind, "number": part.number, "flags": part.data.get("flags", [])} for part in flagged
         ],
-        "checks": checked,
+        **product.figures(synthesis),
         "replies": replies.count(),
-        "unusable_replies": replies.filter(value=None).count(),
+        "unusable_replies": replies.filter(value__isnull=True).count(),
+        "unusable_because": _reasons(replies.filter(value__isnull=True).values_list("problem", flat=True)),
         "repaired_replies": calls.filter(is_repair=True).count(),
         "failed_requests": sum(calls.values_list("n_sent", flat=True)) - spent.n_calls,
         "requests": spent.n_calls,
@@ -252,13 +308,14 @@ def _runs(synthesis: Synthesis) -> Any:
     return JudgeRun.objects.filter(pk__in=items.values("run"))
 
 
-def _lines(report: dict[str, Any]) -> list[str]:
+def _reasons(problems: Iterable[str]) -> dict[str, int]:
+    """How often each problem came, whatever the numbers in it."""
+    return dict(Counter(re.sub(r"\d[\d, ]*", "… ", problem).strip() for problem in problems).most_common())
+
+
+def _lines(report: dict[str, Any], product: Product) -> list[str]:
     lines = [f"{name}: {counts.get('sentence', '')}" for name, counts in report["steps"].items()]
-    checks = report["checks"]
-    if "auc" in checks:
-        lines.append(f"planted against not, by words: AUC {checks['auc']:.3f}")
-        if checks["mutation_recall"] is not None:
-            lines.append(f"changed documents that the check notices: {checks['mutation_recall']:.3f}")
+    lines += product.lines(report)
     lines.append(f"flagged, for people to look at: {len(report['flagged'])}")
     listed = report["flagged"][:_LISTED]
     lines += [f"  {row['kind']} {row['number']}: {', '.join(row['flags'])}" for row in listed]
@@ -270,14 +327,56 @@ def _lines(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _write(synthesis: Synthesis, options: Mapping[str, Any]) -> None:
-    if options["out"]:
-        try:
-            options["out"].write_bytes(b"".join(summhay.dump(handing_over.topic_file(synthesis))))
-        except OSError as error:
-            raise SynthesisRefused(f"{options['out']}: {error.strerror}") from error
-    if options["into_corpus"] and synthesis.haystack_id is None:
-        try:
-            handing_over.hand_over(synthesis=synthesis, by=None, now=timezone.now())
-        except StepRefused as error:
-            raise SynthesisRefused(str(error)) from error
+def _write(synthesis: Synthesis, options: Mapping[str, Any], product: Product) -> None:
+    try:
+        if options["out"]:
+            _to(options["out"], product.content(synthesis))
+        if options["card"]:
+            _to(options["card"], card(synthesis, figures_of(synthesis)).encode())
+        if options["into_corpus"] and not synthesis.is_handed_over:
+            product.into_corpus(synthesis)
+    except StepRefused as error:
+        raise SynthesisRefused(str(error)) from error
+
+
+def _to(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise SynthesisRefused(f"{path}: {error.strerror}") from error
+
+
+def _checks(synthesis: Synthesis) -> dict[str, Any]:
+    """The free checks of a haystack."""
+    topic = handing_over.topic_file(synthesis)
+    try:
+        report = check(topic).as_json()
+        names = ("auc", "threshold", "precision", "recall", "mutation_recall", "mutations", "verbatim", "repeated")
+        checked = {name: report[name] for name in names}
+        checked["near_duplicates"] = len(report["near_duplicate_documents"])
+        checked["overlapping"] = len(report["overlapping_insights"])
+    except NothingToCompare as error:
+        checked = {"why_not": str(error)}
+    return {"checks": checked, "probes": probes_of(synthesis)}
+
+
+def _check_lines(report: Mapping[str, Any]) -> list[str]:
+    checks = report["checks"]
+    lines = []
+    if "auc" in checks:
+        lines.append(f"planted against not, by words: AUC {checks['auc']:.3f}")
+        if checks["mutation_recall"] is not None:
+            lines.append(f"changed documents that the check notices: {checks['mutation_recall']:.3f}")
+    if probes := report["probes"]["n"]:
+        caught = report["probes"]["n_caught"]
+        lines.append(f"documents without the evidence of an insight that the checks notice: {caught} of {probes}")
+    return lines
+
+
+HAYSTACK = Product(
+    name="haystack",
+    figures=_checks,
+    lines=_check_lines,
+    content=lambda synthesis: b"".join(summhay.dump(handing_over.topic_file(synthesis))),
+    into_corpus=lambda synthesis: handing_over.hand_over(synthesis=synthesis, by=None, now=timezone.now()),
+)

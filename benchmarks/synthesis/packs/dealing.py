@@ -73,7 +73,10 @@ def _sheets(pack: Pack, chance: Chance) -> list[Sheet]:
     sheets = []
     for at, place in enumerate(chance.shuffled(range(pack.documents), "order")):
         genre = pack.genres[at % len(pack.genres)]
-        pair = min(candidates, key=lambda one: (balance.weight(genre, one), chance.draw("pair", at, *_ids(one))))
+        pair = min(
+            candidates,
+            key=lambda subtopics: (balance.weight(genre, subtopics), chance.draw("pair", at, *_ids(subtopics))),
+        )
         balance.add(genre, pair)
         in_order = chance.shuffled(range(len(pair)), "first", at)
         sheets.append(Sheet(place + 1, genre, tuple(pair[index] for index in in_order)))
@@ -102,9 +105,9 @@ class _Balance:
         """The heavier, the less a document of this genre should be about these."""
         ids = _ids(pair)
         return (
-            sum(self.voiced[genre.voice, one] ** 2 for one in ids) / len(ids),
-            sum(self.uses[one] for one in ids) / len(ids),
-            sum(self.within[genre.id, one] for one in ids) / len(ids),
+            sum(self.voiced[genre.voice, subtopic] ** 2 for subtopic in ids) / len(ids),
+            sum(self.uses[subtopic] for subtopic in ids) / len(ids),
+            sum(self.within[genre.id, subtopic] for subtopic in ids) / len(ids),
             self.pairs[tuple(ids)],
         )
 
@@ -112,10 +115,10 @@ class _Balance:
         """Count a document."""
         ids = _ids(pair)
         self.pairs[tuple(ids)] += 1
-        for one in ids:
-            self.voiced[genre.voice, one] += 1
-            self.within[genre.id, one] += 1
-            self.uses[one] += 1
+        for subtopic in ids:
+            self.voiced[genre.voice, subtopic] += 1
+            self.within[genre.id, subtopic] += 1
+            self.uses[subtopic] += 1
 
 
 def _deal_fact(pack: Pack, chance: Chance, subtopic: Subtopic, number: int, about: Sequence[Sheet]) -> None:
@@ -136,10 +139,10 @@ def _deal_fact(pack: Pack, chance: Chance, subtopic: Subtopic, number: int, abou
             continue
         sheet = min(
             open_to,
-            key=lambda one: (
-                one.n_facts,
-                len(one.facts.get(subtopic.id, ())),
-                chance.draw("sheet", subtopic.id, fact.name, one.number),
+            key=lambda sheet: (
+                sheet.n_facts,
+                len(sheet.facts.get(subtopic.id, ())),
+                chance.draw("sheet", subtopic.id, fact.name, sheet.number),
             ),
         )
         sheet.facts.setdefault(subtopic.id, []).append(card)
@@ -176,11 +179,12 @@ def _deal_sides(pack: Pack, chance: Chance, sheets: Sequence[Sheet]) -> None:
             for subtopic in sheet.subtopics
         }
         for turn in range(pack.said_per_document - sheet.n_facts):
-            open_to = [one for one in sheet.subtopics if room[one.id] and _sides(one, sheet)]
+            open_to = [subtopic for subtopic in sheet.subtopics if room[subtopic.id] and _sides(subtopic, sheet)]
             if not open_to:
                 break
             subtopic = max(
-                open_to, key=lambda one: (room[one.id], chance.draw("side", sheet.number, turn, one.id))
+                open_to,
+                key=lambda subtopic: (room[subtopic.id], chance.draw("side", sheet.number, turn, subtopic.id)),
             )
             cards = _sides(subtopic, sheet)
             fewest = min(of_fact[card.subtopic, card.number] for card in cards)
@@ -216,6 +220,6 @@ def _deal_frames(chance: Chance, sheets: Iterable[Sheet]) -> None:
 
 
 def _least_used(cards: Sequence[TextId], uses: Counter[TextId], chance: Chance, document: int) -> TextId:
-    card = min(cards, key=lambda one: (uses[one], chance.draw("least used", document, one)))
+    card = min(cards, key=lambda card: (uses[card], chance.draw("least used", document, card)))
     uses[card] += 1
     return card

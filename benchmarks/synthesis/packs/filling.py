@@ -90,7 +90,9 @@ def fill(pack: Pack, chance: Chance, *, unlike: Values = NOTHING) -> Filling:
     values: dict[str, Value] = {}
     for name, slot in sorted(pack.all_slots.items(), key=lambda item: item[0] not in told):
         if slot.each == "world":
-            free = [one for one in slot.values if name not in unlike or not one.clashes(said_by([unlike[name]]))]
+            free = [
+                drawn for drawn in slot.values if name not in unlike or not drawn.clashes(said_by([unlike[name]]))
+            ]
             values[name] = _drawn(name, slot, free, chance, taken=taken, above=values)
             if name in told:
                 facts[name] = values[name]
@@ -102,7 +104,9 @@ def _drawn(
     name: str, slot: Slot, free: Sequence[Value], chance: Chance, *, taken: set[str], above: Values
 ) -> Value:
     """The value with the lowest draw, so that one that goes moves no others."""
-    for value in sorted(free, key=lambda one: (chance.draw("slot", name, one.text), one.text)):
+    for value in sorted(
+        free, key=lambda slot_value: (chance.draw("slot", name, slot_value.text), slot_value.text)
+    ):
         if value.clashes(taken):
             continue
         if not slot.rule or _keeps(name, slot.rule, value, above):
@@ -111,7 +115,7 @@ def _drawn(
 
 
 def _keeps(name: str, rule: str, value: Value, above: Values) -> bool:
-    numbers = {other: one.number for other, one in [*above.items(), (name, value)] if one.number is not None}
+    numbers = {other: drawn.number for other, drawn in [*above.items(), (name, value)] if drawn.number is not None}
     try:
         return holds(rule, numbers)
     except WrongRule as error:

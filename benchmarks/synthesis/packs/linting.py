@@ -61,7 +61,11 @@ def _facts(pack: Pack) -> Iterator[Finding]:
     for subtopic in pack.subtopics:
         for number, fact in enumerate(subtopic.facts):
             where = f"{subtopic.id}.facts[{number}]"
-            slots = {one.name for one in template(fact.insight).references if one.name in pack.all_slots}
+            slots = {
+                reference.name
+                for reference in template(fact.insight).references
+                if reference.name in pack.all_slots
+            }
             if not slots:
                 yield Finding(f"{where}.insight", "no slot: it would be the same in every world")
             for name in sorted(slots):
@@ -83,7 +87,7 @@ def _facts(pack: Pack) -> Iterator[Finding]:
 
 def _rendering(where: str, text: str, slots: set[str]) -> Iterator[Finding]:
     read = template(text)
-    for name in sorted(slots - {one.name for one in read.references}):
+    for name in sorted(slots - {reference.name for reference in read.references}):
         yield Finding(where, f"it lacks the slot “{name}” of its insight")
     if read.n_gaps:
         yield Finding(where, "a rendering has no gaps; only filler has")
@@ -102,8 +106,8 @@ def _prose(pack: Pack) -> Iterator[Finding]:
         for after in text.split(GAP)[1:]:
             if _OPENING.match(after.strip()):
                 yield Finding(where, f"a pronoun after a gap: “{after.strip()[:30]}…”")
-        if found := _ABBREVIATION.search(text):
-            yield Finding(where, f"“{found[0]}” looks like the end of a sentence; write the word")
+        if match := _ABBREVIATION.search(text):
+            yield Finding(where, f"“{match[0]}” looks like the end of a sentence; write the word")
         if ".filler" in where and not read.n_gaps:
             yield Finding(where, f"filler without a gap ({GAP}) has no room for a fact")
 
@@ -113,10 +117,14 @@ def _people(pack: Pack) -> Iterator[Finding]:
     for where, text in texts_of(pack):
         if ".filler" in where or ".asides" in where:
             continue
-        roles = {pack.cast[one.name].pronoun for one in template(text).references if one.name in pack.cast}
+        roles = {
+            pack.cast[reference.name].pronoun
+            for reference in template(text).references
+            if reference.name in pack.cast
+        }
         for pronoun, pattern in _GENDERED.items():
-            if pronoun not in roles and (found := pattern.search(text)):
-                yield Finding(where, f"“{found[0]}” without a person of the cast for whom one says “{pronoun}”")
+            if pronoun not in roles and (match := pattern.search(text)):
+                yield Finding(where, f"“{match[0]}” without a person of the cast for whom one says “{pronoun}”")
 
 
 def _likeness(pack: Pack) -> Iterator[Finding]:
@@ -134,32 +142,38 @@ def _compared(pack: Pack, filling: Filling) -> Iterator[tuple[str, float, str]]:
     """Place, by how much a bound is missed, and words for it."""
 
     def say(text: str) -> str:
-        return template(text).filled(lambda one: filling.refer(one, 0), lambda one: filling.choose(one, text))
+        return template(text).filled(
+            lambda reference: filling.refer(reference, 0), lambda reference: filling.choose(reference, text)
+        )
 
     facts = pack.facts
     insights = [say(fact.insight) for _subtopic, fact in facts]
     texts = [
-        (where, own, part) for where, own, text in _compared_texts(pack, facts) for part in _parts(say(text), own)
+        (where, row_of_fact, part)
+        for where, row_of_fact, text in _compared_texts(pack, facts)
+        for part in _parts(say(text), row_of_fact)
     ]
-    background = Background(tuple(part for _where, _own, part in texts), tuple(insights))
-    scores: Any = LexicalJudge().similarities(insights, [part for _where, _own, part in texts], background)
-    for column, (where, own, _part) in enumerate(texts):
-        if own is not None and (score := float(scores[own, column])) < OWN_LEAST:
+    background = Background(tuple(part for _where, _row, part in texts), tuple(insights))
+    scores: Any = LexicalJudge().similarities(insights, [part for _where, _row, part in texts], background)
+    for column, (where, row_of_fact, _part) in enumerate(texts):
+        if row_of_fact is not None and (score := float(scores[row_of_fact, column])) < OWN_LEAST:
             yield where, OWN_LEAST - score, f"too far from its insight: {score:.2f}, not {OWN_LEAST} or more"
         for row in range(len(insights)):
-            if row != own and (score := float(scores[row, column])) > OTHER_MOST:
+            if row != row_of_fact and (score := float(scores[row, column])) > OTHER_MOST:
                 name = facts[row][1].name
                 yield where, score - OTHER_MOST, f"too close to “{name}”: {score:.2f}, not {OTHER_MOST} or less"
 
 
 def _compared_texts(pack: Pack, facts: Sequence[tuple[Subtopic, Fact]]) -> Iterator[tuple[str, int | None, str]]:
     """Each text of documents with the position of the fact that it says."""
-    own = {f"{subtopic.id}.facts[{subtopic.facts.index(fact)}]": row for row, (subtopic, fact) in enumerate(facts)}
+    row_of_place = {
+        f"{subtopic.id}.facts[{subtopic.facts.index(fact)}]": row for row, (subtopic, fact) in enumerate(facts)
+    }
     for where, text in texts_of(pack):
         if not where.endswith(".insight") and where != "topic":
-            yield where, own.get(where.rpartition(".")[0]), text
+            yield where, row_of_place.get(where.rpartition(".")[0]), text
 
 
-def _parts(text: str, own: int | None) -> list[str]:
+def _parts(text: str, row_of_fact: int | None) -> list[str]:
     """A rendering is compared as a whole, other texts sentence by sentence."""
-    return [text] if own is not None else sentences(text)
+    return [text] if row_of_fact is not None else sentences(text)

@@ -143,17 +143,20 @@ class Pack(_Part):
     @cached_property
     def all_slots(self) -> dict[str, Slot]:
         """Slots of the pack and of its subtopics, in order."""
-        found = dict(self.slots)
+        slots = dict(self.slots)
         for subtopic in self.subtopics:
-            found |= subtopic.slots
-        return found
+            slots |= subtopic.slots
+        return slots
 
     @cached_property
     def slots_of_facts(self) -> frozenset[str]:
         """The slots whose values are in the reference."""
         insights = [template(fact.insight) for _subtopic, fact in self.facts]
         return frozenset(
-            one.name for insight in insights for one in insight.references if one.name in self.all_slots
+            reference.name
+            for insight in insights
+            for reference in insight.references
+            if reference.name in self.all_slots
         )
 
     @property
@@ -174,19 +177,19 @@ def template(source: str) -> Template:
 
 def texts_of(pack: Pack) -> list[tuple[str, str]]:
     """Every text of a pack with its place in it."""
-    found: list[tuple[str, str]] = [("topic", pack.topic)]
+    placed: list[tuple[str, str]] = [("topic", pack.topic)]
     for number, genre in enumerate(pack.genres):
         for name, texts in genre.frame.items():
-            found += _placed(f"genres[{number}].{name}", texts)
+            placed += _placed(f"genres[{number}].{name}", texts)
     for subtopic in pack.subtopics:
         for number, fact in enumerate(subtopic.facts):
             place = f"{subtopic.id}.facts[{number}]"
-            found.append((f"{place}.insight", fact.insight))
-            found += _voiced(place, fact)
+            placed.append((f"{place}.insight", fact.insight))
+            placed += _voiced(place, fact)
         for number, side in enumerate(subtopic.side):
-            found += _voiced(f"{subtopic.id}.side[{number}]", side)
-        found += _voiced(f"{subtopic.id}.filler", subtopic.filler)
-    return found
+            placed += _voiced(f"{subtopic.id}.side[{number}]", side)
+        placed += _voiced(f"{subtopic.id}.filler", subtopic.filler)
+    return placed
 
 
 def _voiced(place: str, part: _Voiced) -> list[tuple[str, str]]:

@@ -135,18 +135,18 @@ def tidy(text: str) -> str:
     text = _ARTICLE.sub(_article, text)
     text = "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     text = _BEFORE_SIGN.sub(r"\1", text).strip()
-    return _START.sub(lambda found: found[1] + found[2] + found[3].upper(), text)
+    return _START.sub(lambda match: match[1] + match[2] + match[3].upper(), text)
 
 
-def _article(found: re.Match[str]) -> str:
-    return f"{found[1]}{'n' if _VOWEL.match(found[3].lstrip('“£')) else ''}{found[2]}{found[3]}"
+def _article(match: re.Match[str]) -> str:
+    return f"{match[1]}{'n' if _VOWEL.match(match[3].lstrip('“£')) else ''}{match[2]}{match[3]}"
 
 
 def _reference(inside: str) -> Reference:
-    found = _NAME.fullmatch(inside.strip())
-    if not found:
+    match = _NAME.fullmatch(inside.strip())
+    if not match:
         raise WrongTemplate(f"“{{{inside}}}” is not the name of a slot, with a form after “|” or without")
-    return Reference(found[1], found[2] or "")
+    return Reference(match[1], match[2] or "")
 
 
 def _near(source: str, at: int) -> str:

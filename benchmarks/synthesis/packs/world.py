@@ -53,7 +53,10 @@ def preview(pack: Pack, *, seed: int, unlike: int | None = None) -> Preview:
     writer = _Writer(pack, _filling(pack, seed, unlike), unlike)
     return Preview(
         writer.text(pack.topic, 0, "topic"),
-        tuple((one, tuple(writer.insight(one, fact) for fact in one.facts)) for one in pack.subtopics),
+        tuple(
+            (subtopic, tuple(writer.insight(subtopic, fact) for fact in subtopic.facts))
+            for subtopic in pack.subtopics
+        ),
     )
 
 
@@ -190,7 +193,7 @@ class _Writer:
 
     def _said(self, sheet: Sheet, cards: Iterable[TextId]) -> list[str]:
         subtopics = {subtopic.id: subtopic for subtopic in sheet.subtopics}
-        parts = {"facts": lambda one: one.facts, "side": lambda one: one.side}
+        parts = {"facts": lambda fact: fact.facts, "side": lambda fact: fact.side}
         return [
             self.text(
                 parts[card.kind](subtopics[card.subtopic])[card.number].voices[card.voice][card.text],

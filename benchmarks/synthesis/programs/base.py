@@ -46,7 +46,7 @@ class Piece:
 class World:
     """What a synthesis is about and what it has so far; subtopics and insights are those that stand, in order.
 
-    `points` are those of documents of one's own, by document.
+    `points` are those of documents of one's own, by document. Conversations are written `in_chapters`.
     """
 
     topic: str
@@ -55,29 +55,39 @@ class World:
     subtopics: Sequence[Piece] = ()
     insights: Sequence[Piece] = ()
     points: Sequence[str] = ()
+    in_chapters: bool = False
 
 
 @dataclass(frozen=True)
 class Child:
-    """A part that another one brought up."""
+    """A part that another one brought up; `parent` is the number of its subtopic, 0 for the other one itself.
+
+    `key` is what it was asked by, where that is kept, and `data` what is known of it.
+    """
 
     title: str
     text: str
+    parent: int = 0
+    key: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A list that is asked for: `n` more than what is there, which it does not repeat."""
+    """A list that is asked for: `n` more than what is there, which it does not repeat; `parent` as in `Child`."""
 
     n: int
     there: Sequence[Child] = ()
+    parent: int = 0
 
 
 @dataclass(frozen=True)
 class Task:
     """A part that is being made: what it is, what it is to hold, and what somebody asked for.
 
-    `more` are lists that somebody asked for when the first came out short.
+    `more` are lists that somebody asked for when the first came out short. `question` is what documents and key
+    points are about; `domain`, `seeds` and `method` say what a question is made of, `points` are what is to be put
+    together, and `flags` what an earlier step found.
     """
 
     piece: Piece
@@ -87,6 +97,12 @@ class Task:
     note: str = ""
     before: str = ""
     more: Sequence[Wanted] = ()
+    question: str = ""
+    domain: str = ""
+    seeds: Sequence[Piece] = ()
+    method: str = ""
+    points: Sequence[str] = ()
+    flags: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from benchmarks.synthesis.planning import Draws
+from benchmarks.synthesis.programs import chapters
 from benchmarks.synthesis.programs.base import Ask, Piece, Progress, Replies, Task, Value, World, closest
 from benchmarks.synthesis.replies import Included, NewDocument, located
 from benchmarks.synthesis.wording import numbered
@@ -17,14 +19,15 @@ MISSING, PARTLY, LEAK, SHORT = "lacks an insight", "says an insight partly", "le
 UNCHECKED, UNWRITTEN = "could not be checked", "could not be written"
 SHORT_BELOW = 0.5
 """Part of the words asked for under which a document is too short."""
+_FIGURE = re.compile(r"\d+(?:[.,:\u00a0\u202f]\d+)*")
 
 
 @dataclass(frozen=True)
 class Pair:
     """A document and an insight: planned or not, how close by words, and who decides what it is.
 
-    `by` is words, model or audit; `present` is yes, partly or no, None where the model's reply was unusable, and
-    `""` as long as it is to be asked.
+    `by` is words, model, audit or chapter; `present` is yes, partly or no, None where the model's reply was
+    unusable, and `""` as long as it is to be asked.
     """
 
     insight: Piece
@@ -57,26 +60,33 @@ class Pair:
 
 def document(world: World, task: Task, replies: Replies) -> Progress:
     """A document that says all that it is planned to hold, and nothing of the rest of the haystack."""
-    draft, n_texts = _latest(world, replies)
+    told = chapters.told(world, task, replies) if world.in_chapters else None
+    if isinstance(told, Progress):
+        return told
+    draft, n_texts = _latest(world, replies, told)
+    n_before = told.n_again if told else 0
     if draft is None:
         if n_texts > world.settings.repairs:
             return Progress(flags=(UNWRITTEN,), data={"n_repairs": n_texts - 1})
         return Progress(asks=(_write(world, task, n_texts),))
-    pairs = list(_pairs(world, task, draft["document"], replies))
+    quotes = told.quotes if told is not None and n_texts == 1 else {}
+    pairs = list(_pairs(world, task, draft["document"], replies, quotes))
     asks = [check_ask(pair.insight, draft["document"]) for pair in pairs if pair.present == ""]
     there = {"title": draft["title"], "text": draft["document"]}
+    data: dict[str, Any] = {"n_repairs": n_before + n_texts - 1}
     if asks:
-        return Progress(asks=asks, data={"n_repairs": n_texts - 1}, **there)
+        return Progress(asks=asks, data=data, **there)
     wrong = [pair for pair in pairs if pair.flag]
     flags = [pair.flag for pair in wrong] + [SHORT] * _is_short(world, draft["document"])
     repairable = [pair for pair in wrong if pair.flag != UNCHECKED]
     if (repairable or SHORT in flags) and n_texts <= world.settings.repairs:
-        return Progress(
-            asks=(_repair(world, task, draft, repairable, n_texts),), data={"n_repairs": n_texts - 1}, **there
-        )
+        return Progress(asks=(_repair(world, task, draft, repairable, n_texts),), data=data, **there)
+    caught, asks = _probed(world, task, draft["document"], pairs, replies)
+    if asks:
+        return Progress(asks=asks, data=data, **there)
+    data |= {"probes": len(caught), "probes_caught": sum(caught)}
     kept = [pair for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
-    data = {"n_repairs": n_texts - 1, "pairs": [pair.as_json() for pair in kept]}
-    return Progress(flags=flags, data=data, **there)
+    return Progress(flags=flags, data={**data, "pairs": [pair.as_json() for pair in kept]}, **there)
 
 
 def foreseen(world: World, task: Task) -> list[Ask]:
@@ -85,16 +95,14 @@ def foreseen(world: World, task: Task) -> list[Ask]:
     others = [insight for insight in world.insights if insight not in task.holds]
     n_checks = round(len(others) / 6) + 1
     checked = [*task.holds[:2], *others[:n_checks]]
-    return [
-        _write(world, task, 0),
-        *(check_ask(insight, text) for insight in checked),
-    ]
+    checks = [check_ask(insight, text) for insight in checked]
+    return [*chapters.foreseen(world, task), *checks] if world.in_chapters else [_write(world, task, 0), *checks]
 
 
-def _latest(world: World, replies: Replies) -> tuple[Value | None, int]:
-    """(the last text that could be used, how many were asked for)."""
-    draft = None
-    for number in range(world.settings.repairs + 1):
+def _latest(world: World, replies: Replies, told: chapters.Told | None) -> tuple[Value | None, int]:
+    """(the last text that could be used, how many there were); the first of a conversation is that of chapters."""
+    draft: Value | None = {"title": told.title, "document": told.text} if told else None
+    for number in range(1 if told else 0, world.settings.repairs + 1):
         key = f"text-{number}"
         if key not in replies:
             return draft, number
@@ -137,8 +145,8 @@ def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], numbe
     return Ask(f"text-{number}", "repair", fields, NewDocument, n_words=world.settings.words)
 
 
-def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pair]:
-    """All insights of the haystack, each with what is known of it in this text."""
+def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mapping[int, str]) -> Iterator[Pair]:
+    """All insights of the haystack, each with what is known of it in this text; `quotes` are those of chapters."""
     low, high = world.settings.band
     planned = {insight.number for insight in task.holds}
     scores = closest(text, tuple(insight.text for insight in world.insights))
@@ -148,7 +156,9 @@ def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pa
         is_planned = insight.number in planned
         pair = partial(Pair, insight, is_planned, score)
         is_audited = draws.of("audit", task.piece.number, insight.number) * n_pairs < world.settings.audit
-        if score >= high:
+        if insight.number in quotes:
+            yield pair("chapter", "yes", quotes[insight.number])
+        elif score >= high and not (is_planned and _lacks_a_figure(insight.text, text)):
             yield pair("words", "yes", sentence)
         elif is_planned or score >= low or is_audited:
             by = "model" if is_planned or score >= low else "audit"
@@ -161,6 +171,31 @@ def _pairs(world: World, task: Task, text: str, replies: Replies) -> Iterator[Pa
                 yield pair(by, value["present"], value["quote"])
         else:
             yield pair("words", "no")
+
+
+def _probed(
+    world: World, task: Task, text: str, pairs: Sequence[Pair], replies: Replies
+) -> tuple[list[bool], list[Ask]]:
+    """(whether the checks miss an insight whose evidence is taken out, what is still asked), of a few by seed."""
+    settings, draws = world.settings, Draws(world.seed)
+    n_planned = settings.documents * settings.in_document[1]
+    caught: list[bool] = []
+    asks: list[Ask] = []
+    for pair in pairs:
+        place = located(text, pair.quote) if pair.is_planned and pair.present == "yes" and pair.quote else None
+        drawn = draws.of("probe", task.piece.number, pair.insight.number) * n_planned < settings.probes
+        if place is None or not drawn:
+            continue
+        changed = text[: place[0]] + text[place[1] :]
+        [(score, _sentence)] = closest(changed, (pair.insight.text,))
+        if score >= settings.band[1] and not _lacks_a_figure(pair.insight.text, changed):
+            caught.append(False)
+        elif check_key(pair.insight, changed) not in replies:
+            asks.append(check_ask(pair.insight, changed))
+        else:
+            value = replies[check_key(pair.insight, changed)]
+            caught.append(value is not None and value["present"] != "yes")
+    return caught, asks
 
 
 def check_key(insight: Piece, text: str) -> str:
@@ -177,6 +212,17 @@ def check_ask(insight: Piece, text: str) -> Ask:
 
     fields: Mapping[str, str] = {"document": text, "insight": insight.text}
     return Ask(check_key(insight, text), "included", fields, Included, not_there, is_check=True, n_words=25)
+
+
+def _lacks_a_figure(insight: str, text: str) -> bool:
+    """Whether a number of an insight is nowhere in a text, so that words alone do not show that it is told."""
+    return not _figures(insight) <= _figures(text)
+
+
+@lru_cache(maxsize=1024)
+def _figures(text: str) -> frozenset[str]:
+    """The numbers in digits, however thousands are set apart."""
+    return frozenset(re.sub(r"\D", "", number) for number in _FIGURE.findall(text))
 
 
 def _is_short(world: World, text: str) -> bool:

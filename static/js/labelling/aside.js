@@ -7,7 +7,7 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy, s
   const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
   on(document, "click", ({ target }) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(target)) each.open = false; });
-  if (!config.is_open) return { keys: {}, kept() {}, keepTyped() {}, close, has, choose() {}, retry() {} };
+  if (!find("flag")) return { keys: {}, kept() {}, keepTyped() {}, close, has, choose() {}, retry() {} };
 
   const button = find("flag"), comment = root.querySelector("#comment");
   const wish = { flag: button.getAttribute("aria-pressed") === "true" ? "1" : "0", comment: comment.defaultValue };

@@ -11,8 +11,8 @@ export const isTyping = (target) => target.closest?.("textarea, select, input:no
 
 export class Gate {
   // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open.
-  constructor(root, { signal, dropped, stay }) {
-    Object.assign(this, { root, dropped, stay, why: "", openedAt: 0 });
+  constructor(root, { signal, usual, dropped, stay }) {
+    Object.assign(this, { root, usual, dropped, stay, why: "", openedAt: 0 });
     for (const type of ["keydown", "click", "submit"]) document.addEventListener(type, (event) => this.watch(event), { signal, capture: true });
   }
 
@@ -41,6 +41,6 @@ export class Gate {
   }
   lets(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || PASSES.has(event.key) || /^F\d+$/.test(event.key)) return true;
-    return this.why === "undoing" && (event.key === "u" || Boolean(isTyping(event.target)));
+    return this.why === "undoing" && (this.usual(event.key) === "u" || Boolean(isTyping(event.target)));
   }
 }

@@ -1,24 +1,22 @@
-// Keys of a page of label work, the guidelines that list them, and two choices of a person that this browser remembers:
-// whether single keys do anything, and whether a complete answer leads on by itself.
+// Keys of a page of label work, the guidelines that list them, and two choices of a person: whether single keys do
+// anything, and whether a complete answer leads on by itself.
 import { isTyping } from "./gate.js";
 
-// A checkbox whose state is kept under `key` where it differs from `usual`.
-function remembered(box, key, usual, on) {
-  try { box.checked = (localStorage.getItem(key) !== null) !== usual; } catch { box.checked = usual; }
-  on(box, "change", () => {
-    try { if (box.checked === usual) localStorage.removeItem(key); else localStorage.setItem(key, "1"); } catch { /* for this page only */ }
-  });
-  return box;
-}
-
-// `keyOf(key, event)` gives what a key does, if anything; `aside` has the open boxes, which have keys of their own.
-export function startKeyboard(root, { config, find, text, say, on, aside, keyOf }) {
-  const guide = find("guide"), keysOn = remembered(find("keys-on"), `${config.kind}:keys-off`, true, on);
+// `keyOf(key, event)` gives what a usual key does, if anything; `aside` has the open boxes, which have keys of their own.
+export function startKeyboard(root, { find, text, say, on, aside, keyOf, usual, prefer }) {
+  const guide = find("guide"), keysOn = find("keys-on"), auto = find("auto");
   const showKeys = () => root.classList.toggle("keys-off", !keysOn.checked);
+  keysOn.checked = prefer.get("has_keys");
   showKeys();
-  on(keysOn, "change", showKeys);
-  const auto = find("auto") && remembered(find("auto"), `labels:auto:${config.person}`, false, on);
-  if (auto) on(auto, "change", () => say(text(auto.checked ? "auto-on" : "auto-off")));
+  on(keysOn, "change", () => { prefer.set("has_keys", keysOn.checked); showKeys(); });
+  if (auto) {
+    auto.checked = prefer.get("goes_on");
+    on(auto, "change", () => {
+      prefer.set("has_been_offered", true);
+      prefer.set("goes_on", auto.checked);
+      say(text(auto.checked ? "auto-on" : "auto-off"));
+    });
+  }
 
   const toggleGuide = (open = !guide.open) => { if (open) guide.show(); else guide.close(); };
   on(find("open-guide"), "click", (event) => { event.preventDefault(); aside.close(); toggleGuide(); });
@@ -42,8 +40,10 @@ export function startKeyboard(root, { config, find, text, say, on, aside, keyOf 
   on(fold, "click", () => unfold(root.classList.contains("is-folded")));
 
   function jump() {
+    const number = root.querySelector(".jump [name=n]");
+    if (!number) return; // a trial is short
     find("all").open = true;
-    root.querySelector(".jump [name=n]").select();
+    number.select();
   }
   const common = { "?": () => toggleGuide(), J: jump, F6: changeSides };
 
@@ -60,10 +60,10 @@ export function startKeyboard(root, { config, find, text, say, on, aside, keyOf 
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (key !== "F6" && (!keysOn.checked || isTyping(target))) return;
-    const act = aside.has(target) ? aside.choose(key, target) : common[key] ?? keyOf(key, event);
+    const meant = usual(key);
+    const act = aside.has(target) ? aside.choose(key, target) : common[meant] ?? keyOf(meant, event);
     if (!act || (key === "Enter" && target.closest("a, button, summary"))) return;
     event.preventDefault();
     act();
   });
-  return { get isAuto() { return Boolean(auto?.checked); }, toggleAuto: () => auto?.click() };
 }

@@ -54,7 +54,15 @@ export class OneForm {
     if (this.shell.outbox.isWaiting(this.config.task, this.config.urls.choice)) return; // what is still on its way is newer
     this.show(body);
     this.unsure.checked = body.is_unsure;
+    this.explain(body.feedback ?? "");
     this.draw();
+  }
+  // What comes of an answer, in a trial
+  explain(words) {
+    const place = this.find("feedback");
+    if (!place) return;
+    Object.assign(place, { textContent: words, hidden: !words });
+    place.scrollIntoView({ block: "nearest" });
   }
   retry(act) {
     this.show(this.read((name) => fieldOf(act, name) ?? ""));

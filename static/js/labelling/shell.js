@@ -5,7 +5,9 @@ import { Gate } from "./gate.js";
 import { startKeyboard } from "./keyboard.js";
 import { load, noteLeft, Onward } from "./onward.js";
 import { fieldOf, Outbox, taskOf } from "./outbox.js";
+import { preferencesOf } from "./preferences.js";
 import { watchTime } from "./presence.js";
+import { startRhythm } from "./rhythm.js";
 import { Trail } from "./trail.js";
 import { startVoice, timeOfDay } from "./voice.js";
 
@@ -38,12 +40,19 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   const fetchedAt = arrival?.fetchedAt ?? 0;
   root.classList.add("has-scripts");
 
-  let nDoneBesides = config.n_done_besides + trail.redraw(root, config, fetchedAt), wasComplete = false;
+  let nDoneBesides = config.n_done_besides, nOpenBesides = config.n_open_besides, wasComplete = false;
+  function recount() {
+    const more = trail.redraw(root, config, fetchedAt);
+    nDoneBesides += more.done;
+    nOpenBesides += more.open;
+  }
+  recount();
   function progress(isComplete = wasComplete) {
     wasComplete = isComplete;
     const done = nDoneBesides + isComplete;
     find("progress").value = done;
     find("done-count").textContent = text("done", { n: done });
+    rhythm.left(nOpenBesides + !isComplete);
   }
   function show(kind, values = {}) {
     if (!config.is_open && ["idle", "saved"].includes(kind)) return;
@@ -57,8 +66,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   // The gate: shut while this item is being left or an undo is on its way
   let dropped = [], trip = 0, isLoading = false;
   const droppedNote = () => (dropped.length ? text(gate.why === "undoing" ? "dropped-undoing" : "dropped", { keys: dropped.join(" ") }) : "");
+  const usual = (key) => config.keys[key] ?? key; // the scripts know the usual keys alone
   const gate = new Gate(root, {
-    signal,
+    signal, usual,
     dropped: (key) => { dropped.push(key || text("a-click")); say(droppedNote()); },
     stay: () => { trip += 1; if (isLoading) window.stop(); gate.open(); say(text("stayed")); },
   });
@@ -72,6 +82,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     arrival = { note, fetchedAt: page.fetchedAt };
     history[page.url === location.href ? "replaceState" : "pushState"](null, "", page.url);
     document.title = page.title;
+    page.root.dataset.arrives = "";
     root.replaceWith(document.adoptNode(page.root));
     scrollTo(0, 0);
     startTask(page.root);
@@ -132,8 +143,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (act.note) say(isHere ? text(act.note) : text("on-item", { n: act.number, note: text(act.note) }));
     if (isHere) {
       elsewhere.know(body.revision);
-      if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else answered(act, body);
+      if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else if (act.url !== urls.read) answered(act, body);
     }
+    rhythm.refresh();
     prefetch();
   }
   function tookBack(body) {
@@ -199,9 +211,11 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (refusal?.question === fieldOf({ fields }, "question")) refusal = null;
     send(urls.choice, [...fields, ...presence.contact()]);
   }
-  if (config.is_open) on(find("undo-form"), "submit", (event) => { event.preventDefault(); undo(); });
+  if (find("undo-form")) on(find("undo-form"), "submit", (event) => { event.preventDefault(); undo(); });
 
-  const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn };
+  const prefer = preferencesOf(config, on);
+  const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn, usual, prefer };
+  const rhythm = startRhythm(root, { ...shell, isEarly: () => nDoneBesides < config.offer_after });
   const aside = startAside(root, { ...shell, leaveBy: leave, skipped: () => trail.settle(config.task, "skipped") });
   const presence = watchTime({ ...shell, show });
   const elsewhere = watchElsewhere({
@@ -211,17 +225,17 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
         if (!outbox.isWaiting(task)) trail.settle(task, state);
         onward.keepOnly(task, revision);
       }
-      nDoneBesides += trail.redraw(root, config, fetchedAt);
+      recount();
       progress();
       prefetch();
     },
   });
   const moves = { ArrowLeft: () => follow(find("back")), ArrowRight: () => follow(find("next")), Enter: next };
   const writing = { u: undo, ...aside.keys };
-  const keyboard = startKeyboard(root, { ...shell, aside, keyOf: (key, event) => keys(key, event) ?? moves[key] ?? (config.is_open ? writing[key] : undefined) });
+  startKeyboard(root, { ...shell, aside, keyOf: (key, event) => keys(key, event) ?? moves[key] ?? (config.is_open ? writing[key] : undefined) });
   // A complete answer leads on by itself where the person chose so, except in training, where there is something to read.
-  shell.isAuto = () => keyboard.isAuto;
-  shell.goOnByItself = () => { if (keyboard.isAuto && !config.has_feedback) goOn(); };
+  shell.isAuto = () => prefer.get("goes_on");
+  shell.goOnByItself = () => { if (shell.isAuto() && !config.has_feedback) goOn(); };
 
   // Every way to another page of this site goes through the gate
   on(root, "click", (event) => {
@@ -234,6 +248,12 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   });
   on(root, "submit", (event) => {
     const form = event.target;
+    if (form.matches("[data-read-form]")) {
+      event.preventDefault();
+      send(urls.read, []);
+      form.remove();
+      return;
+    }
     if (event.defaultPrevented || form.method !== "get" || !form.matches(".jump")) return;
     event.preventDefault();
     leave(`${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`);

@@ -37,13 +37,16 @@ export class Trail {
     return config.onward.filter(({ task }) => !CLOSED.includes(this.newer(task, fetchedAt))).map(({ url }) => url);
   }
 
-  // Bring the list of numbers up to date; gives how many more of the other items are done than the page says.
+  // Bring the list of numbers up to date; gives how many more of the other items are done, and open, than the page says.
   redraw(root, config, fetchedAt) {
-    let more = 0;
+    const more = { done: 0, open: 0 };
     for (const link of root.querySelectorAll("[data-task]")) {
       const { task, state: was } = link.dataset, state = this.newer(task, fetchedAt);
       if (!state || state === was) continue;
-      if (task !== config.task) more += (state === "done") - (was === "done");
+      if (task !== config.task) {
+        more.done += (state === "done") - (was === "done");
+        more.open += CLOSED.includes(was) - CLOSED.includes(state);
+      }
       link.classList.replace(`is-${was}`, `is-${state}`);
       link.dataset.state = state;
       link.querySelector("[data-state-name]").textContent = config.states[state];

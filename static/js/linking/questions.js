@@ -1,4 +1,6 @@
 // The insights on the page: read and set their answers, and know which one is the current.
+import { place, reveal } from "../place.js";
+
 const COVERED = ["partial", "full"];
 
 export class Question {
@@ -40,6 +42,7 @@ export class Question {
     const place = this.box.querySelector("[data-feedback]");
     place.textContent = feedback;
     place.hidden = !feedback;
+    if (feedback) place.scrollIntoView({ block: "nearest" });
     this.coverage = coverage;
     this.lines = lines;
     this.isUnsure = is_unsure;
@@ -74,8 +77,8 @@ export class Questions {
     if (!question) return;
     this.current = question;
     for (const { box } of this.all) box.classList.toggle("is-current", box === question.box);
-    if (focus) question.box.focus({ preventScroll: true });
-    if (focus) question.box.scrollIntoView({ block: "nearest" });
+    if (focus) place(question.box);
+    if (focus) reveal(question.box);
     this.draw();
   }
 

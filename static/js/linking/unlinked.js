@@ -1,4 +1,6 @@
 // Bullets that no insight is linked to, with an optional reason each. All reasons are one answer.
+import { place, reveal } from "../place.js";
+
 export const REASONS = { 4: "subtopic", 5: "general", 6: "unsupported" };
 
 export class Unlinked {
@@ -35,7 +37,7 @@ export class Unlinked {
   choose(row, { focus = true } = {}) {
     this.current = row;
     for (const each of this.rows) each.classList.toggle("is-current", each === row);
-    if (row && focus) { row.focus({ preventScroll: true }); row.scrollIntoView({ block: "nearest" }); }
+    if (row && focus) { place(row); reveal(row); }
   }
   draw() {
     if (!this.box) return;

@@ -20,9 +20,8 @@ class Rating extends OneForm {
   get isComplete() { return !this.unrated; }
 
   take(box) {
-    this.current?.classList.remove("is-current");
     this.current = box;
-    box.classList.add("is-current");
+    for (const each of this.boxes) each.classList.toggle("is-current", each === box);
     box.scrollIntoView({ block: "nearest" });
   }
   step(by) {

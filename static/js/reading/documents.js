@@ -1,5 +1,7 @@
 // The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
-import { reveal, startSearch } from "./search.js";
+import { place } from "../place.js";
+import { rememberPlaces } from "./places.js";
+import { reveal, showHits, startSearch } from "./search.js";
 
 export function startDocuments(root, { find, text, announce, on, signal }) {
   const view = root.querySelector(".documents");
@@ -25,10 +27,10 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   for (const doc of docs) observer.observe(doc);
   signal.addEventListener("abort", () => observer.disconnect());
 
+  const places = rememberPlaces({ key: location.pathname, view, docs, current: () => current, signal });
   const jump = (doc) => {
     if (!doc) return;
-    doc.scrollIntoView();
-    requestAnimationFrame(() => doc.scrollIntoView()); // again, with the documents above laid out
+    places.go(doc);
     setCurrent(doc);
   };
   const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
@@ -59,16 +61,17 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   const search = startSearch({
     pane: view.parentElement, text, signal, leave: view,
     parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
-    onCounts: (found, counts) => found.forEach((doc, index) => {
-      const badge = tabs.get(doc.dataset.number).querySelector(".tab-hits"), hits = counts[index];
+    onCounts: (found, counts, where) => found.forEach((doc, index) => {
+      const tab = tabs.get(doc.dataset.number), badge = tab.querySelector(".tab-hits"), hits = counts[index];
+      showHits(tab, where[index]);
       badge.textContent = hits ? text("found", { n: hits }) : "";
       badge.hidden = !hits;
     }),
   });
 
   // Begin at the highlight; the keys that scroll work at once.
-  if (marks.length) show(marks[0]);
-  view.focus({ preventScroll: true });
+  if (marks.length) show(marks[0]); else if (places.last()) jump(places.last());
+  place(view);
   return {
     commands: {
       ...(find("mark-now") && { h: () => step(1), H: () => step(-1) }),

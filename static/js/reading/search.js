@@ -38,6 +38,20 @@ export function fold(value, exact) {
   return { text: new TextDecoder("utf-16").decode(signs.subarray(0, length)), places };
 }
 
+const PARTS = 32; // of a document, in each of which there is a hit or none
+
+// Draw where in a document there are hits, as ticks along its link from the beginning to the end: one bit for each part.
+export function showHits(link, where) {
+  if (link.dataset.where === String(where)) return;
+  link.dataset.where = where;
+  const stops = [];
+  for (let part = 0; part < PARTS; part++) {
+    stops.push(`${(where >>> part) & 1 ? "var(--hit-edge)" : "transparent"} ${(100 * part) / PARTS}% ${(100 * (part + 1)) / PARTS}%`);
+  }
+  if (where) link.style.setProperty("--where", `linear-gradient(to right, ${stops})`);
+  else link.style.removeProperty("--where");
+}
+
 // Where hits begin and end. A single letter has tens of thousands, for which pairs would be slow to make.
 class Hits {
   constructor() {
@@ -71,10 +85,12 @@ export class Finder {
   constructor(container) {
     this.nodes = []; // {node, start, end, doc}
     this.docs = [...container.querySelectorAll(".doc")];
+    this.bounds = []; // of each document, in the same places
     const parts = [];
     let start = 0;
     const add = (data) => { parts.push(data); start += data.length; };
     this.docs.forEach((doc, index) => {
+      const from = start;
       for (const part of doc.querySelectorAll("h3, .reading")) {
         add("\u0000"); // no query holds this: no hit goes from one document or title into the next
         const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
@@ -88,17 +104,18 @@ export class Finder {
           add(data);
         }
       }
+      this.bounds.push([from, start]);
     });
     this.original = parts.join("");
     this.folded = { false: fold(this.original, false), true: null };
   }
 
-  // Gives {hits, counts}: all hits in the original, and their number in each document.
+  // Gives {hits, counts, where}: all hits in the original, their number in each document, and the parts that have one.
   search(query, exact) {
-    const counts = new Uint32Array(this.docs.length);
+    const counts = new Uint32Array(this.docs.length), where = new Uint32Array(this.docs.length);
     const hits = new Hits();
     const wanted = fold(query, exact).text;
-    if (!wanted.trim()) return { hits, counts };
+    if (!wanted.trim()) return { hits, counts, where };
     const { text, places } = this.folded[exact] ??= fold(this.original, exact);
     const { nodes } = this;
     let place = 0;
@@ -106,9 +123,11 @@ export class Finder {
       const start = places[at];
       while (nodes[place].end <= start) place++;
       hits.add(start, places[at + wanted.length - 1] + 1);
-      counts[nodes[place].doc]++;
+      const { doc } = nodes[place], [from, to] = this.bounds[doc];
+      counts[doc]++;
+      where[doc] |= 1 << Math.floor((PARTS * (start - from)) / (to - from + 1));
     }
-    return { hits, counts };
+    return { hits, counts, where };
   }
 
   placeOf(start) {
@@ -169,7 +188,7 @@ export function reveal({ startContainer, startOffset, endContainer, endOffset },
 }
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
-// `onCounts(docs, counts)` is told of each search, `onSearch(details)` once somebody has stopped typing.
+// `onCounts(docs, counts, where)` is told of each search, `onSearch(details)` once somebody has stopped typing.
 export function startSearch({ pane, parts, text, leave, signal, onCounts, onSearch = () => {} }) {
   const { form, box, count, matchCase, previous, next } = parts;
   let made = null; // the index is made once the page is there to be read, or when it is asked for
@@ -182,7 +201,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     });
   });
   const paints = "highlights" in CSS;
-  let hits = new Hits(), counts = [], current = -1, logged = "", timer;
+  let hits = new Hits(), counts = [], where = [], current = -1, logged = "", timer;
 
   const paint = () => {
     if (!paints) return;
@@ -204,11 +223,11 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     onSearch({ query: box.value, hits: hits.length, documents: nDocuments(), case: matchCase.checked });
   };
   const run = () => {
-    ({ hits, counts } = finder().search(box.value, matchCase.checked));
+    ({ hits, counts, where } = finder().search(box.value, matchCase.checked));
     current = -1;
     paint();
     showCount();
-    onCounts?.(finder().docs, counts);
+    onCounts?.(finder().docs, counts, where);
     clearTimeout(timer);
     timer = setTimeout(log, 1200);
   };

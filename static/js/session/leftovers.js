@@ -7,6 +7,7 @@ const config = JSON.parse(root.dataset.leftovers);
 const OVER = ["submitted", "expired", "voided"];
 const STILL_MS = 30_000;
 const LONGEST_MS = 60_000;
+const AGAIN_MS = 3_000;
 const STORED = [200, 409, 410];
 const own = location.pathname.match(/\/sessions\/([0-9a-f-]{36})\//)?.[1];
 const sentence = (name, values = {}) => root.querySelector(`[data-text="${name}"]`).textContent.replace(/\{(\w+)\}/g, (_, key) => values[key]);
@@ -28,12 +29,14 @@ async function deliver({ key, session, text, sent = null, op_id, base_rev, tab_i
   return request(url, { ...message, op_id: op_id && sent === text ? op_id : new_id, text });
 }
 
+// True where one has to look again: the session is in its last seconds, or a tab at work is about to send this.
 async function send(session, kept) {
   const { status, body } = await request(`${config.sessions}${session}/state/`);
-  if (status !== 200) return;
-  if (!OVER.includes(body.state)) { // its own page puts it back; a tab that is at work sends it in a moment
-    if (kept.some(({ at }) => Date.now() - at > STILL_MS)) tell(sentence("unsent"), { session });
-    return;
+  if (status !== 200) return false;
+  if (!OVER.includes(body.state)) { // its own page puts it back
+    const isOld = kept.some(({ at }) => Date.now() - at > STILL_MS);
+    if (isOld) tell(sentence("unsent"), { session });
+    return !isOld;
   }
   try { localStorage.removeItem(`clips:${session}`); } catch { /* nothing was kept */ }
   let late = null;
@@ -43,19 +46,22 @@ async function send(session, kept) {
     if (answer.status === 410) late = answer.body.late_words ?? late ?? 0;
     if (answer.status === 413) tell(sentence("too-long"), { text: copy.text });
   }
-  if (late === null) return;
-  if (session === own) location.reload();
-  else tell(sentence(late ? "late-words" : "late-change", { n: late }), { session });
+  if (late !== null && session === own) location.reload();
+  else if (late !== null) tell(sentence(late ? "late-words" : "late-change", { n: late }), { session });
+  return false;
 }
 
 const isTheirs = ({ person, session }) => (person ? person === config.person : session === own);
-const found = [...copies("session"), ...copies("notes")].filter(isTheirs).map((copy) => ({ ...copy, new_id: newId() }));
-for (const session of new Set(found.map((copy) => copy.session))) {
-  const kept = found.filter((copy) => copy.session === session).sort((one, other) => one.at - other.at);
+const ids = new Map(); // one for each text, so that the server knows a second try
+const idOf = (name) => ids.get(name) ?? ids.set(name, newId()).get(name);
+const held = () => [...copies("session"), ...copies("notes")].filter(isTheirs).map((copy) => ({ ...copy, new_id: idOf(`${copy.key} ${copy.text}`) }));
+const until = Date.now() + STILL_MS;
+for (const session of new Set(held().map((copy) => copy.session))) {
   for (let attempt = 0; ; attempt += 1) {
+    const kept = held().filter((copy) => copy.session === session).sort((one, other) => one.at - other.at);
     try {
-      await send(session, kept);
-      break;
+      if (!kept.length || !(await send(session, kept)) || Date.now() > until) break;
+      await pause(AGAIN_MS);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       await pause(backoff(attempt, LONGEST_MS)); // and where this page is left first, it stays for the next visit

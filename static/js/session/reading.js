@@ -1,4 +1,6 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
+import { rememberPlaces } from "../reading/places.js";
+import { showHits } from "../reading/search.js";
 import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
 // Sends the newest value until it arrives; values in between may be left out. Gives the sender.
@@ -72,10 +74,10 @@ export function startReading(pane) {
     send([...read].map(Number));
   };
   read.forEach(show);
+  const places = rememberPlaces({ key: location.pathname, view, docs, current: () => current });
   const jump = (doc) => {
     if (!doc) return;
-    doc.scrollIntoView();
-    requestAnimationFrame(() => doc.scrollIntoView()); // again, with the documents above laid out
+    places.go(doc);
     setCurrent(doc);
   };
   pane.addEventListener("click", (event) => {
@@ -90,17 +92,19 @@ export function startReading(pane) {
     jump(doc);
     if (doc) announce(`[${doc.dataset.number}] ${doc.querySelector("h3").textContent.trim()}`);
   };
+  jump(places.last());
   return {
     step,
     toggleCurrent: () => current && toggle(current.dataset.number),
   };
 }
 
-// Gives what shows the number of hits beside each document.
+// Gives what shows beside each document how many hits it has, and where.
 export function railCounts(pane) {
-  const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link.querySelector(".rail-hits")]));
-  return (docs, counts) => docs.forEach((doc, index) => {
-    const badge = rail.get(doc.dataset.number), hits = counts[index];
+  const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link]));
+  return (docs, counts, where) => docs.forEach((doc, index) => {
+    const link = rail.get(doc.dataset.number), badge = link?.querySelector(".rail-hits"), hits = counts[index];
+    if (link) showHits(link, where[index]);
     if (!badge || badge.textContent === String(hits || "")) return;
     badge.textContent = hits || "";
     badge.hidden = !hits;

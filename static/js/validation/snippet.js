@@ -23,7 +23,9 @@ export class Snippet {
     return [start, start + points(core)];
   }
 
+  // A passage that is marked already is left as it is: drawing it anew would take away what is being selected.
   set(place) {
+    if (String(place) === String(this.place)) return;
     this.place = place;
     const all = [...this.text];
     if (!place) { this.box.textContent = this.text; return; }

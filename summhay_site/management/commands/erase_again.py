@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            n = erase_again(found=tombstones.read(tombstones.tombstone_file()))
+            n = erase_again(erased=tombstones.read(tombstones.tombstone_file()))
         except tombstones.Damaged as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"People erased again: {n}.")

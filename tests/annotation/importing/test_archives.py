@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -13,18 +14,15 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from annotation.figures.people import agreement, as_json
-from annotation.figures.table import PlainLabel, plain_table
-from annotation.models import Assignment, EntailmentLabel, ExternalLabel, RatingLabel, Session, Snapshot, Study
-from annotation.rating.results import results_of as ratings_of
+from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snapshot, Study
 from annotation.writing import scoring
 from annotation.writing.curves import curve_rows
-from benchmarks.engine import judging
-from benchmarks.models import Haystack, Verdict
-from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.engine import judge_versions, judging
+from benchmarks.models import AutodsScore, Haystack, KeyPoint, KeyPointVerdict, SummaryRating, Verdict
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_validation import make_judged
+from tests.audit.altering import read_members, sealed, write_members
 from tests.makers import (
     fill_missing,
     make_assignment,
@@ -33,6 +31,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.makers_recall import make_judge
 from tests.makers_topic import topic_json, write_topic
 from tests.makers_verification import make_questions
 
@@ -68,12 +67,6 @@ def imported(path: Path, *args: Any) -> dict[str, Any]:
 def figures(study: str, task: str = "") -> dict[str, Any]:
     of_task = ("--task", task) if task else ()
     found = json.loads(run("report", "agreement", "--study", study, *of_task, "--json"))
-    pairs = sorted((one["randolph"], one["percent"]) for one in found["pairs"])
-    return {**{name: found[name] for name in POINTS}, "q": found["q"], "pairs": pairs}
-
-
-def figures_of(rows: list[PlainLabel], categories: tuple[str, ...]) -> dict[str, Any]:
-    found = as_json(agreement(plain_table(rows, categories=categories), public=True))
     pairs = sorted((one["randolph"], one["percent"]) for one in found["pairs"])
     return {**{name: found[name] for name in POINTS}, "q": found["q"], "pairs": pairs}
 
@@ -126,90 +119,98 @@ def test_one_person_keeps_the_pseudonym(tmp_path: Path) -> None:
     assert set(back.coveragelabels.values_list("annotator__label", flat=True)) == {"annotator2"}
 
 
-def test_key_points_come_back_with_both_judgments(tmp_path: Path) -> None:
+def all_figures(path: Path) -> dict[str, str]:
+    """Every figure of an archive with its interval, by table, row and name; and what `figures.json` has."""
+    with zipfile.ZipFile(path) as zipped:
+        [table, plain] = [
+            next(zipped.read(name) for name in zipped.namelist() if name.endswith(f"/figures.{ending}"))
+            for ending in ("csv", "json")
+        ]
+    rows = list(csv.DictReader(io.StringIO(table.decode())))
+    assert rows
+    return {f"{row['part']}|{row['row']}|{row['figure']}": str(row) for row in rows} | {"plain": plain.decode()}
+
+
+def test_key_points_come_back_with_every_figure_and_their_judges(tmp_path: Path) -> None:
+    questions = make_questions(8, n_points=5)
+    study = simulated("verification", "--dataset", "harbours", "--control-share", "1")
+    judge = make_judge("strict", kind="imported")
+    for at, point in enumerate(KeyPoint.objects.filter(question__in=questions)):
+        answer = "yes" if at % 3 else "no"
+        values = {"judge": judge, "key_point": point, "created_at": timezone.now()}
+        KeyPointVerdict.objects.create(judgment="grounded", answer=answer, **values)
+        AutodsScore.objects.create(value=at / 100, **values)
+    before, n = all_figures(path := archived(study, tmp_path)), study.pointlabels.count()
+    fresh()
+    assert imported(path)["created"]["labels"] > 0
+    back = Study.objects.get()
+    assert (back.kind, back.state) == ("verification", "closed")
+    assert people(back) == ["annotator1", "annotator2", "annotator3"]
+    assert back.pointlabels.count() == n
+    assert all_figures(archived(back, tmp_path)) == before
+    assert "strict" in before["plain"]
+
+
+def test_validation_comes_back_with_every_figure_and_its_judge(tmp_path: Path) -> None:
+    make_judged(n=5)
+    study = simulated("validation", "--judge", "strict", "--people-per-item", "3")
+    before, n = all_figures(path := archived(study, tmp_path)), study.entailmentlabels.count()
+    fresh()
+    imported(path)
+    back = Study.objects.get()
+    assert (back.kind, str(back.validation_plan.judge)) == ("validation", "strict")
+    assert people(back) == ["annotator1", "annotator2", "annotator3"]
+    assert back.entailmentlabels.count() == n
+    assert all_figures(archived(back, tmp_path)) == before
+
+
+def test_ratings_come_back_with_every_figure_and_their_judges(tmp_path: Path) -> None:
+    haystack = make_haystack()
+    summaries = [
+        make_summary(subtopic=subtopic, system=system)
+        for subtopic in haystack.subtopics.all()
+        for system in ("model-a", "model-b", "model-c", "model-d")
+    ]
+    study = simulated("rating", "--haystack", haystack.title, "--people-per-item", "3")
+    judge = make_judge("rater", kind="imported")
+    for at, summary in enumerate(summaries):
+        for aspect in ASPECTS:
+            value = None if at == 1 else 1 + (at + len(aspect)) % 5
+            SummaryRating.objects.create(
+                judge=judge,
+                summary=summary,
+                aspect=aspect,
+                value=value,
+                is_valid=at != 1,
+                created_at=timezone.now(),
+            )
+    half = RatingLabel.objects.filter(study=study).first()
+    RatingLabel.objects.filter(pk=half.pk).update(coherence=None, is_complete=False)
+    before, n = all_figures(path := archived(study, tmp_path)), study.ratinglabels.count()
+    fresh()
+    imported(path)
+    back = Study.objects.get()
+    assert back.kind == "rating"
+    assert back.ratinglabels.count() == n
+    assert back.ratinglabels.filter(is_complete=False, coherence=None).count() == 1
+    assert Haystack.objects.get().documents.count() == 0, "the archive holds no documents"
+    assert all_figures(archived(back, tmp_path)) == before
+
+
+def test_an_archive_without_items_comes_back_as_labels_made_elsewhere(tmp_path: Path) -> None:
     make_questions(8, n_points=5)
     study = simulated("verification", "--dataset", "harbours", "--control-share", "1")
     tasks = ("grounded", "key_point", "keep")
     before, n = {task: figures(study.name, task) for task in tasks}, study.pointlabels.count()
-    path = archived(study, tmp_path)
+    members = read_members(archived(study, tmp_path))
+    del members["work.json"]
+    older = write_members(tmp_path / "older.zip", sealed(members))
     fresh()
-    imported(path)
+    imported(older)
     back = Study.objects.get()
     assert back.categories == ["yes", "no", "agree", "neutral", "disagree"]
-    assert people(back) == ["annotator1", "annotator2", "annotator3"]
     assert back.external_labels.filter(task="grounded").count() == n
     assert all(same(figures(back.name, task), before[task]) for task in tasks)
-
-
-def figures_in(path: Path) -> dict[str, Any]:
-    """The figures that an archive holds, by task."""
-    with zipfile.ZipFile(path) as zipped:
-        [name] = [name for name in zipped.namelist() if name.endswith("/figures.json")]
-        tasks: dict[str, Any] = json.loads(zipped.read(name))["tasks"]
-    return tasks
-
-
-def test_an_archive_holds_figures_and_those_of_its_study_are_the_same_once_it_is_back(tmp_path: Path) -> None:
-    make_questions(8, n_points=5)
-    study = simulated("verification", "--dataset", "harbours", "--control-share", "1")
-    before = figures_in(path := archived(study, tmp_path))
-    fresh()
-    imported(path)
-    after = figures_in(archived(Study.objects.get(), tmp_path))
-    assert set(before) == set(after) == {"grounded", "key_point", "keep"}
-    for task, own in before.items():
-        back = after[task]
-        assert [back[name] for name in POINTS] == [own[name] for name in POINTS]
-        ends = [[found["intervals"].get(name) for name in POINTS[:-1]] for found in (own, back)]
-        assert ends[0] == ends[1], "of whatever all people say, clusters are drawn in the same order"
-        shown = [[(pair["a"], pair["b"], pair["percent"]) for pair in found["pairs"]] for found in (own, back)]
-        assert shown[0] == shown[1]
-        people = [(row["annotator"], row["n"]) for row in own["per_annotator"]]
-        assert [(row["annotator"], row["n"]) for row in back["per_annotator"]] == people
-
-
-def test_validation_comes_back_with_its_three_answers_in_order(tmp_path: Path) -> None:
-    make_judged(n=5)
-    study = simulated("validation", "--judge", "strict", "--people-per-item", "3")
-    names = dict(study.memberships.values_list("annotator", "number"))
-    labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
-    given = labels.values_list("annotator", "task__item", "answer", "response")
-    rows = [PlainLabel(f"annotator{names[who]}", str(item), said, str(of)) for who, item, said, of in given]
-    before = figures_of(rows, ENTAILMENTS)
-    path = archived(study, tmp_path)
-    fresh()
-    imported(path)
-    back = Study.objects.get()
-    assert back.categories == list(ENTAILMENTS) == ["yes", "neutral", "no"]
-    assert people(back) == ["annotator1", "annotator2", "annotator3"]
-    assert back.external_labels.count() == len(rows)
-    assert same(figures(back.name, "entailment"), before)
-
-
-def test_ratings_come_back_aspect_by_aspect_and_without_those_that_are_not_whole(tmp_path: Path) -> None:
-    haystack = make_haystack()
-    for subtopic in haystack.subtopics.all():
-        for system in ("model-a", "model-b", "model-c", "model-d"):
-            make_summary(subtopic=subtopic, system=system)
-    study = simulated("rating", "--haystack", haystack.title, "--people-per-item", "3")
-    half = RatingLabel.objects.filter(study=study).first()
-    RatingLabel.objects.filter(pk=half.pk).update(coherence=None, is_complete=False)
-    before = {one.measure: one.people for one in ratings_of(study).report.measures}
-    path = archived(study, tmp_path)
-    fresh()
-    imported(path)
-    back = Study.objects.get()
-    assert back.categories == ["1", "2", "3", "4", "5"]
-    assert people(back) == ["annotator1", "annotator2", "annotator3"]
-    assert set(back.external_labels.values_list("task", flat=True)) == set(ASPECTS)
-    assert back.external_labels.count() == 5 * (3 * 8 - 1)
-    for aspect in ASPECTS:
-        found = figures(back.name, aspect)
-        own = before[aspect]
-        assert own is not None
-        assert found["alpha_ordinal"] == pytest.approx(own.stats["alpha"].value)
-        exact = [percent for _randolph, percent in found["pairs"]]
-        assert sum(exact) / len(exact) == pytest.approx(own.stats["exact_agreement"].value)
 
 
 def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
@@ -248,16 +249,16 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
 def scored_curve(study: Study) -> list[Any]:
     for judge_run in scoring.score_snapshots(now=timezone.now()):
         judging.run_pending(run=judge_run, clock=timezone.now)
-    judge = judging.default_judge(now=timezone.now())
+    judge = judge_versions.default_judge(now=timezone.now())
     found = [tuple(row) for row in curve_rows(study, judge)]
     assert len(found) > 2
     return found
 
 
-def imported_with_errors(path: Path) -> dict[str, Any]:
+def imported_with_errors(path: Path, *args: str) -> dict[str, Any]:
     out = io.StringIO()
     with pytest.raises(SystemExit):
-        call_command("import_dataset", "archive", str(path), "--json", stdout=out, stderr=io.StringIO())
+        call_command("import_dataset", "archive", str(path), "--json", *args, stdout=out, stderr=io.StringIO())
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
@@ -280,14 +281,24 @@ def test_an_archive_can_come_back_beside_its_study_and_twice_changes_nothing(tmp
     make_questions(4, n_points=5)
     study = simulated("verification", "--dataset", "harbours", "--control-share", "1")
     path = archived(study, tmp_path)
-    assert imported_with_errors(path)["errors"][0]["kind"] == "other_study"
+    assert imported(path)["created"]["labels"] == 0, "the study itself"
     first, second = imported(path, "--name", "Beside"), imported(path, "--name", "Beside")
-    assert (second["created"]["labels"], second["unchanged"]["labels"]) == (0, first["created"]["labels"])
+    assert (second["created"]["labels"], second["unchanged"]["labels"]) == (0, len(labels_in(path)))
     assert set(Study.objects.values_list("name", flat=True)) == {"Tried out", "Beside"}
-    assert ExternalLabel.objects.count() == first["created"]["labels"]
+    assert first["created"]["labels"] == study.pointlabels.count()
+    assert PointLabel.objects.count() == 2 * study.pointlabels.count()
+    assert KeyPoint.objects.count() == 20, "texts that are here are used as they are"
+    PointLabel.objects.filter(study__name="Beside").update(is_check=True)
+    assert imported_with_errors(path, "--name", "Beside")["errors"][0]["kind"] == "other_study"
 
 
-ABOUT = b'{"study": {"name": "Odd", "kind": "%s"}, "corpora": []}'
+def labels_in(path: Path) -> list[bytes]:
+    with zipfile.ZipFile(path) as zipped:
+        [name] = [name for name in zipped.namelist() if name.endswith("/labels.jsonl")]
+        return zipped.read(name).splitlines()
+
+
+ABOUT = b'{"study": {"name": "Odd", "kind": "%s"}, "corpora": [], "files": []}'
 NOBODY = b"annotator,joined_at,left_at\r\n"
 
 
@@ -305,6 +316,12 @@ NOBODY = b"annotator,joined_at,left_at\r\n"
             "sessions.jsonl": b'{"state": "submitted"}\n',
         },
         {"manifest.json": ABOUT % b"writing", "annotators.csv": NOBODY, "sessions.jsonl": b"[1]\n"},
+        {
+            "manifest.json": ABOUT % b"writing",
+            "annotators.csv": NOBODY,
+            "sessions.jsonl": b"",
+            "snapshots.jsonl": b"",
+        },
     ],
 )
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: Any) -> None:
@@ -312,9 +329,8 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: Any) -> None:
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
-        with zipfile.ZipFile(path, "w") as zipped:
-            for name, data in (content or {"readme.txt": b"hello"}).items():
-                zipped.writestr(f"folder/{name}", data)
+        members = content or {"readme.txt": b"hello"}
+        write_members(path, sealed(members) if "annotators.csv" in members else members)
     assert imported_with_errors(path)["n_errors"] >= 1
     assert not Study.objects.exists()
 
@@ -339,3 +355,25 @@ def test_the_labels_of_an_archive_are_plain_labels_too_with_their_categories_in_
         "points again": ["yes", "no", "agree", "neutral", "disagree"],
         "ratings again": ["1", "2", "3", "4", "5"],
     }
+
+
+def test_an_altered_archive_is_refused_by_the_file_and_the_place(tmp_path: Path) -> None:
+    make_questions(2, n_points=2)
+    members = read_members(archived(simulated("verification", "--dataset", "harbours"), tmp_path))
+    fresh()
+    path, work = tmp_path / "altered.zip", json.loads(members["work.json"])
+    other_digit = members["work.json"].replace(b"1", b"2", 1)
+    unknown_item = {**work, "tasks": [[person, 99, *rest] for person, _at, *rest in work["tasks"]]}
+    no_person = {**work, "tasks": [[None, *rest] for _person, *rest in work["tasks"]]}
+    for content, kind, where in (
+        ({**members, "work.json": other_digit}, "changed_file", "work.json"),
+        (
+            sealed({**members, "work.json": json.dumps(unknown_item).encode()}),
+            "unknown_item",
+            "work.json, tasks[0]",
+        ),
+        (sealed({**members, "work.json": json.dumps(no_person).encode()}), "wrong_type", "work.json.tasks[0][0]"),
+    ):
+        first = imported_with_errors(write_members(path, content))["errors"][0]
+        assert (first["kind"], first["where"]) == (kind, where)
+        assert not Study.objects.exists()

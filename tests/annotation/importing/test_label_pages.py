@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +22,6 @@ pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
 ROWS = b"annotator,item,label\na,1,good\nb,1,bad\n"
 BENCHMARK = {"format": "summhay-eval-benchmark"}
-
-
-@pytest.fixture(autouse=True)
-def uploads(settings: Any, tmp_path: Path) -> None:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
 
 
 def send(client: Client, data: bytes, name: str = "labels.csv", **fields: str) -> ImportJob:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from benchmarks.engine import budgets, judging
+from benchmarks.engine import budgets, judge_versions, judging
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Subtopic, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer, judged
 from tests.makers import make_summary
@@ -28,7 +28,7 @@ def price(**fields: Any) -> ModelPrice:
 
 def make_judge(server: FakeServer, name: str = "sparrow", **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, "prompt": "Say.", **config}
-    return judging.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
+    return judge_versions.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
 
 
 def request(judge: Judge, **options: Any) -> JudgeRun:

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, budgets, costs, judging, leases
+from benchmarks.engine import batch_replies, batches, budgets, costs, judge_versions, leases
 from benchmarks.engine.batch_replies import outcome_of
 from benchmarks.engine.batches import Options
 from benchmarks.judges.openai import Failure, Reply
@@ -262,7 +262,7 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
     server: FakeServer, run: JudgeRun, tmp_path: Path
 ) -> None:
     write(run, tmp_path)
-    twin = judging.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
+    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
     other = work(request(twin))
     assert (other.state, server.n_asked) == ("paused", 0)
     assert other.message.startswith("6 of its requests wait for replies in batch files.")
@@ -310,7 +310,7 @@ def test_the_report_says_why_a_run_that_was_worked_on_is_paused(
     server: FakeServer, run: JudgeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(run, tmp_path)
-    judging.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
+    judge_versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
     call_command("run_judge", "twin", "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["failed"], found["on_hold"], server.n_asked) == (0, 6, 0)

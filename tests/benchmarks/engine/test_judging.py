@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.engine import judging, runs, texts
+from benchmarks.engine import judge_versions, judging, runs, texts
 from benchmarks.engine.tasks import coverage
 from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.models import Haystack, Insight, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System, Verdict
@@ -49,7 +49,7 @@ def subtopic(db: None) -> Subtopic:
 
 @pytest.fixture
 def judge(db: None) -> Judge:
-    return judging.default_judge(now=NOW)
+    return judge_versions.default_judge(now=NOW)
 
 
 @pytest.fixture(autouse=True)
@@ -85,15 +85,15 @@ def failing_on(bad: Callable[[Summary], bool], error: BaseException) -> Any:
 
 
 def test_the_same_configuration_is_the_same_judge_whatever_the_order_of_its_keys() -> None:
-    first = judging.ensure_judge(name="a", kind="lexical", config={"x": 1, "y": 2}, now=NOW)
-    assert judging.ensure_judge(name="a", kind="lexical", config={"y": 2, "x": 1}, now=NOW) == first
+    first = judge_versions.ensure_judge(name="a", kind="lexical", config={"x": 1, "y": 2}, now=NOW)
+    assert judge_versions.ensure_judge(name="a", kind="lexical", config={"y": 2, "x": 1}, now=NOW) == first
 
 
 def test_another_configuration_is_a_new_version_and_judges_for_itself(subtopic: Subtopic, judge: Judge) -> None:
     make_summary(subtopic, "- Every morning at six, the ferry leaves the old quay for the market.")
     judging.run_pending(run=request(judge), clock=clock)
     strict = LexicalConfig(partial_from=0.99, full_from=1.0).as_mapping()
-    second = judging.ensure_judge(name="lexical", kind="lexical", config=strict, now=NOW)
+    second = judge_versions.ensure_judge(name="lexical", kind="lexical", config=strict, now=NOW)
     assert (second.version, str(second)) == (2, "lexical v2")
     judging.run_pending(run=request(second), clock=clock)
     assert judge.verdicts.get(insight__number=1).coverage != "none"
@@ -101,7 +101,7 @@ def test_another_configuration_is_a_new_version_and_judges_for_itself(subtopic: 
 
 
 def test_an_imported_judge_cannot_be_asked(subtopic: Subtopic) -> None:
-    imported = judging.ensure_judge(name="published", kind="imported", config={}, now=NOW)
+    imported = judge_versions.ensure_judge(name="published", kind="imported", config={}, now=NOW)
     make_summary(subtopic)
     with pytest.raises(judging.JudgeUnavailable, match="published"):
         request(imported)
@@ -209,6 +209,28 @@ def test_a_slow_worker_that_lost_its_lease_stores_nothing_twice(
     judging.run_pending(run=run, clock=clock)
     assert set(judged().values()) == {3}
     assert set(Verdict.objects.values_list("created_at", flat=True)) == {later}
+
+
+def test_a_slow_worker_that_goes_on_keeps_what_it_has_claimed(
+    subtopic: Subtopic, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_summary(subtopic)
+    make_summary(subtopic)
+    run, real, times = request(judge), coverage.judge_summaries, iter(range(1, 100))
+    stolen: list[Any] = []
+
+    def slow_clock() -> datetime:
+        return NOW + next(times) * runs.LEASE.length / 2
+
+    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Iterator[Verdict]:
+        for row in real(judge=judge, summaries=summaries):
+            yield row
+            claimed = JudgeRunItem.objects.filter(run=run).values_list("claimed_at", flat=True)
+            stolen.append(min(claimed))
+
+    monkeypatch.setattr(coverage, "judge_summaries", judge_summaries)
+    judging.run_pending(run=run, clock=slow_clock)
+    assert len(set(stolen)) == len(stolen) > 2
 
 
 def test_a_summary_that_the_judge_fails_on_costs_no_other(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, ledger, runs, sending
+from benchmarks.engine import costs, judge_versions, judging, ledger, runs, sending
 from benchmarks.engine.tasks import TASKS
 from benchmarks.models import (
     Endpoint,
@@ -43,7 +43,7 @@ def subtopic(db: None) -> Subtopic:
 
 def make_judge(server: FakeServer, **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, **config}
-    return judging.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def price(**fields: Any) -> ModelPrice:
@@ -128,7 +128,7 @@ def test_a_second_run_costs_nothing_and_neither_does_a_judge_that_asks_the_same(
     work(request(judge))
     assert (server.n_asked, judge.verdicts.count()) == (3, 6)
     assert judging.missing(judge=judge, task="coverage", subjects=Summary.objects.all()) == []
-    twin = judging.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     assert work(request(twin)).n_done == 2
     assert (server.n_asked, coverages(twin)) == (3, coverages(judge))
 
@@ -402,7 +402,7 @@ def test_an_answer_that_stays_unusable_is_invalid_and_is_never_paid_again(
     assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (6, 3)
     assert judge.verdicts.valid().count() == 0
     assert "There is no bullet 7." in server.bodies[-1]["messages"][-1]["content"]
-    twin = judging.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     work(request(twin))
     assert (server.n_asked, twin.verdicts.filter(is_valid=False).count()) == (6, 3)
 

@@ -14,14 +14,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
-from benchmarks.engine import judging, overview
+from benchmarks.engine import judge_versions, judging, overview
 from benchmarks.engine.tasks.ratings import ITEMS, RatingQuestion
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.schemas import sources
 from benchmarks.judges.parsing import Problem
-from benchmarks.models import Document, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
+from benchmarks.models import Document, Insight, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import make_rating_study
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import NOW, make_haystack, make_summary
+from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LAST_LINE = -2
@@ -30,7 +34,7 @@ LAST_LINE = -2
 @pytest.fixture
 def judge(server: FakeServer) -> Judge:
     values = {"base_url": server.address, "model": MODEL}
-    return judging.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 @pytest.fixture
@@ -183,3 +187,32 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
 def test_the_database_knows_aspects_and_scale(judge: Judge, summary: Summary, wrong: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         SummaryRating.objects.create(judge=judge, summary=summary, created_at=NOW, **wrong)
+
+
+def test_of_a_source_the_whole_text_and_the_instruction_are_shown(server: FakeServer, judge: Judge) -> None:
+    texts = [{"system": "gull", "text": "Boats leave."}]
+    lines = [
+        {
+            "key": "a",
+            "documents": ["Boats leave at six.", "It rains."],
+            "reference": "Boats leave.",
+            "summaries": texts,
+        }
+    ]
+    request = ImportRequest(now=NOW, options={"dataset": "xsum"})
+    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    server.behaviour = by_aspect
+    run("--dataset", "xsum")
+    body = server.bodies[0]
+    assert asked(body).startswith(
+        "Source:\nBoats leave at six.\n\nIt rains.\n\n"
+        "Instruction:\nSummarize the documents. Write one sentence.\n\nSummary:\nBoats leave.\n\nAspect:\n"
+    )
+    assert "Numbers in square" not in body["messages"][0]["content"]
+    given = dict(SummaryRating.objects.values_list("aspect", "value"))
+    assert given == {aspect: at for at, aspect in enumerate(ASPECTS, 1)}
+    asked_before = [asked(one) for one in server.bodies]
+    SummaryRating.objects.all().delete()
+    Insight.objects.update(text="Something else altogether.")
+    run("--dataset", "xsum")
+    assert [asked(one) for one in server.bodies] == asked_before  # the reference is in no prompt, so all are kept

@@ -18,9 +18,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing
+from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizer_versions, summarizing
 from benchmarks.engine.responding import Documents
-from benchmarks.engine.summarizing import NotPossible
+from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine.tasks.responses import ASKS_FOR_POINTS
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import (
@@ -65,7 +66,7 @@ def make_questions(n: int = 2, *, dataset: str = "ferry") -> list[Question]:
 
 def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizing.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+    return summarizer_versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
 
 
 def asked(judge: Judge, questions: list[Question], condition: str = "full") -> dict[str, Any]:
@@ -77,7 +78,7 @@ def run(judge: Judge, questions: list[Question], condition: str = "full", **opti
     plan = asked(judge, questions, condition)
     found = judging.request_run(
         judge=judge, task="responses", subjects=summarizing.drafted(**plan), reason="test", now=timezone.now(),
-        options=judging.ModelOptions(**options), scope=plan["shown"].scope("ferry"),
+        options=judging.ModelOptions(**options), scope=plan["shown"].scope("ferry", plan["judge"]),
     )  # fmt: skip
     assert found is not None
     return found
@@ -117,7 +118,7 @@ def test_a_model_answers_from_all_documents_once_with_estimate_and_cost(server: 
     text = sent(server)[0]
     assert text.startswith("Texts:\n\n[1] Log 1. The ferry")
     assert "\n\n---\n\n[2] Log 1. It was" in text
-    assert text.endswith("\n\nQuestion:\nWhat about the ferry, part 1?\n\nAnswer:")
+    assert text.endswith(f"\n\nQuestion:\nWhat about the ferry, part 1?\n\n{ASKS_FOR_POINTS}\n\nAnswer:")
     response = Response.objects.get(question=questions[0])
     assert (response.text, response.n_words) == ("It leaves at six.\n\nThe pier is new.", 8)
     assert (response.system.key, response.system.summarizer, response.system.retriever) == (
@@ -214,6 +215,19 @@ def test_one_model_makes_the_snippets_for_all_as_in_the_paper(server: FakeServer
     assert server.n_asked == 4
     texts = {response.system.key: response.text for response in Response.objects.select_related("system")}
     assert texts["snippets@heron_gull"] == texts["snippets_heron"]
+
+
+def test_snippets_are_those_of_the_first_model_for_all_unless_its_own_are_asked_for(server: FakeServer) -> None:
+    server.behaviour = condensing
+    make_questions(1)
+    summarizer(server)
+    summarizer(server, name="gull", seed=4)
+    assert command("--system", "heron", "--documents", "snippets")["documents"] == "snippets"
+    assert command("--system", "gull", "--documents", "snippets")["documents"] == "snippets@heron"
+    assert server.n_asked == 4  # two documents and two responses
+    assert command("--system", "heron", "--documents", "snippets")["there_before"] == 1
+    assert command("--system", "gull", "--documents", "snippets@own")["documents"] == "snippets"
+    assert server.n_asked == 6  # its documents; the same response is never paid twice
 
 
 def test_what_is_no_response_is_counted_and_never_paid_twice(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +140,17 @@ def test_the_command_prints_scores_and_says_what_was_there_before() -> None:
     text = command("--haystack", "ferry", "--retriever", "oracle", "--retriever", "bm25")
     assert text.splitlines()[0].endswith("scored 0 of 2 subtopics now; the others were stored before.")
     assert Retrieval.objects.count() == 2
+
+
+@pytest.mark.parametrize("by_other_rules", [False, True])
+def test_the_command_compares_with_the_scores_of_a_file(published: Path, by_other_rules: bool) -> None:
+    call_command("import_dataset", "summhay", str(published / "topic_news1.json"), stdout=StringIO())
+    other = ["--set", "with_subtopic=false"] if by_other_rules else []
+    [done] = command("--haystack", "topic_news1", "--retriever", "keywords", *other, "--json")
+    assert (done["settings"]["with_subtopic"], done["settings"]["words"]) == (not by_other_rules, "tokens")
+    compared = done["imported"]
+    assert compared["n"] == 900
+    assert (compared["n_equal"] == 900) is not by_other_rules
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,7 @@ TOY = Format(
 
 
 @pytest.fixture(autouse=True)
-def toy(settings: Any, tmp_path: Path) -> Iterator[None]:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
+def toy() -> Iterator[None]:
     formats.register(TOY)
     yield
     del formats.FORMATS["toy"]

@@ -39,9 +39,8 @@ def refusals(parse: Parse, text: str) -> list[str]:
 
 
 @pytest.fixture
-def upload(ada: Any, login: Callable[..., Client], settings: Any, tmp_path: Path) -> Callable[[str], str]:
+def upload(ada: Any, login: Callable[..., Client]) -> Callable[[str], str]:
     """Send a haystack file; gives the page that tells of it."""
-    settings.UPLOAD_DIR = tmp_path / "uploads"
     client = login(ada)
 
     def send(text: str) -> str:

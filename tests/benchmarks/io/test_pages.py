@@ -18,9 +18,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from benchmarks.io import haystacks, jobs
-from benchmarks.io.jobs import JobMovedOn, UploadRefused, advance, confirm, discard, path_of, receive
+from benchmarks.io.jobs import JobMovedOn, UploadRefused, advance, confirm, discard, receive
 from benchmarks.io.tasks import run_import, sweep_imports
 from benchmarks.models import AuditEvent, Haystack, ImportJob, Judge
+from summhay_site import env
 from tests.conftest import make_user
 from tests.makers_topic import topic_json
 
@@ -31,8 +32,9 @@ NEW = "benchmarks:import-new"
 
 @pytest.fixture(autouse=True)
 def uploads(settings: Any, tmp_path: Path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return tmp_path / "uploads"
+    folder = tmp_path / "uploads"
+    settings.STORAGES = settings.STORAGES | {"uploads": env.uploads("UPLOADS", folder=folder, shared=False)}
+    return folder
 
 
 def file_of(value: Any, name: str = "topic_harbour.json") -> SimpleUploadedFile:
@@ -154,7 +156,7 @@ def test_a_stream_over_the_limit_leaves_nothing(ada: Any, now: datetime, setting
             actor=ada,
             now=now,
         )
-    assert list(uploads.iterdir()) == []
+    assert not uploads.exists()
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_nothing(ada: Any, login: Login, uploads: Path) -> None:
@@ -168,15 +170,16 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(ada: Any, login: Login, up
             chunks=Full("a.json", b"").chunks(), file_name="a.json", format_name="summhay",
             options={"judge": "j"}, actor=ada, now=timezone.now(),
         )  # fmt: skip
-    assert list(uploads.iterdir()) == []
+    assert not uploads.exists()
     assert not ImportJob.objects.exists()
 
 
 def test_the_name_of_a_file_cannot_lead_out_of_the_folder(ada: Any, now: datetime, uploads: Path) -> None:
     job = stored(topic_json(), actor=ada, now=now, file_name="../../etc/passwd")
-    assert path_of(job).parent == uploads
+    assert [path.name for path in uploads.iterdir()] == [job.file_path]
     assert job.file_name == "passwd"
-    assert path_of(job).stat().st_mode & 0o777 == 0o600
+    assert (uploads / job.file_path).stat().st_mode & 0o777 == 0o600
+    assert uploads.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
@@ -309,7 +312,7 @@ def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
         stored(topic_json(), actor=ada, now=now, file_name=f"mine{number}.json")
     stored(topic_json(), actor=ben, now=now, file_name="theirs.json")
     client = login(ada)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = client.get(reverse(NEW)).content.decode()
     assert "mine4.json" in page
     assert "theirs.json" not in page

@@ -1,0 +1,1 @@
+"""Labels of coverage, of linking studies and made elsewhere: collected, compared, and laid out as results."""

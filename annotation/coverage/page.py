@@ -1,0 +1,260 @@
+"""Everything the agreement page shows, from one table of labels, as a worker computes and stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from django.db.models import (
+    Count,
+    Max,
+    Q,
+    QuerySet,
+    Sum,
+)
+from django.utils.translation import gettext as _
+
+from annotation.coverage.biases import BiasReport, JudgedPairs, bias_report, pairs_of
+from annotation.coverage.charts import summary_charts
+from annotation.coverage.collect import (
+    are_random,
+    coverage_table,
+    data_version,
+    external_table,
+    study_of_published_labels,
+)
+from annotation.coverage.look import Look
+from annotation.coverage.options import Options, keys_of, options_of
+from annotation.coverage.paid import with_paid_time
+from annotation.coverage.repeats import consistency
+from annotation.coverage.rows import RowFilter, RowPosition, RowView, positions, views
+from annotation.coverage.systems import Corrected, Ranking, corrected, judged_summaries, rankings
+from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
+from annotation.results.judges import Consistency, JudgeReport, judge_report
+from annotation.results.people import Agreement, agreement
+from annotation.results.references import MEAN, UnknownReference
+from annotation.results.table import LabelTable
+from benchmarks.models import Haystack, Judge, ModelPrice
+from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.facts import contents
+from benchmarks.scoring.draws import shared_draws
+from benchmarks.web.charts import Chart
+
+TOP = 5
+
+
+def external_tasks(study: Study) -> list[str]:
+    """The tasks of the labels that were made elsewhere and imported into a study. One query."""
+    rows = ExternalLabel.objects.filter(study=study).order_by("task")
+    return list(rows.values_list("task", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the labels are: of one study, or those of a dataset in many."""
+
+    labels: QuerySet[CoverageLabel]
+    study: Study | None
+    task: str = ""
+
+    @classmethod
+    def of(cls, look: Look) -> Source:
+        """The labels that a look is at.
+
+        Raises:
+            CannotCompute: the study has been deleted.
+        """
+        if look.study is None:
+            everything = CoverageLabel.objects.filter(study__in=look.studies)
+            return cls(labels_of_dataset(everything, look.dataset), None)
+        study = Study.objects.filter(pk=look.study).first()
+        if study is None:
+            raise CannotCompute(_("This study is gone."))
+        return cls(CoverageLabel.objects.filter(study=study), study, look.task)
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the study's labels have items of their own."""
+        return self.study is not None and self.study.kind == Study.Kind.EXTERNAL and not self.labels.exists()
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the labelled summaries are a random draw."""
+        return not self.is_external and are_random(self.labels, self.study)
+
+    def table(self) -> LabelTable:
+        """All labels of this source."""
+        if self.study is not None and self.is_external:
+            if not self.study.categories:
+                raise CannotCompute(_("There are no labels yet."))
+            tasks = self.tasks
+            task = self.task if self.task in tasks else next(iter(tasks), "")
+            return external_table(self.study, task=task)
+        return coverage_table(self.labels, study=self.study)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of labels made elsewhere. One query."""
+        return external_tasks(self.study) if self.study is not None and self.is_external else []
+
+    def facts(self) -> object:
+        """What changes whenever the labels do."""
+        if self.study is not None and self.is_external:
+            rows = ExternalLabel.objects.filter(study=self.study)
+            return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
+        labelled = self.labels.order_by().values("summary__haystack")
+        return data_version(self.labels), contents(Haystack.objects.filter(pk__in=labelled))
+
+    def names(self) -> tuple[tuple[Any, ...], ...]:
+        """Who labelled, as they are called now: figures hold names, and a person may be renamed or erased."""
+        labels: QuerySet[Any, Any] = self.labels
+        if self.is_external:
+            labels = ExternalLabel.objects.filter(study=self.study)
+        people = Annotator.objects.filter(pk__in=labels.order_by().values("annotator"))
+        return tuple(people.order_by("pk").values_list("pk", "label", "user"))
+
+
+def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[CoverageLabel]:
+    """Labels on the dataset's haystacks, and those imported under its name on haystacks of another one."""
+    return labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=study_of_published_labels(name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All figures of one look at the labels.
+
+    `reference` is the one that was taken: the mean where the one asked for labelled nothing here.
+    """
+
+    look: Look
+    reference: str
+    options: Options
+    people: Agreement
+    judges: JudgeReport | None
+    bias: BiasReport | None
+    consistency: tuple[Consistency, ...]
+    rankings: tuple[Ranking, ...]
+    corrected: tuple[Corrected, ...]
+    top: tuple[RowView, ...]
+    n_disputed: int
+    categories: tuple[str, ...]
+    is_external: bool
+    summary_pairs: Mapping[str, JudgedPairs]
+
+    @property
+    def all_corrected_undefined(self) -> str:
+        """Why no judge has a corrected score; empty if one has."""
+        if any(system.overall.corrected.is_defined for system in self.corrected):
+            return ""
+        return self.corrected[0].overall.corrected.undefined_reason if self.corrected else ""
+
+    def shown(self, keys: Collection[str]) -> Figures:
+        """The same with some of the judges only, by key; without any of them, with all."""
+        names = {row.name for row in self.judges.rows if row.key in keys} if self.judges else set()
+        if self.judges is None or not names:
+            return self
+        return replace(
+            self,
+            judges=replace(
+                self.judges,
+                rows=tuple(row for row in self.judges.rows if row.name in names),
+                differences=tuple(row for row in self.judges.differences if {row.first, row.second} <= names),
+                against_people=tuple(row for row in self.judges.against_people if row.first in names),
+            ),
+            bias=self.bias and replace(self.bias, rows=tuple(row for row in self.bias.rows if row.judge in names)),
+            consistency=tuple(row for row in self.consistency if row.judge in names),
+            rankings=tuple(row for row in self.rankings if row.judge in names),
+            corrected=tuple(row for row in self.corrected if row.judge in names),
+            summary_pairs={key: pairs for key, pairs in self.summary_pairs.items() if key in keys},
+        )
+
+    def charts_of(self, judge: str, url_of: Callable[[str, str], str] | None = None) -> tuple[Chart, ...]:
+        """Scatter and difference of a judge by key, else of the first one; none where there are none.
+
+        `url_of` gives the rows behind a dot, of the judge's key and a summarizer.
+        """
+        key = judge if judge in self.summary_pairs else next(iter(self.summary_pairs), None)
+        if key is None:
+            return ()
+        return summary_charts(self.summary_pairs[key], url_of=url_of and partial(url_of, key))
+
+
+def chosen_table(look: Look) -> LabelTable:
+    """The labels under the filters."""
+    return _chosen(Source.of(look).table(), look)
+
+
+def _chosen(table: LabelTable, look: Look) -> LabelTable:
+    chosen = table.filtered(look.filters)
+    return chosen.clustered(look.clusters).scored(look.score)
+
+
+def _facts(look: Look) -> object:
+    """Labels, verdicts, names, prices and paid time."""
+    source = Source.of(look)
+    prices = tuple(ModelPrice.objects.order_by("pk").values_list())
+    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
+
+
+def _paid(source: Source) -> tuple[Any, ...]:
+    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
+    known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
+    worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
+    paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))
+    return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
+
+
+def _figures(look: Look) -> Figures:
+    """All figures; a reference that labelled nothing here falls back to the mean."""
+    source = Source.of(look)
+    full = source.table().anonymous() if look.is_public else source.table()
+    if look.is_numbered and source.study is not None:
+        full = full.named(
+            {
+                str(member.annotator.uid): member.pseudonym
+                for member in source.study.memberships.select_related("annotator")
+            }
+        )
+    table = replace(_chosen(full, look), is_random=source.is_random)
+    try:
+        return _of_table(table, full, source, look)
+    except UnknownReference:
+        return _of_table(table, full, source, replace(look, reference=MEAN))
+
+
+def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -> Figures:
+    has_judges, reference = bool(table.judges) and len(table.codes) > 0, look.reference
+    with shared_draws():
+        disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
+        top = tuple(views(table, disputed[:TOP]))
+        return Figures(
+            look=look,
+            reference=reference,
+            options=replace(options_of(full), judges=keys_of(table.judges_with_verdicts)),
+            people=agreement(table),
+            judges=with_paid_time(judge_report(table, reference=reference), source.labels, table)
+            if has_judges
+            else None,
+            bias=bias_report(table, reference=reference) if has_judges else None,
+            summary_pairs={
+                judge.key: pairs_of(table, place, reference) for place, judge in enumerate(table.judges)
+            }
+            if has_judges
+            else {},
+            consistency=consistency(source.labels, table) if has_judges else (),
+            rankings=rankings(table, reference=reference) if has_judges else (),
+            corrected=corrected(table, judged_summaries(table, look.filters), reference=reference)
+            if has_judges
+            else (),
+            top=top,
+            n_disputed=len(disputed),
+            categories=table.categories,
+            is_external=bool(full.items),
+        )
+
+
+AGREEMENT = register(
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=5)
+)

@@ -1,0 +1,171 @@
+"""What figures of label work stand on beside the labels: texts, items, tasks, and what judges said of the items.
+
+With these files an archive of verification, validation or rating comes back as a study of its own kind, with every
+figure (`annotation.importing.label_work` reads them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import orjson
+from django.utils.translation import gettext as _
+
+from annotation.kinds import StudyFile
+from annotation.models import LabelItem, Study
+from annotation.studies.kind import has_plan
+from annotation.studies.rows import pseudonyms_of
+from annotation.studies.work_file import WORK, question_file
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.writers.questions import questions_of
+from benchmarks.models import (
+    AutodsScore,
+    KeyPointVerdict,
+    PointVerdict,
+    Question,
+    Summary,
+    SummaryRating,
+)
+
+Plain = dict[str, Any]
+PLANS: dict[str, tuple[str, ...]] = {
+    Study.Kind.RATING: ("people_per_item",),
+    Study.Kind.VERIFICATION: ("people_per_question",),
+    Study.Kind.VALIDATION: ("people_per_item", "shows_verdict", "asks_why_not"),
+}
+"""Settings that come back, by kind."""
+SYSTEM = ("key", "kind", "summarizer", "retriever", "document_order")
+JUDGE = ("judge__name", "judge__version")
+
+
+def work_files(study: Study) -> Iterator[StudyFile]:
+    """The files of a study of one of these kinds that was set up here; none of others."""
+    if study.kind not in PLANS or not has_plan(study):
+        return
+    items = _items(study)
+    for name in _datasets(study):
+        yield StudyFile(
+            question_file(name), _("Questions with key points and responses"), partial(_questions, study, name)
+        )
+    yield StudyFile(WORK, _("Items, tasks and what judges said of them"), lambda: [_work(study, items)])
+
+
+def _items(study: Study) -> list[LabelItem]:
+    rows = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY).order_by("pk")
+    return list(
+        rows.select_related(
+            "key_point__question", "response__system", "summary__haystack", "summary__subtopic", "summary__system"
+        )
+    )
+
+
+def _datasets(study: Study) -> list[str]:
+    items = study.label_items.filter(role=LabelItem.Role.ORDINARY).exclude(key_point=None).order_by()
+    return sorted(items.values_list("key_point__question__dataset", flat=True).distinct())
+
+
+def _questions(study: Study, dataset: str) -> Iterator[bytes]:
+    items = study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
+    rows = Question.objects.of(dataset=dataset).filter(pk__in=items.values("key_point__question"))
+    return long2rag.dump(questions_of(rows))
+
+
+def _work(study: Study, items: list[LabelItem]) -> bytes:
+    at = {item.pk: place for place, item in enumerate(items)}
+    names = pseudonyms_of(study)
+    tasks = study.label_tasks.filter(item__in=list(at)).order_by("annotator", "position")
+    plan: Any = getattr(study, f"{study.kind}_plan")
+    value = {
+        "plan": {name: getattr(plan, name) for name in PLANS[study.kind]}
+        | ({"judge": [plan.judge.name, plan.judge.version]} if study.kind == Study.Kind.VALIDATION else {}),
+        "items": [_item(item) for item in items],
+        "tasks": [
+            [names[row.annotator_id], at[row.item_id], row.state, row.n_answered, row.active_ms]
+            for row in tasks
+            if row.n_answered
+        ],
+        **SAID[study.kind](study, items),
+    }
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _item(item: LabelItem) -> Plain:
+    about = {"block": item.block, "n_questions": item.n_questions, "is_overlap": item.is_overlap}
+    if item.summary is not None:
+        return {**about, "id": str(item.summary.uid), "summary": _summary(item.summary)}
+    point = item.key_point
+    place = {"dataset": point.question.dataset, "question": point.question.key, "key_point": point.key}
+    if item.response is not None:
+        return {**about, **place, "id": f"{item.response.uid}/{point.key}", "system": item.response.system.key}
+    return {**about, **place, "id": str(point.uid)}
+
+
+def _summary(row: Summary) -> Plain:
+    haystack, subtopic = row.haystack, row.subtopic
+    return {
+        "haystack": {"key": haystack.key, "title": haystack.title, "language": haystack.language},
+        "subtopic": {
+            "key": subtopic.key, "number": subtopic.number, "name": subtopic.name, "query": subtopic.query,
+        },
+        "system": {name: getattr(row.system, name) for name in SYSTEM},
+        "origin": row.origin,
+        "text": row.text,
+    }  # fmt: skip
+
+
+def _ratings(_study: Study, items: list[LabelItem]) -> Plain:
+    place = {item.summary_id: at for at, item in enumerate(items)}
+    rows = SummaryRating.objects.counted().filter(repeat=0, summary__in=list(place)).order_by("judge", "pk")
+    return {
+        "judges": [
+            [name, version, place[summary], aspect, value]
+            for name, version, summary, aspect, value in rows.values_list(*JUDGE, "summary", "aspect", "value")
+        ]
+    }
+
+
+def _entailments(study: Study, items: list[LabelItem]) -> Plain:
+    place = {(item.response_id, item.key_point_id): at for at, item in enumerate(items)}
+    plan: Any = study.validation_plan
+    rows = PointVerdict.objects.filter(
+        judge=plan.judge, premise=PointVerdict.Premise.RESPONSE, repeat=0, is_valid=True
+    ).filter(response__question__in=[item.key_point.question_id for item in items])
+    told = rows.order_by("pk").values_list(
+        "response", "key_point", "answer", "response__question__dataset", "response__question__key",
+        "response__system__key", "key_point__key",
+    )  # fmt: skip
+    return {
+        "judges": [
+            [plan.judge.name, plan.judge.version, place.get((response, point)), *where, answer]
+            for response, point, answer, *where in told
+        ]
+    }
+
+
+def _judgments(_study: Study, items: list[LabelItem]) -> Plain:
+    place = {item.key_point_id: at for at, item in enumerate(items)}
+    rows = KeyPointVerdict.objects.counted().filter(repeat=0, key_point__in=list(place)).order_by("judge", "pk")
+    scores = AutodsScore.objects.counted().filter(key_point__in=list(place)).order_by("judge", "pk")
+    return {
+        "judges": [
+            [name, version, place[point], judgment, answer]
+            for name, version, point, judgment, answer in rows.values_list(
+                *JUDGE, "key_point", "judgment", "answer"
+            )
+        ],
+        "autods": [
+            [name, version, place[point], *values]
+            for name, version, point, *values in scores.values_list(
+                *JUDGE, "key_point", "repeat", "value", "low", "high"
+            )
+        ],
+    }
+
+
+SAID: dict[str, Callable[[Study, list[LabelItem]], Plain]] = {
+    Study.Kind.RATING: _ratings,
+    Study.Kind.VERIFICATION: _judgments,
+    Study.Kind.VALIDATION: _entailments,
+}

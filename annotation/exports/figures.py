@@ -1,0 +1,174 @@
+"""What an archive holds of results: figures, a table for a paper of each, charts, and the judges behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import orjson
+from django.http import QueryDict
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from annotation.kinds import Headline, StudyFile, kind_named
+from annotation.models import Study
+from annotation.results.study_results import StudyResults
+from annotation.studies.rows import csv_file
+from benchmarks.models import Judge
+from benchmarks.results.computation import CannotCompute
+from benchmarks.results.drawings import file_now
+from benchmarks.results.judged import NOBODY, Judged, licence_notes
+from benchmarks.results.licence_notes import with_licence_notes
+from benchmarks.results.sheet import LONG_COLUMNS, Sheet, Table, long_rows
+from benchmarks.results.stored import fresh
+from benchmarks.results.tex import Origin, paper_layout, tex
+from benchmarks.web.charts import Chart
+
+Draw = Callable[[Chart, str], bytes | None]
+"""Gives the file of a chart with an ending, None where it cannot be drawn."""
+DRAWN = ("svg", "vl.json")
+"""The files of a chart in an archive."""
+UNTOLD = ("api_key", "base_url", "endpoint", "headers")
+"""Settings of a judge that are of this site, not of the judge."""
+LONGEST_SETTING = 400
+"""Longer settings are prompts and examples, which could leak a benchmark into training data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Figures as plain values and laid out, where they come from, how far people agree, and by which judges
+    they are.
+
+    `reason` says why there are none.
+    """
+
+    plain: Any
+    sheet: Sheet
+    origin: Origin
+    headline: Headline | None = None
+    judged: Judged = NOBODY
+    reason: str = ""
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables for a paper: listings are for the page."""
+        return [table for table in self.sheet.tables if table.rows and table.measures and not table.is_listing]
+
+
+def draw_now(chart: Chart, ending: str) -> bytes | None:
+    """The file of a chart, drawn here: for commands."""
+    return file_now(chart, ending).content
+
+
+def public_results(study: Study) -> tuple[StudyResults[Any, Any], Any] | None:
+    """The results of a study and the options of those that an archive holds; None where its kind has none."""
+    results: StudyResults[Any, Any] | None = kind_named(study.kind).results_of(study)
+    return None if results is None else (results, results.archived(results.first(study)))
+
+
+def figures_of(study: Study, *, now: datetime) -> Made | None:
+    """All figures that the page of results shows, as the labels are now, people under their pseudonyms."""
+    public = public_results(study)
+    if public is None:
+        return None
+    results, options = public
+    origin = Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
+    try:
+        figures = fresh(results.computation, options, clock=lambda: now)
+    except CannotCompute as reason:
+        return Made({"reason": str(reason)}, Sheet(()), origin, reason=str(reason))
+    judged = results.judged(study, options, figures)
+    return Made(
+        results.as_json(figures),
+        with_licence_notes(results.sheet(study, figures, QueryDict()), licence_notes(judged)),
+        Origin(
+            origin.label,
+            origin.what,
+            results.judged_by(figures),
+            results.chosen(figures),
+            results.computation.version(options),
+        ),
+        results.headline(figures),
+        judged,
+    )
+
+
+def archive_name(study: Study) -> str:
+    """What the archive is called without its ending, and the folder in it, in whatever alphabet."""
+    return slugify(study.name, allow_unicode=True) or str(study.uid)
+
+
+def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
+    """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
+    yield StudyFile("figures.json", _("Figures"), partial(_json, made.plain))
+    yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
+    for table in made.tables:
+        content = partial(_text, tex(table, origin=made.origin))
+        yield StudyFile(f"tables/{table.key}.tex", _("%(table)s, for LaTeX") % {"table": table.title}, content)
+    if layout := paper_layout(made.sheet, origin=made.origin):
+        key, text = layout
+        yield StudyFile(f"tables/{key}.tex", _("Systems by retriever, as in the paper"), partial(_text, text))
+    for chart in made.sheet.charts:
+        for ending in DRAWN:
+            if (drawn := draw(chart, ending)) is not None:
+                yield StudyFile(f"charts/{chart.name}.{ending}", chart.words.title, partial(_bytes, drawn))
+    if judges := judges_in(made):
+        yield StudyFile("judges.json", _("Judges: settings and licences"), partial(_json, judges))
+
+
+def judges_in(made: Made) -> list[dict[str, Any]]:
+    """The settings of the judges behind figures, and whether each may stand in for people."""
+    said = {note.judge: note for note in licence_notes(made.judged)}
+    named = {made.origin.judge, *said, *_strings(made.plain)}
+    judges = [judge for judge in Judge.objects.counted().order_by("name", "version") if str(judge) in named]
+    return [
+        {
+            "name": judge.name,
+            "version": judge.version,
+            "kind": judge.kind,
+            "settings": settings_of(judge),
+            "settings_sha256": judge.config_sha256,
+            "licence": None
+            if (note := said.get(str(judge))) is None
+            else {"holds": note.holds, "text": note.text},
+        }
+        for judge in judges
+    ]
+
+
+def settings_of(judge: Judge) -> dict[str, Any]:
+    """The settings of a judge without prompts, which its hash stands for, and what only this site needs."""
+    return {
+        name: value
+        for name, value in judge.config.items()
+        if name not in UNTOLD and not _is_long(value)
+    }  # fmt: skip
+
+
+def _is_long(value: Any) -> bool:
+    return any(len(text) > LONGEST_SETTING for text in _strings(value))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    inner: Collection[Any] = (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    )
+    for part in inner:
+        yield from _strings(part)
+
+
+def _json(value: Any) -> list[bytes]:
+    return [orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
+
+
+def _text(text: str) -> Iterable[str]:
+    return [text]
+
+
+def _bytes(content: bytes) -> Iterable[bytes]:
+    return [content]

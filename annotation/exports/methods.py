@@ -1,0 +1,345 @@
+"""What was done in a study, as the methods section of a paper says it: prose in English, to be pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from django.db.models import Count, Sum
+
+from annotation.exports.describing import Described
+from annotation.exports.figures import Made
+from annotation.exports.methods_results import analysis, results
+from annotation.exports.prose import counted, in_words, listed
+from annotation.models import (
+    LabelItem,
+    LabelTask,
+    RecruitmentLink,
+    Session,
+    Study,
+    Trial,
+    WritingPlan,
+)
+from annotation.studies.amounts import duration, money
+from annotation.studies.kind import plan_of
+
+
+def methods(about: Described, made: Made | None) -> str:
+    """Paragraphs in Markdown: data and task, people, quality, agreement, judges, how figures were computed."""
+    sections = (
+        ("Data and task", _task(about)),
+        ("Annotators", _people(about)),
+        ("Quality control and exclusions", _quality(about)),
+        ("Agreement and results", results(made)),
+        ("Analysis", analysis(made)),
+    )
+    return "\n".join(
+        f"**{title}.** {' '.join(' '.join(sentences).split())}\n"
+        for title, sentences_of in sections
+        if (sentences := [sentence for sentence in sentences_of if sentence])
+    )
+
+
+# Data and task
+
+
+def _task(about: Described) -> Iterator[str]:
+    study = about.study
+    tell = TASKS.get(study.kind, _external)
+    yield tell(about)
+    yield _on(about)
+    if about.is_planned:
+        yield SHARED_OUT[study.kind](study) if study.kind in SHARED_OUT else ""
+
+
+def _writing(about: Described) -> str:
+    plan: WritingPlan = plan_of(about.study)
+    documents = {
+        WritingPlan.Setting.ORACLE: f"the documents that state an insight of the subtopic, up to a budget of "
+        f"{plan.token_budget:,} tokens",
+        WritingPlan.Setting.FULL: "all documents of the haystack",
+        WritingPlan.Setting.RANKING: f"the documents that the retriever {plan.retriever} ranked first, up to a "
+        f"budget of {plan.token_budget:,} tokens",
+    }[WritingPlan.Setting(plan.setting)]
+    if plan.setting == WritingPlan.Setting.ORACLE and plan.include_zero_insight:
+        documents += ", filled up with documents without any"
+    aids = (
+        "without any aids beyond search"
+        if plan.preset == WritingPlan.Preset.PAPER
+        else "with an editor that helps to search and to cite"
+    )
+    paste = "blocked" if plan.paste_policy == WritingPlan.PastePolicy.BLOCK else "allowed and flagged"
+    return (
+        "In each session an annotator wrote a bulleted summary with citations that answers the query of a "
+        "subtopic "
+        f"from {documents}, {aids}. Active time was limited to {duration(plan.limit_ms)}; the text was kept every "
+        f"{duration(plan.mark_every_ms)} and at the end. Pasting text from elsewhere was {paste}."
+    )
+
+
+def _linking(about: Described) -> str:
+    plan = getattr(about.study, "linking_plan", None)
+    several = plan is not None and plan.allow_several_lines
+    return (
+        "For each reference insight of a subtopic annotators judged whether a summary covers it fully, "
+        "partially or "
+        f"not at all and, where it does, linked {'the bullets' if several else 'the bullet'} that "
+        f"{'cover' if several else 'covers'} it."
+    )
+
+
+def _verification(about: Described) -> str:
+    return (
+        "For each key point annotators first judged whether it can be found in the source documents (yes or "
+        "no) and, "
+        "after a yes, whether it is a key point of an answer to the question (agree, neutral or disagree). A "
+        "point is "
+        "kept after a yes and an agree; agreement below is on that decision."
+    )
+
+
+def _validation(about: Described) -> str:
+    plan = plan_of(about.study)
+    shown = (
+        "with the judge's verdict in view"
+        if plan.shows_verdict
+        else "without seeing the verdict of the automatic judge"
+    )
+    why = " After a no or neutral they were asked for the reason." if plan.asks_why_not else ""
+    return (
+        "For pairs of a system's response and a key point of its question annotators judged whether the response "
+        f"entails the point (yes, neutral or no), {shown}.{why}"
+    )
+
+
+def _rating(about: Described) -> str:
+    return (
+        "Annotators rated each summary on a scale from 1 to 5 on five aspects (overall, informativeness, quality, "
+        "coherence and attributability), with its source documents at hand and without seeing which system "
+        "wrote it."
+    )
+
+
+def _external(about: Described) -> str:
+    categories = ", ".join(map(str, about.study.categories))
+    return "The labels were collected elsewhere and imported." + (
+        f" The task allowed these labels: {categories}." if categories else ""
+    )
+
+
+TASKS: Mapping[str, Callable[[Described], str]] = {
+    Study.Kind.WRITING: lambda about: _writing(about) if about.is_planned else _external(about),
+    Study.Kind.LINKING: _linking,
+    Study.Kind.VERIFICATION: _verification,
+    Study.Kind.VALIDATION: lambda about: _validation(about) if about.is_planned else _external(about),
+    Study.Kind.RATING: _rating,
+}
+
+
+def _on(about: Described) -> str:
+    """Which data at which version, and how much of them."""
+    items = about.study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
+    summaries = [
+        items.exclude(summary=None).values("summary").distinct(),
+        about.study.coveragelabels.order_by().values("summary").distinct(),  # of labels that were imported
+    ]
+    counts = [
+        (max(rows.count() for rows in summaries), "summary", "summaries"),
+        (items.exclude(response=None).values("response").distinct().count(), "response", "responses"),
+        (items.exclude(key_point=None).values("key_point").distinct().count(), "key point", "key points"),
+        (about.study.assignments.live().order_by().values("subtopic").distinct().count(), "subtopic", "subtopics"),
+    ]
+    sizes = listed([counted(n, singular, many) for n, singular, many in counts if n])
+    sources = listed(
+        [
+            f"the {corpus.kind} “{corpus.title}”"
+            + (f" (data version {corpus.sha256[:12]})" if corpus.sha256 else "")
+            for corpus in about.corpora
+        ]
+    )
+    if sizes and sources:
+        return f"They did so for {sizes} of {sources}."
+    return f"The material came from {sources}." if sources else ""
+
+
+def _seeded(study: Study) -> str:
+    return f"at random (seed {study.seed})"
+
+
+def _sessions_shared(study: Study) -> str:
+    plan: WritingPlan = plan_of(study)
+    n = counted(plan.sessions_per_subtopic, "annotator", "annotators")
+    forms = (
+        " Each wrote on a subtopic of each of two parallel haystacks, half in each order."
+        if plan.parallel_forms
+        else ""
+    )
+    return f"Each subtopic was assigned to {n}, nobody twice to the same one.{forms}"
+
+
+def _linking_shared(study: Study) -> str:
+    plan = plan_of(study)
+    n_all = study.label_items.filter(is_overlap=True, role=LabelItem.Role.ORDINARY).count()
+    every = (
+        f"{counted(n_all, 'summary', 'summaries').capitalize()} went to all annotators; every other one"
+        if n_all
+        else "Every summary"
+    )
+    return f"{every} was assigned to {counted(plan.people_per_item, 'annotator', 'annotators')} {_seeded(study)}."
+
+
+def _verification_shared(study: Study) -> str:
+    plan = plan_of(study)
+    n = counted(plan.people_per_question, "annotator", "annotators")
+    control = (
+        f"A control group of {float(plan.control_share):.0%} of the questions went to all annotators; every "
+        "other question"
+        if plan.control_share
+        else "Every question"
+    )
+    return f"{control} was assigned to {n} {_seeded(study)}."
+
+
+def _per_item(what: str) -> Callable[[Study], str]:
+    return lambda study: (
+        f"Every {what} was assigned to {counted(plan_of(study).people_per_item, 'annotator', 'annotators')} "
+        f"{_seeded(study)}."
+    )
+
+
+SHARED_OUT: Mapping[str, Callable[[Study], str]] = {
+    Study.Kind.WRITING: _sessions_shared,
+    Study.Kind.LINKING: _linking_shared,
+    Study.Kind.VERIFICATION: _verification_shared,
+    Study.Kind.VALIDATION: _per_item("response"),
+    Study.Kind.RATING: _per_item("summary"),
+}
+
+# People
+
+
+def _people(about: Described) -> Iterator[str]:
+    study = about.study
+    members = study.memberships.order_by("joined_at")
+    first, last = _days(study)
+    when = f" between {first} and {last}" if first and first != last else f" on {first}" if first else ""
+    yield f"{counted(about.n_people, 'annotator', 'annotators').capitalize()} took part{when}."
+    n_left = sum(member.left_at is not None for member in members)
+    if n_left:
+        yield f"{counted(n_left, 'person', 'people').capitalize()} left before the end."
+    panels = sorted({link.get_panel_display() for link in RecruitmentLink.objects.filter(study=study)})
+    if panels:
+        yield f"People were recruited through {listed(panels)}."
+    if about.consent_versions:
+        yield f"Everybody agreed to the consent text before any work ({_versions(about.consents)})."
+    if not about.is_planned:
+        yield "How long they worked and what they were paid is not known."
+        return
+    worked = _active_ms(study)
+    pay = (
+        f"Active time was paid at {money(study.hourly_rate, study.currency)} an hour"
+        if study.hourly_rate
+        else "The work was not paid"
+    )
+    yield pay + (f", {duration(worked)} in all." if worked else ".")
+
+
+def _days(study: Study) -> tuple[str, str]:
+    days = [
+        *study.label_tasks.exclude(done_at=None).values_list("done_at", flat=True),
+        *Session.objects.filter(assignment__study=study).exclude(ended_at=None).values_list("ended_at", flat=True),
+    ]
+    return (f"{min(days):%Y-%m-%d}", f"{max(days):%Y-%m-%d}") if days else ("", "")
+
+
+def _active_ms(study: Study) -> int:
+    labelled = study.label_tasks.aggregate(total=Sum("active_ms"))["total"] or 0
+    written = Session.objects.filter(assignment__study=study).aggregate(total=Sum("acc_ms"))["total"] or 0
+    return int(labelled + written)
+
+
+# Quality
+
+
+def _quality(about: Described) -> Iterator[str]:
+    study = about.study
+    if about.guideline_versions:
+        file = listed([f"guidelines/{version}.md" for version in about.guideline_versions])
+        yield f"Everybody worked under written guidelines ({_versions(about.guidelines)}, reproduced in {file})."
+    if not about.is_planned:
+        return
+    roles = dict(study.label_items.order_by().values_list("role").annotate(n=Count("pk")))
+    training, gold = roles.get(LabelItem.Role.TRAINING, 0), roles.get(LabelItem.Role.GOLD, 0)
+    is_writing = study.kind == Study.Kind.WRITING
+    if training:
+        items = counted(training, "item", "items")
+        yield f"Before their work they were trained on {items}, each of which told the agreed answers."
+    if gold:
+        yield _checks(study, gold)
+    trials = list(study.trials.order_by("pk"))
+    if study.has_trial or trials:
+        yield _trial(study, trials)
+    elif not is_writing and not training and not gold:
+        yield "There was neither training nor a qualification test."
+    yield from (_sessions(study) if is_writing else _tasks(study))
+    if removed := about.removed:
+        people = counted(removed["people"], "person", "people")
+        yield f"The work of {people} was deleted because they asked for it."
+
+
+def _trial(study: Study, trials: Sequence[Trial]) -> str:
+    people = len({trial.annotator_id for trial in trials})
+    passed = len({trial.annotator_id for trial in trials if trial.is_passed})
+    share = study.trial_pass_share
+    threshold = "" if share is None else f", of which {float(share):.0%} had to be answered rightly"
+    return (
+        f"Work began with a trial of worked examples, off the clock and unpaid{threshold}: "
+        f"{counted(people, 'person', 'people')} took it, {in_words(passed)} passed."
+    )
+
+
+def _checks(study: Study, gold: int) -> str:
+    done = study.label_tasks.filter(item__role=LabelItem.Role.GOLD, state=LabelTask.State.DONE).count()
+    mark = getattr(getattr(study, "linking_plan", None), "pass_mark", None)
+    passed = f"; people qualified with {float(mark):.0%} of them right" if mark is not None else ""
+    kind = "attention check" if study.kind == Study.Kind.VERIFICATION else "hidden question with known answers"
+    kinds = "attention checks" if study.kind == Study.Kind.VERIFICATION else "hidden questions with known answers"
+    stood = counted(gold, kind, kinds).capitalize()
+    return f"{stood} stood among the items ({done} answered){passed}; they enter no figure."
+
+
+def _tasks(study: Study) -> Iterator[str]:
+    rows = study.label_tasks.filter(item__role=LabelItem.Role.ORDINARY).order_by()
+    states = dict(rows.values_list("state").annotate(n=Count("pk")))
+    total, done = sum(states.values()), states.get(LabelTask.State.DONE, 0)
+    if total == done:
+        yield f"All {total} tasks were completed."
+    else:
+        skipped = states.get(LabelTask.State.SKIPPED, 0)
+        yield f"{done} of {total} tasks were completed" + (f" and {skipped} skipped." if skipped else ".")
+    yield "Only complete, current answers count: a changed answer replaces the earlier one."
+
+
+def _sessions(study: Study) -> Iterator[str]:
+    rows = Session.objects.filter(assignment__study=study).order_by()
+    states = dict(rows.values_list("state").annotate(n=Count("pk")))
+    out = [f"{n} by {reason}" for reason, n in _reasons(study)]
+    parts = [
+        (states.get(Session.State.SUBMITTED, 0), "submitted"),
+        (states.get(Session.State.EXPIRED, 0), "ended by the clock"),
+        (states.get(Session.State.VOIDED, 0), "voided"),
+    ]
+    told = listed([f"{in_words(n)} {'was' if n == 1 else 'were'} {how}" for n, how in parts if n])
+    yield f"Of {counted(sum(states.values()), 'session', 'sessions')}, {told or 'none has ended'}."
+    yield f"Researchers excluded sessions from all figures: {listed(out)}." if out else "No session was excluded."
+
+
+def _reasons(study: Study) -> list[tuple[str, int]]:
+    rows = Session.objects.filter(assignment__study=study, exclusions__lifted_at=None).exclude(exclusions=None)
+    counts = (
+        rows.order_by().values_list("exclusions__reason").annotate(n=Count("pk")).order_by("exclusions__reason")
+    )
+    return [(f"“{reason}”", n) for reason, n in counts]
+
+
+def _versions(versions: str) -> str:
+    return f"{'versions' if ',' in versions else 'version'} {versions}"

@@ -1,0 +1,204 @@
+"""The archive of a study, open to be read: each file as the manifest lists it, none longer than may be read."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import Annotated, Any, BinaryIO, TypeVar, cast
+
+from pydantic import AfterValidator, Field
+
+from benchmarks.io.reading import jsonlines
+from benchmarks.io.reading.files import File
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.schemas.fields import Expected, Number, Part, Text, checked, no_nul, null_as
+
+MANIFEST = "manifest.json"
+READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 0x1
+IN_MEMORY_BYTES = 8 * 1024 * 1024
+BROKEN = (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
+"""What Python's zip files raise where bytes are missing or altered."""
+P = TypeVar("P", bound=Part)
+Category = Annotated[str, Field(max_length=120), AfterValidator(no_nul), Expected("a text")]
+
+
+class CorpusPart(Part):
+    """A corpus of a manifest, with its data version."""
+
+    key: str
+    sha256: str
+
+
+class StudyPart(Part):
+    """The study of a manifest; an archive need not know seed and pay."""
+
+    name: Annotated[Text, Field(max_length=120), Expected("a name of 1 to 120 characters")]
+    kind: Text
+    categories: Annotated[list[Category], null_as(list), Expected("a list of texts")] = Field(default_factory=list)
+    seed: Annotated[int | None, Field(ge=0), Expected("a whole number from 0, or nothing")] = None
+    hourly_rate: Annotated[
+        str | None, Field(pattern=r"^[0-9]{1,5}([.][0-9]{1,2})?$"), Expected("an amount below 100,000, as “25.00”")
+    ] = None
+    currency: Annotated[str | None, Field(pattern=r"^[A-Z]{3}$"), Expected("a currency, as “USD”")] = None
+
+
+class FilePart(Part):
+    """A file as a manifest lists it."""
+
+    name: Text
+    sha256: Text
+    bytes: Number
+
+
+class ManifestPart(Part):
+    """What is read of the manifest of an archive."""
+
+    EXPECTED = "the manifest of a study"
+    study: Annotated[StudyPart, Expected("the manifest of a study")]
+    corpora: Annotated[list[CorpusPart], Expected("a list of corpora with key and sha256")]
+    files: Annotated[list[FilePart], Expected("a list of files with name, sha256 and bytes")]
+
+
+class Opened:
+    """The files of an archive by their names in its one folder."""
+
+    def __init__(self, zipped: zipfile.ZipFile, file: File, problems: Problems) -> None:
+        self.zipped, self.problems, self.limit_bytes = zipped, problems, file.limit_bytes
+        self.members = self._members()
+        self._listed: Mapping[str, FilePart] | None = None
+        self.manifest = self._manifest()
+        self._listed = {file.name: file for file in self.manifest.files}
+        self._compare_with_the_manifest()
+        self.corpora = {corpus.key: corpus.sha256 for corpus in self.manifest.corpora}
+
+    def _members(self) -> Mapping[str, zipfile.ZipInfo]:
+        """The files beside the manifest; whatever else a program put into the zip is left alone."""
+        infos = [info for info in self.zipped.infolist() if not info.is_dir()]
+        for info in infos:
+            if what := _unfit(info):
+                expected = "plain files in one folder"
+                self.problems.error("unsafe_file", info.filename[:200], "", expected=expected, got=Got(what))
+        folders = [info.filename.partition("/")[0] for info in infos if info.filename.endswith(f"/{MANIFEST}")]
+        self._raise_unless(len(set(folders)) == 1, f"{len(set(folders))} folders with one")
+        members: dict[str, zipfile.ZipInfo] = {}
+        for info in infos:
+            folder, _slash, name = info.filename.partition("/")
+            if folder != folders[0]:
+                continue
+            if members.setdefault(name, info) is not info:
+                self.problems.error("duplicate_file", name, "", expected="each file once", got=Got("it twice"))
+        self.problems.raise_errors()
+        return members
+
+    def _raise_unless(self, is_right: bool, got: str) -> None:
+        if not is_right:
+            expected = "a zip with the folder of an archive"
+            self.problems.error("missing_file", MANIFEST, "", expected=expected, got=Got(got))
+        self.problems.raise_errors()
+
+    def _manifest(self) -> ManifestPart:
+        with self.stream(MANIFEST) as stream:
+            value = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
+        part = None if value is jsonlines.MISSING else checked(ManifestPart, value, MANIFEST, self.problems)
+        if part is None:
+            raise ImportFailed(self.problems)
+        return part
+
+    def _compare_with_the_manifest(self) -> None:
+        """Names and sizes of all files; contents are compared as they are read."""
+        for file in self.manifest.files:
+            info = self.members.get(file.name)
+            if info is None:
+                self._missing(file.name)
+            elif info.file_size != file.bytes:
+                self._changed(file.name, f"one of {info.file_size:,} bytes in place of {file.bytes:,}")
+        self.problems.raise_errors()
+
+    def _missing(self, name: str) -> None:
+        expected = "this file in the archive of a study"
+        self.problems.error("missing_file", name, "", expected=expected, got=Got("none"))
+
+    def _changed(self, name: str, got: str) -> None:
+        message = "Archives are read as they were made; nothing was imported."
+        expected = "the file as the manifest lists it"
+        self.problems.error("changed_file", name, "", expected=expected, got=Got(got), message=message)
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[BinaryIO]:
+        """A whole file of the archive; raises `ImportFailed` where it is missing, too long, broken or changed."""
+        info = self.members.get(name)
+        if info is None:
+            self._missing(name)
+            raise ImportFailed(self.problems)
+        if info.file_size > self.limit_bytes:
+            expected, got = f"at most {self.limit_bytes:,} bytes", Got(f"{info.file_size:,}")
+            self.problems.error("too_large", name, "", expected=expected, got=got)
+            raise ImportFailed(self.problems)
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as copy:
+            try:
+                with self.zipped.open(info) as member:
+                    shutil.copyfileobj(member, copy)
+            except BROKEN as error:
+                got = Got(f"a damaged one ({error})")
+                self.problems.error("unreadable", name, "", expected="a whole file", got=got)
+                raise ImportFailed(self.problems) from error
+            copy.seek(0)
+            self._compare(name, cast("BinaryIO", copy))
+            yield cast("BinaryIO", copy)
+
+    def _compare(self, name: str, content: BinaryIO) -> None:
+        if self._listed is None:  # the manifest itself
+            return
+        listed = self._listed.get(name)
+        if listed is None or hashlib.file_digest(cast("Any", content), "sha256").hexdigest() != listed.sha256:
+            self._changed(name, "another one" if listed else "one that it does not list")
+            raise ImportFailed(self.problems)
+        content.seek(0)
+
+    def rows(self, name: str, schema: type[P]) -> Sequence[P]:
+        """The rows of JSON lines, each as the schema has it; raises `ImportFailed` where any is not."""
+        with self.stream(name) as stream:
+            values = jsonlines.values(stream, self.problems)
+            rows = [checked(schema, value, f"{name}, {where}", self.problems) for where, value in values]
+        self.problems.raise_errors()
+        return [row for row in rows if row is not None]
+
+    def value(self, name: str, schema: type[P]) -> P:
+        """The object of a JSON file, as the schema has it; raises `ImportFailed` where it is not."""
+        with self.stream(name) as stream:
+            value: Any = jsonlines.loaded(stream.read(), self.problems, where=name)
+        part = None if value is jsonlines.MISSING else checked(schema, value, name, self.problems)
+        if part is None:
+            raise ImportFailed(self.problems)
+        return part
+
+
+@contextmanager
+def opened(file: File, problems: Problems) -> Iterator[Opened]:
+    """Open an archive; raises `ImportFailed` where it is no zip, or not as its manifest says."""
+    try:
+        zipped = zipfile.ZipFile(file.path)
+    except BROKEN as error:
+        problems.error("unreadable", "", "", expected="a zip file", got=Got(str(error)))
+        raise ImportFailed(problems) from error
+    with zipped:
+        yield Opened(zipped, file, problems)
+
+
+def _unfit(info: zipfile.ZipInfo) -> str:
+    """What makes a file of a zip one that no archive has; empty where nothing does."""
+    if info.filename.startswith("/") or ".." in PurePosixPath(info.filename.replace("\\", "/")).parts:
+        return "a name that leads elsewhere"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "a link"
+    if info.flag_bits & ENCRYPTED:
+        return "an encrypted file"
+    return "" if info.compress_type in READABLE else "a file compressed in another way"

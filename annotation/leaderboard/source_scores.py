@@ -1,0 +1,296 @@
+"""Scores of texts on sources by system, method and dataset, and what separates systems on the same sources.
+
+ROUGE by our own counts, scores that were imported, ratings of people and of judges (MiddleSum, Tables 5 and 8).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.leaderboard.positions import final_texts
+from annotation.leaderboard.ratings import facts_of
+from annotation.leaderboard.source_texts import LENGTHS, Who, texts_of
+from benchmarks.models import Draft, Haystack, Insight, SourceSample, Summary
+from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.facts import contents, totals
+from benchmarks.scoring.draws import shared_draws
+from benchmarks.scoring.position.late import Late, beside_random
+from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.sources import (
+    WINDOWS,
+    Scored,
+    difference,
+    difference_over_datasets,
+    mean_over_datasets,
+    mean_over_sources,
+    visible_share,
+)
+from benchmarks.scoring.stat import Stat, stat_json
+
+ALL_SOURCES, ALL_DATASETS = "all sources", "mean of datasets"
+"""What stands for datasets together: the mean over all sources, and that over datasets."""
+FEW_IN_SAMPLE = "under 5 texts on the sources of the sample, or on others"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLook:
+    """Options of the stored figures: datasets by name, none for all, or a sample of them by its primary key.
+
+    `studies` are those whose texts and ratings of people count.
+    """
+
+    datasets: tuple[str, ...] = ()
+    sample: int | None = None
+    studies: tuple[int, ...] = ()
+
+    @property
+    def haystacks(self) -> QuerySet[Haystack]:
+        """The sources.
+
+        Raises:
+            CannotCompute: the sample is gone.
+        """
+        return _sources(self) if self.sample is None else _sample(self).members.filter(archived_at=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """The mean scores of one system on a dataset, or on all, with how many texts it has there."""
+
+    who: Who
+    dataset: str
+    n: int
+    means: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The first system less the second on the sources of a dataset, or of all, that both have."""
+
+    first: Who
+    second: Who
+    dataset: str
+    stats: Mapping[str, Stat]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A system's score on a sample beside random subsets of its texts with as many of each dataset."""
+
+    who: Who
+    measure: str
+    found: Late
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """How much of the sources of a dataset fits into windows of `WINDOWS` tokens, as mean shares (Figure 8)."""
+
+    dataset: str
+    n: int
+    mean_words: float
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFigures:
+    """All scores; `measures` are what any text has, lengths last."""
+
+    measures: tuple[str, ...]
+    datasets: tuple[str, ...]
+    rows: tuple[SourceRow, ...]
+    apart: tuple[Apart, ...]
+    beside: tuple[Beside, ...] = ()
+    visible: tuple[Visible, ...] = ()
+
+
+def _sources(look: SourceLook) -> QuerySet[Haystack]:
+    rows = Haystack.objects.current().sources()
+    return rows.filter(dataset__in=look.datasets) if look.datasets else rows
+
+
+def _sample(look: SourceLook) -> SourceSample:
+    for sample in SourceSample.objects.filter(pk=look.sample or 0):
+        return sample
+    raise CannotCompute("The sample is gone.")
+
+
+# Figures
+
+
+def _compute(look: SourceLook) -> SourceFigures:
+    haystacks = look.haystacks
+    texts = texts_of(haystacks, look.studies)
+    with shared_draws():
+        figures = replace(figures_of(texts), visible=tuple(_visible(haystacks)))
+        if look.sample is None:
+            return figures
+        sample = _sample(look)
+        whole = Haystack.objects.current().sources().filter(dataset__in=sample.parts)
+        inside = set(haystacks.values_list("subtopics", flat=True))
+        beside = tuple(_beside(texts_of(whole, look.studies), inside, figures.measures))
+    return replace(figures, beside=beside)
+
+
+def _visible(haystacks: QuerySet[Haystack]) -> Iterator[Visible]:
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for dataset, n_words in haystacks.order_by().values_list("dataset", "n_words"):
+        lengths[dataset].append(n_words)
+    for dataset, words in sorted(lengths.items()):
+        shares = tuple(visible_share(words, window) for window in WINDOWS)
+        yield Visible(dataset, len(words), sum(words) / len(words), shares)
+
+
+def figures_of(texts: Mapping[Who, Sequence[Scored]]) -> SourceFigures:
+    """Means of each system on each dataset and on all, and the differences of every two systems."""
+    measures = _measures(texts)
+    scores = [name for name in measures if name not in LENGTHS]
+    datasets = tuple(sorted({text.dataset for scored in texts.values() for text in scored}))
+    order = sorted(texts, key=lambda who: (who.is_people, who))
+    rows = [row for who in order for row in _rows(who, texts[who], measures)]
+    apart = [
+        difference
+        for first, second in combinations(order, 2)
+        for difference in _differences(first, second, texts[first], texts[second], scores)
+    ]
+    return SourceFigures(measures, datasets, tuple(rows), tuple(apart))
+
+
+def _measures(texts: Mapping[Who, Iterable[Scored]]) -> tuple[str, ...]:
+    known = Counter(name for scored in texts.values() for text in scored for name in text.values)
+    others = sorted(set(known) - {*NAMES, *LENGTHS})
+    return (*NAMES, *others, *LENGTHS) if known else ()
+
+
+def _parts(texts: Sequence[Scored]) -> Iterator[tuple[str, list[Scored]]]:
+    by_dataset: dict[str, list[Scored]] = defaultdict(list)
+    for text in texts:
+        by_dataset[text.dataset].append(text)
+    yield from sorted(by_dataset.items())
+
+
+def _rows(who: Who, texts: Sequence[Scored], measures: Sequence[str]) -> Iterator[SourceRow]:
+    parts = list(_parts(texts))
+    for dataset, part in parts:
+        yield SourceRow(who, dataset, len(part), {name: mean_over_sources(part, name) for name in measures})
+    if len(parts) > 1:
+        yield SourceRow(who, ALL_SOURCES, len(texts), {name: mean_over_sources(texts, name) for name in measures})
+        yield SourceRow(
+            who, ALL_DATASETS, len(texts), {name: mean_over_datasets(texts, name) for name in measures}
+        )
+
+
+def _differences(
+    first: Who, second: Who, ours: Sequence[Scored], theirs: Sequence[Scored], measures: Sequence[str]
+) -> Iterator[Apart]:
+    """On each dataset with a source in common, and on all."""
+    items = {text.item for text in theirs}
+    common = [text for text in ours if text.item in items]
+    parts = list(_parts(common))
+    for dataset, part in parts:
+        yield Apart(first, second, dataset, {name: difference(part, theirs, name) for name in measures})
+    if len(parts) > 1:
+        yield Apart(first, second, ALL_SOURCES, {name: difference(common, theirs, name) for name in measures})
+        over = {name: difference_over_datasets(common, theirs, name) for name in measures}
+        yield Apart(first, second, ALL_DATASETS, over)
+
+
+def _beside(
+    texts: Mapping[Who, Sequence[Scored]], inside: Collection[int], measures: Sequence[str]
+) -> Iterator[Beside]:
+    for who, scored in sorted(texts.items()):
+        for name in measures:
+            rows = [
+                (text.values[name], text.item in inside, text.dataset) for text in scored if name in text.values
+            ]
+            if rows and name not in LENGTHS:
+                yield Beside(who, name, beside_random(rows, reason=FEW_IN_SAMPLE))
+
+
+def _facts(look: SourceLook) -> object:
+    """Texts, references, drafts, ratings, what a sample holds, and scores that came with texts."""
+    if look.sample is None:
+        haystacks, members = _sources(look), None
+    else:
+        sample = SourceSample.objects.filter(pk=look.sample or 0).first()
+        members = None if sample is None else (sample.parts, totals(sample.members.all()))
+        haystacks = Haystack.objects.current().sources().filter(dataset__in=sample.parts if sample else [])
+    summaries = Summary.objects.filter(haystack__in=haystacks)
+    scored = summaries.exclude(scores={}).order_by("pk").values_list("pk", "scores")
+    told = hashlib.sha256(repr([*scored]).encode()).hexdigest()
+    rows = facts_of(
+        haystacks,
+        look.studies,
+        haystacks,
+        summaries,
+        final_texts(haystacks, look.studies),
+        Draft.objects.filter(summary__haystack__in=haystacks),
+        Insight.objects.filter(subtopic__haystack__in=haystacks),
+    )
+    return rows, members, told, contents(haystacks)
+
+
+SOURCE_SCORES = register(
+    Computation(
+        "source-scores",
+        options=SourceLook,
+        figures=SourceFigures,
+        compute=_compute,
+        facts=_facts,
+        revision=2,
+    )
+)
+
+
+# Plain values
+
+
+def as_json(figures: SourceFigures) -> dict[str, Any]:
+    """Plain values: rows by system, method, documents and dataset, differences, and the sample beside chance."""
+    return {
+        "measures": list(figures.measures),
+        "rows": [
+            {**row.who._asdict(), "dataset": row.dataset, "n": row.n, **stat_json(row.means)}
+            for row in figures.rows
+        ],
+        "differences": [
+            {
+                "first": apart.first._asdict(),
+                "second": apart.second._asdict(),
+                "dataset": apart.dataset,
+                **stat_json(apart.stats),
+            }
+            for apart in figures.apart
+        ],
+        "visible": [
+            {
+                "dataset": visible.dataset,
+                "n": visible.n,
+                "mean_words": visible.mean_words,
+                "shares": dict(zip(map(str, WINDOWS), visible.shares, strict=True)),
+            }
+            for visible in figures.visible
+        ],
+        "sample": [
+            {
+                **beside.who._asdict(),
+                "measure": beside.measure,
+                "value": beside.found.value,
+                "n": beside.found.n,
+                "n_all": beside.found.n_all,
+                "expected": beside.found.expected,
+                "low": beside.found.low,
+                "high": beside.found.high,
+                "share_below": beside.found.share_below,
+                "reason": beside.found.reason,
+            }
+            for beside in figures.beside
+        ],
+    }

@@ -1,0 +1,364 @@
+"""Scores of texts on sources laid out: a measure over datasets, all measures, differences, samples and chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from annotation.leaderboard.forms import score_title
+from annotation.leaderboard.ratings import is_detail
+from annotation.leaderboard.source_scores import (
+    ALL_DATASETS,
+    ALL_SOURCES,
+    Apart,
+    SourceFigures,
+    SourceRow,
+    Visible,
+)
+from annotation.leaderboard.source_texts import LENGTHS, N_SENTENCES, N_WORDS, Who
+from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.results.sheet import (
+    Cell,
+    Drawing,
+    Fragment,
+    Measure,
+    Name,
+    Note,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    Value,
+)
+from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.sources import WINDOWS
+from benchmarks.scoring.stat import Stat
+from benchmarks.web.chart_points import Point, Words
+from benchmarks.web.charts import Chart, Dots, Lines
+
+USUAL = "rouge2"
+"""The measure that is shown unless another is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """The figures, and which measure is compared over datasets."""
+
+    figures: SourceFigures
+    measure: str = USUAL
+
+    @property
+    def chosen(self) -> str:
+        """The measure, the first there is where the one that was asked for is not."""
+        scores = self.scores
+        return self.measure if self.measure in scores else next(iter(scores), "")
+
+    @property
+    def scores(self) -> list[str]:
+        """The measures that can be compared."""
+        return [name for name in self.figures.measures if name not in LENGTHS]
+
+
+def unit_of(name: str) -> Unit:
+    """How a measure is written: ROUGE in percent, lengths and imported scores as they are."""
+    if name in NAMES:
+        return Unit.SHARE
+    return Unit.POINTS if name in LENGTHS else Unit.FIGURE
+
+
+def dataset_title(name: str) -> str:
+    """A dataset, or what stands for several, in words."""
+    return {ALL_SOURCES: _("all sources"), ALL_DATASETS: _("mean of datasets")}.get(name, name)
+
+
+def source_sheet(view: SourceView) -> Sheet:
+    """All that a page, a file or a console shows of scores on sources."""
+    figures = view.figures
+    visible = Section("visible", _("How much of a source fits"), tuple(_visible(figures.visible)))
+    if not figures.rows and figures.visible:
+        text = _("No system or person has summarized these sources yet.")
+        return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html"), visible))
+    if not figures.rows:
+        text = _("No text on documents with reference summaries yet: import some, or let a summarizer write them.")
+        return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html")))
+    words = names_of({row.who.documents for row in figures.rows} - {""})
+    return Sheet(
+        (
+            Section("datasets", _("Over datasets"), tuple(_over_datasets(view, words))),
+            *(
+                [Section("sample", _("The sample beside chance"), tuple(_beside(view, words)))]
+                if figures.beside
+                else []
+            ),
+            Section("differences", _("Differences on the same sources"), tuple(_differences(view, words))),
+            Section("all", _("All measures"), (_all_rows(figures, words), Note(_about_measures()))),
+            visible,
+        )
+    )
+
+
+def _about_measures() -> str:
+    return _(
+        "ROUGE is F1 with the reference in percent, counted by this program: words in lower case, no stemming. "
+        "Ratings run from 1 to 5; those of people are the mean over people. Other scores came with the texts or "
+        "were imported. Intervals are over sources."
+    )
+
+
+def _names(who: Who, words: dict[str, str], *more: str) -> tuple[str, ...]:
+    system = _("people") if who.is_people else who.system
+    return (system, who.method, words.get(who.documents, who.documents), *more)
+
+
+def _columns(*more: Name) -> tuple[Name, ...]:
+    return (
+        Name("system", _("System"), is_filter=True),
+        Name("method", _("Method"), is_filter=True),
+        Name("documents", _("Documents"), is_filter=True),
+        *more,
+    )
+
+
+def _by_who(rows: Sequence[SourceRow]) -> dict[Who, dict[str, SourceRow]]:
+    by_dataset: dict[Who, dict[str, SourceRow]] = {}
+    for row in rows:
+        by_dataset.setdefault(row.who, {})[row.dataset] = row
+    return by_dataset
+
+
+def _over_datasets(view: SourceView, words: dict[str, str]) -> Iterator[Table | Drawing]:
+    """One measure: a row for each system and method, a column for each dataset and for all together."""
+    figures, name = view.figures, view.chosen
+    rows = _by_who(figures.rows)
+    columns = [
+        column
+        for column in (*figures.datasets, ALL_SOURCES, ALL_DATASETS)
+        if any(column in of_who for of_who in rows.values())
+    ]
+    best = {
+        column: _best([of_who[column].means[name] for of_who in rows.values() if column in of_who])
+        for column in columns
+    }
+    table_rows = tuple(
+        Row(
+            _names(who, words),
+            {
+                column: Cell(
+                    of_who[column].means[name], place=int(of_who[column].means[name].value == best[column])
+                )
+                for column in columns
+                if column in of_who
+            },
+            is_people=who.is_people,
+        )
+        for who, of_who in rows.items()
+    )
+    measures = tuple(Measure(column, dataset_title(column), unit_of(name), has_badge=False) for column in columns)
+    about = _("Means over sources with 95 % intervals. Bold: the highest of a column.")
+    yield Drawing(_chart(view, rows, columns), table="scores-by-dataset")
+    yield Table(
+        "scores-by-dataset",
+        score_title(name),
+        _columns(),
+        measures,
+        table_rows,
+        about=about,
+    )
+
+
+def _best(stats: Sequence[Stat]) -> float | None:
+    known = [stat.value for stat in stats if stat.value is not None]
+    return max(known) if len(known) > 1 else None
+
+
+def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Sequence[str]) -> Chart:
+    """A row of dots for each system, of the last column: what stands for all."""
+    name, of = view.chosen, columns[-1]
+    factor = 100 if unit_of(name) is Unit.SHARE else 1
+    points = [
+        Point.of(of_who[of].means[name], factor=factor, series=_series(who, rows))
+        for who, of_who in rows.items()
+        if of in of_who
+    ]
+    ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
+    words = Words(
+        name="source-scores",
+        title=_("Which system and method scores highest?"),
+        subtitle=_("%(measure)s, %(dataset)s. Lines are 95 %% intervals over sources.")
+        % {"measure": score_title(name), "dataset": dataset_title(of)},
+        value=score_title(name),
+        digits=1 if factor == 100 else 2,
+        columns={"series": _("System")},
+    )
+    least, most = min([0.0, *ends]), max([0.0, *ends]) or 1.0
+    return Chart(words, points, Dots(domain=(least, 1.1 * most)))
+
+
+def _series(who: Who, rows: dict[Who, dict[str, SourceRow]]) -> str:
+    label = _("people") if who.is_people else who.label
+    alike = [other for other in rows if other.label == who.label]
+    return f"{label} · {who.documents}" if len(alike) > 1 else label
+
+
+def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
+    lengths = {N_SENTENCES: _("Sentences"), N_WORDS: _("Words")}
+    measures = (
+        *(
+            Measure(
+                name,
+                lengths.get(name) or score_title(name),
+                unit_of(name),
+                has_badge=False,
+                is_extra=is_detail(name) or name == N_WORDS,
+            )
+            for name in figures.measures
+        ),
+        Measure("n", _("Texts"), Unit.COUNT),
+    )
+    rows = tuple(
+        Row(
+            _names(row.who, words, dataset_title(row.dataset)),
+            {**row.means, "n": row.n},
+            is_people=row.who.is_people,
+        )
+        for row in figures.rows
+    )
+    columns = _columns(Name("dataset", _("Dataset"), is_filter=True))
+    return Table("all-scores", _("All measures"), columns, measures, rows, find="system")
+
+
+def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
+    name = view.chosen
+    known = [apart for apart in view.figures.apart if apart.stats[name].value is not None]
+    if not known:
+        yield Note(_("No two systems have %(measure)s on a source in common.") % {"measure": score_title(name)})
+        return
+    measures = (Measure("difference", score_title(name), unit_of(name), is_signed=True, has_badge=False), _COUNTED)
+    columns = (
+        Name("first", _("System"), is_filter=True),
+        Name("second", _("minus"), is_filter=True),
+        Name("dataset", _("Dataset"), is_filter=True),
+    )
+    yield Table(
+        "source-differences",
+        _("Differences"),
+        columns,
+        measures,
+        tuple(_difference_row(apart, name, words) for apart in known),
+        about=_("One less the other, paired by source, with 95 % intervals over sources."),
+    )
+
+
+_COUNTED = Measure("n", "n", Unit.COUNT)
+
+
+def _difference_row(apart: Apart, name: str, words: dict[str, str]) -> Row:
+    names = (*(_in_full(who, words) for who in (apart.first, apart.second)), dataset_title(apart.dataset))
+    stat = apart.stats[name]
+    values: dict[str, Value | Cell] = {"difference": stat, "n": stat.n_items}
+    return Row(names, values)
+
+
+def _in_full(who: Who, words: dict[str, str]) -> str:
+    return " · ".join(part for part in _names(who, words) if part)
+
+
+def _beside(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
+    name = view.chosen
+    measures = (
+        Measure("score", _("On the sample"), unit_of(name), has_badge=False),
+        Measure("expected", _("Random subsets"), unit_of(name), has_badge=False),
+        Measure("below", _("Subsets below"), Unit.SHARE, _("random subsets whose mean is lower"), has_badge=False),
+        Measure("n", _("Texts"), Unit.COUNT),
+        Measure("n_all", _("Of all"), Unit.COUNT),
+    )
+    rows = tuple(
+        Row(
+            _names(beside.who, words),
+            {
+                "score": _score(beside.found.value, beside.found.n, beside.found.reason),
+                "expected": _expected(beside.found.expected, beside.found.low, beside.found.high, beside.found.n),
+                "below": beside.found.share_below,
+                "n": beside.found.n,
+                "n_all": beside.found.n_all,
+            },
+            is_people=beside.who.is_people,
+        )
+        for beside in view.figures.beside
+        if beside.measure == name
+    )
+    about = _(
+        "%(measure)s on the sources of the sample, beside 2,000 random subsets of all that the system summarized, "
+        "each with as many of every dataset. Below the means of subsets where 95 of 100 of them lie."
+    )
+    yield Table(
+        "sample-beside-chance", _("The sample beside chance"), _columns(), measures, rows,
+        about=about % {"measure": score_title(name)},
+    )  # fmt: skip
+
+
+def _score(value: float | None, n: int, reason: str) -> Stat:
+    return Stat.undefined(reason, n_items=n) if value is None else Stat(value, n_items=n)
+
+
+def _expected(value: float | None, low: float | None, high: float | None, n: int) -> Stat | None:
+    if value is None:
+        return None
+    return Stat(
+        value, n_items=n, low=low, high=high, method=_("mean of random subsets, 95 of 100 between the ends")
+    )
+
+
+def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
+    """Shares of sources by window, as a chart and a table (Figure 8)."""
+    measures = (
+        *(Measure(str(window), f"{window:,}", Unit.SHARE) for window in WINDOWS),
+        Measure("mean_words", _("Words, mean"), Unit.COUNT),
+        Measure("n", _("Sources"), Unit.COUNT),
+    )
+    table_rows = tuple(
+        Row(
+            (row.dataset,),
+            {
+                **dict(zip(map(str, WINDOWS), row.shares, strict=True)),
+                "mean_words": row.mean_words,
+                "n": row.n,
+            },
+        )
+        for row in rows
+    )
+    yield Drawing(_window_chart(rows), table="visible-shares")
+    yield Table(
+        "visible-shares",
+        _("How much of a source fits"),
+        (Name("dataset", _("Dataset")),),
+        measures,
+        table_rows,
+        about=_("Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word."),
+    )
+
+
+def _window_chart(rows: Sequence[Visible]) -> Chart:
+    points = [
+        Point(series=row.dataset, x=at, place=f"{window:,}", value=100 * share, n=row.n)
+        for row in rows
+        for at, (window, share) in enumerate(zip(WINDOWS, row.shares, strict=True))
+    ]
+    words = Words(
+        name="visible",
+        title=_("How much of a source does a context window hold?"),
+        subtitle=_("Mean share of the words of a source, by dataset; 1.25 tokens for a word."),
+        value=_("share of the source in %"),
+        x=_("tokens of the window"),
+        columns={"series": _("Dataset")},
+    )
+    layout = Lines(
+        x_domain=(-0.2, len(WINDOWS) - 0.8),
+        domain=(0.0, 100.0),
+        x_values=tuple(range(len(WINDOWS))),
+        x_names=tuple(f"{window:,}" for window in WINDOWS),
+    )
+    return Chart(words, points, layout)

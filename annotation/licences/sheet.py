@@ -1,0 +1,358 @@
+"""The licences of judges laid out: the answer for one judge, what it stands on, and all judges beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.licences.computing import Licences, Tested, Votes
+from benchmarks.results.sheet import (
+    Cell,
+    Mark,
+    Measure,
+    Name,
+    Note,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+)
+from benchmarks.scoring.licence import Licence, Use, Verdict
+from benchmarks.scoring.stat import Stat
+
+VERDICTS: dict[Verdict, str | Promise] = {
+    Verdict.SAFE: gettext_lazy("safe"),
+    Verdict.NOT_SAFE: gettext_lazy("not safe"),
+    Verdict.NOT_ENOUGH: gettext_lazy("not enough data"),
+}
+
+
+def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[Part, ...] = ()) -> Sheet:
+    """The licence of one judge by its key, else of the first, then all; `beside` stands below the answer.
+
+    `where` are the labels by name, for the caption of the card in LaTeX.
+    """
+    chosen = figures.row(judge)
+    if chosen is None:
+        none = _("No judge has judged coverage that people labelled here, so there is nothing to compare.")
+        return Sheet((Note(none, is_empty=True),))
+    return Sheet(
+        (
+            Section(
+                "answer",
+                chosen.name,
+                (
+                    Note(answer(chosen), is_answer=True),
+                    *(Note(words) for words in _cautions(chosen, figures)),
+                    _parts(chosen, figures, where),
+                    *beside,
+                ),
+            ),
+            Section("all", _("All judges"), (_all(figures),)),
+            Section(
+                "further",
+                _("Beside the licence"),
+                (_further(figures), *_domains(chosen), _systems(chosen)),
+                about=_(
+                    "These figures have no threshold. The alternative annotator test leaves out each annotator in "
+                    "turn and asks whether the judge is as near to the rest."
+                ),
+            ),
+        )
+    )
+
+
+# In words
+
+
+def answer(tested: Tested) -> str:
+    """What the judge may be used for."""
+    licence = tested.licence
+    return " ".join([_of_scores(tested.name, licence.absolute, licence), _of_ranks(licence.ranking, licence)])
+
+
+def _of_scores(name: str, use: Use, licence: Licence) -> str:
+    if use.verdict is Verdict.SAFE:
+        return _("%(judge)s is safe for absolute scores: it is within %(bias)s points of people, on average and "
+                 "for single systems.") % {"judge": name, "bias": _points(licence.thresholds.bias)}  # fmt: skip
+    if use.verdict is Verdict.NOT_SAFE:
+        return _("%(judge)s is not safe for absolute scores: its bias may be above %(bias)s points, on average or "
+                 "for single systems.") % {"judge": name, "bias": _points(licence.thresholds.bias)}  # fmt: skip
+    return _("There is not enough data to say whether %(judge)s is safe for absolute scores%(needed)s.") % {
+        "judge": name, "needed": _needed(use, licence),
+    }  # fmt: skip
+
+
+def _of_ranks(use: Use, licence: Licence) -> str:
+    if use.verdict is Verdict.SAFE:
+        return _("It is safe for ranking systems.")
+    if use.verdict is Verdict.NOT_SAFE:
+        return _("It is not safe for ranking systems.")
+    return _("For ranking systems there is not enough data%(needed)s.") % {"needed": _needed(use, licence)}
+
+
+def _needed(use: Use, licence: Licence) -> str:
+    if not licence.bias.is_defined:
+        return ""
+    if use.needed is None:
+        return _(", and more than a thousand subtopics would be needed")
+    words = ngettext(
+        ": about %(n)d subtopic like these would be enough, there are %(known)d",
+        ": about %(n)d subtopics like these would be enough, there are %(known)d",
+        use.needed,
+    )
+    return words % {"n": use.needed, "known": licence.n_subtopics}
+
+
+def _cautions(tested: Tested, figures: Licences) -> Iterator[str]:
+    licence = tested.licence
+    systems = ngettext("%(n)d system", "%(n)d systems", licence.n_systems) % {"n": licence.n_systems}
+    subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", licence.n_subtopics) % {"n": licence.n_subtopics}
+    people = ngettext("%(n)d annotator", "%(n)d annotators", figures.n_people) % {"n": figures.n_people}
+    yield _("Coverage of %(systems)s on %(subtopics)s, labelled by %(people)s. It holds for version %(version)d "
+            "of the judge, for these domains and guidelines, and for systems that score about as these do.") % {
+        "systems": systems, "subtopics": subtopics, "people": people, "version": tested.scope.version,
+    }  # fmt: skip
+    if tested.is_fitted_here:
+        yield _("This judge was fitted on labels of these haystacks, so it looks better here than elsewhere.")
+    if tested.votes is not None:
+        yield votes_in_words(tested.votes)
+
+
+def votes_in_words(votes: Votes) -> str:
+    """As how many judges a jury counts."""
+    words = _(
+        "Its %(n)d members err alike (mean correlation of errors %(r).2f on %(items)d labelled insights), so they "
+        "count as %(votes).1f independent judges."
+    )
+    return words % {
+        "n": votes.n_members, "r": votes.mean_correlation, "items": votes.n_items, "votes": votes.effective,
+    }  # fmt: skip
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:g}"
+
+
+# Tables
+
+
+def _parts(tested: Tested, figures: Licences, where: str) -> Table:
+    """What the licence stands on: each figure with its bound and the threshold that the bound must not pass."""
+    licence = tested.licence
+    limits = licence.thresholds
+    bias_bound = None
+    if licence.bias.value is not None and licence.bias.low is not None and licence.bias.high is not None:
+        bias_bound = 100 * max(abs(licence.bias.low), abs(licence.bias.high))
+    rows = (
+        _part(_("Bias: judge − people, mean over subtopics"), licence.bias, bias_bound, limits.bias, at_most=True),
+        _part(
+            _("Spread of the bias between systems"),
+            licence.spread,
+            _scaled(licence.spread.high),
+            limits.spread,
+            at_most=True,
+        ),
+        _part(
+            _("Gaps between systems that both order alike"),
+            licence.concordance,
+            _scaled(licence.concordance.low),
+            limits.concordance,
+            at_most=False,
+        ),
+    )
+    return Table(
+        "parts",
+        _("What it stands on"),
+        (Name("part", _("Figure")),),
+        (
+            Measure("value", _("Value"), Unit.POINTS, has_badge=False),
+            Measure("bound", _("95 % bound"), Unit.POINTS, _("one-sided; of the bias the end further from 0")),
+            Measure("threshold", _("Threshold"), Unit.POINTS),
+            Measure("passes", _("Passes"), Unit.TEXT),
+        ),
+        rows,
+        about=_(
+            "Points of 100; gaps in percent. Intervals are of 90 %, so that each end is a one-sided bound of 95 %."
+        ),
+        caption=_caption(tested, figures, where),
+    )
+
+
+def _caption(tested: Tested, figures: Licences, where: str) -> str:
+    """What the card says in a paper: judge, version, verdicts, items, and what the thresholds are of."""
+    licence, scope = tested.licence, tested.scope
+    limits = licence.thresholds
+    words = _(
+        "Licence of the judge %(judge)s (version %(version)d, settings %(settings)s)%(where)s: absolute scores "
+        "%(scores)s, ranking %(ranking)s. n = %(n)d insights labelled by %(people)d people, %(systems)d systems "
+        "on %(subtopics)d subtopics%(domains)s; guidelines %(guidelines)s. Points of 100 with intervals of 90 %%; "
+        "the one-sided 95 %% bound is to be ≤ %(bias)g and ≤ %(spread)g points, of gaps ordered alike "
+        "≥ %(concordance)g %%."
+    )
+    return words % {
+        "judge": scope.judge,
+        "version": scope.version,
+        "settings": scope.settings_sha256[:8] or "–",
+        "where": f" {_('on')} {where}" if where else "",
+        "scores": VERDICTS[licence.absolute.verdict],
+        "ranking": VERDICTS[licence.ranking.verdict],
+        "n": figures.n_items,
+        "people": figures.n_people,
+        "systems": licence.n_systems,
+        "subtopics": licence.n_subtopics,
+        "domains": f" ({', '.join(scope.domains)})" if scope.domains else "",
+        "guidelines": ", ".join(map(str, scope.guidelines)) or "–",
+        "bias": 100 * limits.bias,
+        "spread": 100 * limits.spread,
+        "concordance": 100 * limits.concordance,
+    }
+
+
+def _part(title: str, stat: Stat, bound: float | None, threshold: float, *, at_most: bool) -> Row:
+    limit = 100 * threshold
+    passes = None if bound is None else (bound <= limit if at_most else bound >= limit)
+    said = "" if passes is None else _("yes") if passes else _("no")
+    sign = "≤" if at_most else "≥"
+    return Row(
+        (title,),
+        {
+            "value": stat.scaled(100),
+            "bound": bound,
+            "threshold": Cell(limit, text=f"{sign} {limit:g}"),
+            "passes": said,
+        },
+    )
+
+
+def _all(figures: Licences) -> Table:
+    measures = (
+        Measure("absolute", _("Absolute scores"), Unit.TEXT),
+        Measure("ranking", _("Ranking"), Unit.TEXT),
+        Measure("bias", _("Bias"), Unit.POINTS, is_signed=True),
+        Measure("spread", _("Spread"), Unit.POINTS, has_badge=False),
+        Measure("concordance", _("Ordered alike"), Unit.SHARE, has_badge=False),
+        Measure("needed_absolute", _("Subtopics for scores"), Unit.COUNT),
+        Measure("needed_ranking", _("Subtopics for ranking"), Unit.COUNT),
+        Measure("n_systems", _("Systems"), Unit.COUNT),
+        Measure("n_subtopics", _("Subtopics"), Unit.COUNT),
+    )
+    rows = tuple(_row(row) for row in figures.rows)
+    shown = [measure for measure in measures if any(row.number(measure.key) is not None for row in rows)]
+    return Table("licences", _("All judges"), (Name("judge", _("Judge")),), tuple(shown), rows)
+
+
+def _row(tested: Tested) -> Row:
+    licence = tested.licence
+    return Row(
+        (tested.name,),
+        {
+            "absolute": str(VERDICTS[licence.absolute.verdict]),
+            "ranking": str(VERDICTS[licence.ranking.verdict]),
+            "bias": licence.bias.scaled(100),
+            "spread": licence.spread.scaled(100),
+            "concordance": licence.concordance,
+            "needed_absolute": licence.absolute.needed,
+            "needed_ranking": licence.ranking.needed,
+            "n_systems": licence.n_systems,
+            "n_subtopics": licence.n_subtopics,
+        },
+        url=f"?judge={tested.key}",
+        marks=(Mark(_("fitted here"), warns=True),) if tested.is_fitted_here else (),
+    )
+
+
+def _further(figures: Licences) -> Table:
+    return Table(
+        "further",
+        _("Beside the licence"),
+        (Name("judge", _("Judge")),),
+        (
+            Measure("tau", _("Kendall's τ"), Unit.FIGURE, _("of systems' means by judge and people")),
+            Measure(
+                "advantage", _("As near as an annotator"), Unit.SHARE, _("mean share of items"), has_badge=False
+            ),
+            Measure("replaces", _("Wins against"), Unit.TEXT, _("annotators, of those tested")),
+            Measure("power", _("Power"), Unit.SHARE, _("how often a judge as near as people would win")),
+            Measure("domain_p", _("Domains alike, p"), Unit.FIGURE, _("how often as far apart by chance")),
+            Measure("votes", _("Votes of a jury"), Unit.RATING, _("independent judges that it counts as")),
+        ),
+        tuple(_further_row(row) for row in figures.rows),
+    )
+
+
+def _further_row(tested: Tested) -> Row:
+    test = tested.replaces
+    advantage = (
+        Stat.undefined(tested.replaces_reason)
+        if test is None
+        else Stat(test.advantage, low=test.low, high=test.high)
+    )
+    return Row(
+        (tested.name,),
+        {
+            "tau": tested.tau,
+            "advantage": advantage,
+            "replaces": ""
+            if test is None
+            else f"{sum(each.is_won for each in test.against)} / {len(test.against)}",
+            "power": None if test is None else test.power,
+            "domain_p": tested.interaction.p,
+            "votes": None if tested.votes is None else tested.votes.effective,
+        },
+    )
+
+
+def _domains(tested: Tested) -> Iterator[Table]:
+    """The bias in each domain, and minus that in the others; nothing where nothing can be compared."""
+    interaction = tested.interaction
+    if not interaction.by_domain:
+        return
+    about = (
+        _("Domains with the same bias would differ as much in %(p).1f of 100 cases.") % {"p": 100 * interaction.p}
+        if interaction.p is not None
+        else _("All subtopics are of one domain, so nothing is known of others.")
+    )
+    rows = tuple(
+        Row(
+            (domain.domain or _("unnamed"),),
+            {
+                "bias": domain.bias.scaled(100),
+                "to_others": domain.to_others.scaled(100),
+                "n_subtopics": domain.bias.n_clusters,
+            },
+        )
+        for domain in interaction.by_domain
+    )
+    yield Table(
+        "domains",
+        _("Bias by domain: %(judge)s") % {"judge": tested.name},
+        (Name("domain", _("Domain")),),
+        (
+            Measure("bias", _("Judge − people"), Unit.POINTS, is_signed=True, has_badge=False),
+            Measure("to_others", _("Minus other domains"), Unit.POINTS, is_signed=True, has_badge=False),
+            Measure("n_subtopics", _("Subtopics"), Unit.COUNT),
+        ),
+        rows,
+        about=about,
+    )
+
+
+def _systems(tested: Tested) -> Table:
+    rows = tuple(Row((system,), {"bias": 100 * bias}) for system, bias in tested.licence.by_system)
+    return Table(
+        "systems",
+        _("Bias by system: %(judge)s") % {"judge": tested.name},
+        (Name("system", _("System")),),
+        (Measure("bias", _("Judge − people"), Unit.POINTS, is_signed=True),),
+        rows,
+    )
+
+
+def _scaled(value: float | None) -> float | None:
+    return None if value is None else 100 * value

@@ -1,0 +1,106 @@
+"""Write a folder to submit with a paper, or check one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotation.agreement.reports import ReportRefused
+from annotation.agreement.scope import find_study
+from annotation.exports.boards import BoardMade, board_made
+from annotation.exports.files import NotWritable
+from annotation.exports.paper import write_paper
+from annotation.exports.paper_check import NoPaper, check_paper
+from annotation.leaderboard.reports import add_view, studies_of, view_of
+from annotation.models import Study
+from benchmarks import audit
+from benchmarks.results.computation import CannotCompute
+
+MOST_SHOWN = 8
+
+
+class Command(BaseCommand):
+    """`manage.py paper --out FOLDER --study NAME …`, then `manage.py paper --check FOLDER`"""
+
+    help = (
+        "Writes a folder with the archives of studies, their tables and charts, a LaTeX macro for each number and"
+        " the methods; or checks one: every number is computed again from the archives inside, in a temporary"
+        " folder, and what differs is named."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--out", type=Path, metavar="FOLDER", help="the folder to write")
+        which.add_argument("--check", type=Path, metavar="FOLDER", help="the folder to check")
+        parser.add_argument(
+            "--study", action="append", default=[], metavar="NAME", help="by name or id; repeatable"
+        )
+        parser.add_argument(
+            "--leaderboard",
+            action="store_true",
+            help="with the leaderboard of the judge and haystacks below; people on it are those of the studies",
+        )
+        add_view(parser)
+        parser.add_argument("--licence", default="", metavar="TEXT", help="for instance CC BY 4.0")
+        parser.add_argument("--no-charts", action="store_true", help="draw nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write or check."""
+        if options["check"] is not None:
+            self._check(options["check"])
+            return
+        if not options["study"] and not options["leaderboard"]:
+            raise CommandError("Name the studies with --study, or ask for a --leaderboard.")
+        now = timezone.now()
+        try:
+            studies = [find_study(name) for name in dict.fromkeys(options["study"])]
+            manifest = write_paper(
+                options["out"],
+                studies,
+                boards=[_board(options, studies, now)] if options["leaderboard"] else [],
+                licence=options["licence"].strip(),
+                now=now,
+                with_charts=not options["no_charts"],
+            )
+        except (ReportRefused, NotWritable, CannotCompute) as problem:
+            raise CommandError(str(problem)) from problem
+        targets: list[Study | None] = [*studies] or [None]
+        for target in targets:
+            audit.record_export(target=target, files=[options["out"].name], now=now)
+        n_files, n_numbers = len(manifest["files"]) + 1, manifest["n_numbers"]
+        self.stdout.write(f"{n_files} files and {n_numbers:,} numbers in {options['out']}")
+
+    def _check(self, folder: Path) -> None:
+        try:
+            check = check_paper(folder)
+        except NoPaper as problem:
+            raise CommandError(str(problem)) from problem
+        self.stdout.write(f"{check.n_same:,} numbers come out again.")
+        if check.unknown:
+            self.stdout.write(f"{len(check.unknown):,} cannot be computed from the archives alone:")
+        for why, names in _by_reason(check.unknown).items():
+            shown = ", ".join(names[:MOST_SHOWN]) + (" …" if len(names) > MOST_SHOWN else "")
+            self.stdout.write(f"  {len(names):,} {why}: {shown}")
+        if check.problems:
+            raise CommandError("\n".join(check.problems))
+        self.stdout.write("Nothing differs.")
+
+
+def _by_reason(unknown: Mapping[str, str]) -> dict[str, list[str]]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for name, why in unknown.items():
+        by_reason[why].append(name)
+    return by_reason
+
+
+def _board(options: Mapping[str, Any], studies: Sequence[Study], now: datetime) -> BoardMade:
+    """The leaderboard that options ask for, with people and labels of these studies."""
+    among = studies_of(options).filter(pk__in=[study.pk for study in studies])
+    return board_made(view_of(options), among, now=now)

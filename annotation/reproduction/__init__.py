@@ -1,0 +1,1 @@
+"""The tables and figures of three papers beside what this program computes: `manage.py reproduce`."""

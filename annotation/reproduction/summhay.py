@@ -1,0 +1,275 @@
+"""Tables and figures of Summary of a Haystack (Laban et al. 2024) on the haystacks and labels at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from annotation.agreement import report_agreement, report_bias, report_judges
+from annotation.leaderboard import reports
+from annotation.reproduction import examples, sizes
+from annotation.reproduction.parts import Part, Values, part_of
+from annotation.reproduction.printed import FIGURE, TABLE, TEXT, Printed
+from annotation.reproduction.reported import Reported, reported
+
+SYSTEMS = {
+    "GPT3.5": "gpt3.5",
+    "Claude 3 Haiku": "claude3-haiku",
+    "GPT4-turbo": "gpt4-turbo",
+    "Command-r": "command-r",
+    "Gemini-1.5-flash": "gemini-1.5-flash",
+    "Command-r +": "command-r-plus",
+    "Claude 3 Sonnet": "claude3-sonnet",
+    "Claude 3 Opus": "claude3-opus",
+    "Claude3 Opus": "claude3-opus",
+    "GPT-4o": "gpt-4o",
+    "Gemini-1.5-pro": "gemini-1.5-pro",
+}
+"""What the published files call them."""
+RETRIEVERS = {
+    "Rand": "random",
+    "Vect": "vector",
+    "LongE": "longembed",
+    "KWs": "keywords",
+    "RR3": "rerank3",
+    "Orac": "oracle",
+    "Full": "full-ctxt",
+}
+JUDGES = {
+    "Gemini-1.5-pro": "prompted_gemini-1.5-pro",
+    "GPT-4o (9FS)": "9fs_gpt-4o",
+    "GPT-4o": "prompted_gpt-4o",
+    "Claude 3 Opus": "prompted_claude3-opus",
+    "Claude 3 Haiku": "prompted_claude3-haiku",
+    "GPT3.5": "prompted_gpt3.5",
+}
+BIASED = {"GPT-4o": "prompted_gpt-4o", "Opus": "prompted_claude3-opus", "Gem-1.5-Pro": "prompted_gemini-1.5-pro"}
+PUBLISHED = "published"
+"""The judge of the verdicts that haystacks are published with."""
+PEOPLE, MANUAL = "Human Perf.", "Manual Annot."
+N_ANNOTATED, N_HAYSTACKS = 200, 10
+NO_TEXTS = "what people wrote is not published, and nobody wrote here"
+NO_LABELS = "the labels of four people on 35 summaries are not published"
+NO_COST = "the usage of the published judges is not published: enter a cost on the page of the judge"
+NO_SYSTEM = "no summary of this system is here"
+EARLIER = (
+    "All rows but those of Claude 3 Sonnet, GPT3.5 and Command-r + come from an earlier state of the authors' "
+    "data, which is not published. The file that they publish gives the numbers of their notebook, which follow."
+)
+SHARES = {"coverage": "coverage", "citation": "citation", "joint": "joint", "length": "words_per_bullet"}
+ORDERS = {"Top": "top", "Bottom": "bottom", "Random": "random", "Sensitivity": "sensitivity"}
+FIGURE_3 = {
+    "Coverage": "coverage",
+    "Citation": "citation",
+    "Joint": "joint",
+    "Precision": "citation_precision",
+    "Recall": "citation_recall",
+}
+TABLE_5 = {"precision": "citation_precision", "recall": "citation_recall", "F1": "citation"}
+
+
+class SummHay:
+    """Every table and figure; what they share is computed once.
+
+    `study` names the study whose labels stand in for those of the paper, where several have labels; `judge` whose
+    verdicts make the scores of systems, without it those that were published.
+    """
+
+    def __init__(self, *, judge: str = "", study: str = "") -> None:
+        self.labels_of = ("--study", study) if study else ()
+        self.judge = judge or PUBLISHED
+        self.judged_by = ("--judge", self.judge)
+
+    def part(self, table: Printed) -> Part:
+        """One of them beside ours."""
+        return _PARTS[table.kind, table.number](self, table)
+
+    # What reports give
+
+    @cached_property
+    def judges(self) -> Reported:
+        """Judges beside people."""
+        return reported(report_judges.REPORT, *self.labels_of)
+
+    @cached_property
+    def people(self) -> Reported:
+        """Agreement of people."""
+        return reported(report_agreement.REPORT, *self.labels_of)
+
+    @cached_property
+    def biases(self) -> Reported:
+        """Judge minus people, by the authors' rule."""
+        return reported(report_bias.REPORT, *self.labels_of, "--rule", report_bias.AUTHORS)
+
+    @cached_property
+    def board(self) -> Reported:
+        """Systems by the published verdicts, with people where anybody wrote."""
+        with_people = reported(reports.LEADERBOARD, *self.judged_by, "--people")
+        return reported(reports.LEADERBOARD, *self.judged_by) if with_people.values is None else with_people
+
+    @cached_property
+    def cells(self) -> Mapping[tuple[str, str], dict[str, Any]]:
+        """Rows of the board by system and retriever."""
+        return {(row["system"], row["retriever"]): row for row in self.board.values or ()}
+
+    @cached_property
+    def writers(self) -> dict[str, Any]:
+        """The row of people, empty where nobody wrote."""
+        return next((row for row in self.board.values or () if row["system"] == "people"), {})
+
+    @cached_property
+    def positions(self) -> Reported:
+        """Joint by the order of documents."""
+        return reported(reports.POSITION, *self.judged_by)
+
+    # What the figures are of
+
+    @property
+    def of_labels(self) -> str:
+        """How many of the annotated summaries are here."""
+        n = max((row["n_summaries"] for row in self.biases.values or ()), default=0)
+        if n >= N_ANNOTATED:
+            return f"{n} annotated summaries"
+        missing = f"{N_ANNOTATED - n} more are needed for the printed numbers: import the authors' whole file"
+        return f"{n} of the {N_ANNOTATED} annotated summaries; {missing}"
+
+    @property
+    def of_haystacks(self) -> str:
+        """How many of the ten haystacks are here."""
+        n = sizes.n_judged_haystacks(self.judge)
+        if n >= N_HAYSTACKS:
+            return f"{n} haystacks"
+        return (
+            f"{n} of {N_HAYSTACKS} haystacks, so a difference is no error; the others count once they are imported"
+        )
+
+    # Tables and figures
+
+    def table_1(self, table: Printed) -> Part:
+        """Judges beside people."""
+        rows = self.judges.rows("judge")
+        values: dict[tuple[str, str], float | None] = {}
+        for name, judge in JUDGES.items():
+            row = rows.get(judge)
+            if row is not None:
+                values[name, "Pearson"] = row["pearson"]
+                values[name, "same bullet, %"] = _percent(row["linking_authors"]["value"])
+                values[name, "cost, $"] = row["cost"]
+        people = self.people.values or {}
+        values[MANUAL, "Pearson"] = people.get("correlation")
+        values[MANUAL, "same bullet, %"] = _percent(people.get("linking"))
+
+        def why(row: str, column: str) -> str:
+            if row == MANUAL:
+                return NO_LABELS
+            return NO_COST if JUDGES[row] in rows else self.judges.reason or "no verdicts of this judge are here"
+
+        return part_of(table, values, why=why, of=self.of_labels, report="report judges")
+
+    def table_2(self, table: Printed) -> Part:
+        """Scores of systems, one measure a part."""
+        measure = SHARES[table.part]
+        values: dict[tuple[str, str], float | None] = {}
+        for row, column, _number in table.cells():
+            if row == PEOPLE:
+                values[row, column] = self.writers.get(measure)
+            elif column in RETRIEVERS:
+                values[row, column] = self.cells.get((SYSTEMS[row], RETRIEVERS[column]), {}).get(measure)
+            else:
+                values[row, column] = self._mean_words(SYSTEMS[row])
+        return part_of(table, values, why=self._no_system, of=self.of_haystacks, report="report leaderboard")
+
+    def _mean_words(self, system: str) -> float | None:
+        """Mean words per bullet of a summarizer over the retrievers of the paper and the full context."""
+        rows = [self.cells[system, name] for name in RETRIEVERS.values() if (system, name) in self.cells]
+        known = [(row["words_per_bullet"], row["n_summaries"]) for row in rows if row["words_per_bullet"]]
+        n = sum(n for _words, n in known)
+        return sum(words * n for words, n in known) / n if n else None
+
+    def _no_system(self, row: str, column: str) -> str:
+        return NO_TEXTS if row == PEOPLE else self.board.reason or NO_SYSTEM
+
+    def table_3(self, table: Printed) -> Part:
+        """Joint by the order of documents."""
+        rows = self.positions.rows("system")
+        values = {
+            (row, column): rows[SYSTEMS[row]][ORDERS[column]]
+            for row, column, _number in table.cells()
+            if SYSTEMS[row] in rows
+        }
+        why = self.positions.reason or NO_SYSTEM
+        return part_of(table, values, why=why, of=self.of_haystacks, report="report position")
+
+    def table_4(self, table: Printed) -> Part:
+        """Judge minus people by summarizer, their mean, and correlations with length, by the authors' rule."""
+        values: dict[tuple[str, str], float | None] = {}
+        rows = self.biases.rows("judge")
+        for column, judge in BIASED.items():
+            if judge not in rows:
+                continue
+            row = rows[judge]
+            deltas = {system["summarizer"]: system["delta"] for system in row["summarizers"]}
+            values |= {(name, column): deltas.get(key) for name, key in SYSTEMS.items()}
+            values["Average", column] = row["average"]
+            values["Length to score", column] = row["length"][report_bias.AUTHORS]["score"]
+            values["Length to delta", column] = row["length"][report_bias.AUTHORS]["difference"]
+        return part_of(
+            table,
+            values,
+            why=self.biases.reason or "no summary of this system was annotated here",
+            of=self.of_labels,
+            report="report bias --rule authors",
+            note=EARLIER if table.part == "as printed" else "",
+        )
+
+    def table_5(self, table: Printed) -> Part:
+        """Citation precision, recall and F1 with the oracle and the full context."""
+        values: dict[tuple[str, str], float | None] = {}
+        for row, column, _number in table.cells():
+            figure, retriever = column.split(", ")
+            scores = self.writers if row == PEOPLE else self.cells.get((SYSTEMS[row], RETRIEVERS[retriever]))
+            if scores:
+                values[row, column] = scores[TABLE_5[figure]]
+        return part_of(table, values, why=self._no_system, of=self.of_haystacks, report="report leaderboard")
+
+    def figure_2(self, table: Printed) -> Part:
+        """The worked example, by the formulas."""
+        note = "The paper rounds both F1 before it multiplies; unrounded they give 50.6 and 21.6."
+        return part_of(table, examples.figure_2(), why="", of="the printed citations", note=note)
+
+    def figure_3(self, table: Printed) -> Part:
+        """Scores of people at the end of their sessions."""
+        [(row, _numbers)] = table.rows
+        values: Values = {}
+        if self.writers:
+            values = {(row, column): self.writers[name] / 100 for column, name in FIGURE_3.items()}
+        of = "all who wrote here, at the end of their sessions"
+        return part_of(table, values, why=NO_TEXTS, of=of, report="report leaderboard --people")
+
+    def figure_4(self, table: Printed) -> Part:
+        """Four worked examples, by the formulas."""
+        note = "With every mention of a document counted for precision, which the second example needs."
+        of = "the printed citations, with bullets linked by reading"
+        return part_of(table, examples.figure_4(), why="", of=of, note=note)
+
+    def size(self, table: Printed) -> Part:
+        """How large the benchmark is."""
+        return part_of(table, sizes.of_haystacks(), why="no haystack is here", of=self.of_haystacks)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+_PARTS: Mapping[tuple[str, str], Callable[[SummHay, Printed], Part]] = {
+    (TABLE, "1"): SummHay.table_1,
+    (TABLE, "2"): SummHay.table_2,
+    (TABLE, "3"): SummHay.table_3,
+    (TABLE, "4"): SummHay.table_4,
+    (TABLE, "5"): SummHay.table_5,
+    (FIGURE, "2"): SummHay.figure_2,
+    (FIGURE, "3"): SummHay.figure_3,
+    (FIGURE, "4"): SummHay.figure_4,
+    (TEXT, "3.4"): SummHay.size,
+}

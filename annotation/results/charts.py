@@ -1,0 +1,130 @@
+"""The charts of agreement: judges beside people, pairs of people, and the small ones of the home page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from django.utils.translation import gettext as _
+
+from annotation.results.judges import JudgeReport
+from annotation.results.people import Agreement
+from benchmarks.scoring.stat import Stat
+from benchmarks.web.chart_points import Point, Words
+from benchmarks.web.charts import HUMAN, Chart, Dots, colour_of
+
+MEASURES = {
+    "pearson": "Pearson",
+    "exact_agreement": "Exact agreement",
+    "quadratic_kappa": "Quadratic weighted kappa",
+    "randolph_kappa": "Randolph's kappa",
+    "alpha_ordinal": "Alpha, ordinal",
+    "covered.kappa": "Kappa of covered or not",
+    "linking": "Linking",
+}
+MAX_PAIRS_DRAWN = 15
+"""At most this many pairs of people, those that agree least, are drawn."""
+SMALL_ROWS = 5
+"""At most this many judges, the best, are drawn in a card."""
+
+
+def forest(report: JudgeReport, measure: str, *, url_of: Callable[[str], str] | None = None) -> Chart | None:
+    """One figure of every judge with its interval, the highest on top, and the people's as a band.
+
+    `url_of` gives the rows behind a judge's dot by its key.
+    """
+    defined_rows = [(row, stat) for row in report.rows if (stat := row.stats.get(measure)) is not None]
+    defined_rows.sort(key=lambda pair: -(-math.inf if pair[1].value is None else pair[1].value))
+    if not any(stat.is_defined for _row, stat in defined_rows):
+        return None
+    ceiling = report.ceiling.stats.get(measure) if report.ceiling else None
+    numbers = {"n": report.n_clusters, "unit": report.cluster_unit}
+    return Chart(
+        Words(
+            name="forest",
+            title=_("Do judges agree with people as well as people with each other?"),
+            subtitle=_("%(figure)s with people; lines are 95 %% intervals over %(n)d %(unit)s. ")
+            % {"figure": MEASURES[measure], **numbers}
+            + (_("The band is people among themselves.") if ceiling is not None else ""),
+            value=MEASURES[measure],
+            digits=2,
+            columns={"series": _("Judge")},
+        ),
+        [Point.of(stat, series=row.name, url=url_of(row.key) if url_of else "") for row, stat in defined_rows],
+        Dots(
+            domain=_up_to_one([stat for _row, stat in defined_rows]),
+            colours=[(row.name, colour_of(row.colour)) for row, _stat in defined_rows],
+            band=None if ceiling is None else Point.of(ceiling, series=_("people")),
+        ),
+    )
+
+
+def of_pairs(people: Agreement) -> Chart | None:
+    """How far every two people agree above chance, the least on top; None for less than two pairs."""
+    pairs = [pair for pair in people.pairs if pair.randolph.value is not None]
+    if len(pairs) < 2:
+        return None
+    pairs = sorted(pairs, key=lambda pair: pair.randolph.value or 0.0)[:MAX_PAIRS_DRAWN]
+    return Chart(
+        Words(
+            name="each-pair",
+            title=_("Do some annotators agree less with the others?"),
+            subtitle=_("Randolph's κ of every two annotators; lines are 95 %% intervals over %(n)d %(unit)s.")
+            % {"n": people.n_clusters, "unit": people.cluster_unit},
+            value=MEASURES["randolph_kappa"],
+            digits=2,
+            columns={"series": _("Annotators")},
+        ),
+        [Point.of(pair.randolph, series=f"{pair.a}, {pair.b}") for pair in pairs],
+        Dots(domain=_up_to_one([pair.randolph for pair in pairs])),
+    )
+
+
+def _up_to_one(stats: Sequence[Stat]) -> tuple[float, float]:
+    ends = [number for stat in stats for number in (stat.value, stat.low) if number is not None]
+    return min(0.0, math.floor(min(ends, default=0.0) * 10) / 10), 1.0
+
+
+def small_dots(
+    title: str, rows: Sequence[tuple[str, Stat]], *, x_label: str, caption: str, n_human: int = 0
+) -> Chart | None:
+    """Named figures up to 1 with their intervals, for a card; the first `n_human` are of people.
+
+    None where no figure is defined.
+    """
+    if not any(stat.is_defined for _name, stat in rows):
+        return None
+    words = Words(name="latest", title=title, subtitle=caption, value=x_label, digits=2, is_small=True)
+    colours = [
+        (name, HUMAN if place < n_human else colour_of(place - n_human))
+        for place, (name, _stat) in enumerate(rows)
+    ]
+    layout = Dots(domain=_up_to_one([stat for _name, stat in rows]), colours=colours)
+    return Chart(words, [Point.of(stat, series=name) for name, stat in rows], layout)
+
+
+def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart | None:
+    """Judges beside people by correlation; without judges how far people agree."""
+    n = _("%(n)d items, 95 %% intervals") % {"n": agreement.n_items}
+    stats = [] if judges is None else [row for row in judges.rows if _has_value(row.stats.get("pearson"))]
+    if judges is not None and stats:
+        best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]
+        people = [(_("people"), judges.ceiling.stats["pearson"])] if judges.ceiling else []
+        return small_dots(
+            _("Correlation of coverage with people"),
+            [*people, *((row.name, row.stats["pearson"]) for row in best)],
+            x_label=MEASURES["pearson"],
+            caption=n,
+            n_human=len(people),
+        )
+    cards = {
+        _("agreement"): "percent",
+        _("Randolph's κ"): "randolph",
+        _("α, ordinal"): "alpha_ordinal",
+    }
+    rows = [(name, agreement.cards[card]) for name, card in cards.items()]
+    return small_dots(_("Agreement of annotators"), rows, x_label="", caption=n, n_human=len(rows))
+
+
+def _has_value(stat: Stat | None) -> bool:
+    return stat is not None and stat.value is not None

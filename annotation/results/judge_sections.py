@@ -1,0 +1,244 @@
+"""Judges beside people, laid out for the sheet of whatever was labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext as _
+
+from annotation.results.differences import COMPARED, Difference
+from annotation.results.judges import Consistency, JudgeReport, JudgeRow
+from annotation.results.sections import RowLinks
+from benchmarks.results.sheet import (
+    COUNTED,
+    Cell,
+    Mark,
+    Measure,
+    Name,
+    Part,
+    Row,
+    Section,
+    Table,
+    Unit,
+    Value,
+    stat_row,
+)
+from benchmarks.scoring.linking import CHANCE
+from benchmarks.scoring.pairs import METHODS
+
+
+def judge_parts(
+    report: JudgeReport,
+    *,
+    prefix: str = "",
+    links: RowLinks | None = None,
+    only: Sequence[str] = (),
+    main: Sequence[str] = (),
+    consistency: Sequence[Consistency] = (),
+) -> tuple[Part, ...]:
+    """The judge table, labels of people beside those of each judge, differences, and how consistent judges are.
+
+    `only` are the figures that the table has, `main` those that a page shows first; all where they are empty.
+    """
+    return (
+        judge_table(report, key=f"{prefix}judges", links=links, only=only, main=main),
+        Section(
+            f"{prefix}confusion",
+            _("Labels of people and of judges"),
+            tuple(_confusion(row, f"{prefix}confusion-{at}", links) for at, row in enumerate(report.rows, 1)),
+            is_side_by_side=True,
+        ),
+        *_differences(report, prefix),
+        *([_consistency(consistency, prefix)] if consistency else ()),
+    )
+
+
+def _judge_measures(report: JudgeReport, only: Sequence[str], main: Sequence[str]) -> list[Measure]:
+    titles = {
+        "pearson": _("Pearson"),
+        "linking": _("Linking"),
+        "exact_agreement": _("Exact"),
+        "quadratic_kappa": _("Quadratic κ"),
+        "linking_authors": _("Linking, authors' rule"),
+        "linking_strict": _("Linking, strict"),
+        CHANCE: _("Linking by chance"),
+        "spearman": _("Spearman"),
+        "tau_b": _("τ-b"),
+        "cohen_kappa": _("Cohen κ"),
+        "linear_kappa": _("linear κ"),
+        "randolph_kappa": _("Randolph κ"),
+        "alpha_ordinal": _("α ordinal"),
+        "covered.accuracy": _("Covered: accuracy"),
+        "covered.kappa": _("Covered: κ"),
+        "covered.tpr": _("Covered: TPR"),
+        "covered.tnr": _("Covered: TNR"),
+    }
+    shares = {"exact_agreement", "covered.accuracy", "covered.tpr", "covered.tnr"}
+    has = set().union(*(row.stats for row in report.rows)) if report.rows else set()
+    return [
+        Measure(
+            name,
+            title,
+            Unit.SHARE if name in shares or name.startswith("linking") else Unit.FIGURE,
+            METHODS[name],
+            is_extra=bool(main) and name not in main,
+        )
+        for name, title in titles.items()
+        if name in has and (not only or name in only)
+    ]
+
+
+def judge_table(
+    report: JudgeReport,
+    *,
+    key: str = "judges",
+    links: RowLinks | None = None,
+    only: Sequence[str] = (),
+    main: Sequence[str] = (),
+) -> Table:
+    """Each judge against people, under people among themselves and what a judge could reach."""
+    measures = _judge_measures(report, only, main)
+    cost = Measure(
+        "cost",
+        _("Cost, USD"),
+        Unit.MONEY,
+        _(
+            "a judge: tokens of all its calls, times the price of their day, or as published; people: active time "
+            "on the labelled summaries, times the hourly rate"
+        ),
+    )
+    invalid = Measure("invalid", _("Invalid"), Unit.COUNT)
+    return Table(
+        key,
+        _("Judges"),
+        (Name("judge", _("Judge")),),
+        (*measures, COUNTED, invalid, cost),
+        (*_people_rows(report), *(_judge_row(row, links) for row in report.rows)),
+    )
+
+
+def _people_rows(report: JudgeReport) -> list[Row]:
+    if report.ceiling is None:
+        return []
+    name = (
+        _("Each person against the majority of the others")
+        if report.is_against_rest
+        else _("People among themselves")
+    )
+    rows = [Row((name,), _judge_values(report.ceiling), is_people=True, is_pinned=True)]
+    if report.highest is not None:
+        how = _("the square root of their correlation: what a judge that knew the truth would reach against one "
+                "annotator, if annotators are equally reliable")  # fmt: skip
+        note = Mark("√", how)
+        name = _("A judge that knew the truth")
+        rows.append(Row((name,), {"pearson": report.highest}, marks=(note,), is_people=True, is_pinned=True))
+    return rows
+
+
+def _judge_row(row: JudgeRow, links: RowLinks | None) -> Row:
+    marks = []
+    if name := {"imported": _("imported"), "lexical": _("offline"), "jury": _("jury")}.get(row.kind):
+        marks.append(Mark(name))
+    if row.is_fitted_here:
+        why = _("fitted on labels of these haystacks, so its figures here are too high")
+        marks.append(Mark(_("fitted on these items"), why, warns=True))
+    url = links.to(between=row.key) if links else ""
+    return Row((row.name,), _judge_values(row), url=url, marks=tuple(marks))
+
+
+def _judge_values(row: JudgeRow) -> dict[str, Value | Cell]:
+    values: dict[str, Value | Cell] = {}
+    for name, stat in row.stats.items():
+        hits = row.hits.get(name) if name.startswith("linking") else None
+        values[name] = Cell(stat, aside=f"{hits[0]} / {hits[1]}") if hits else stat
+    is_published = row.kind == "imported" and row.cost.is_defined
+    cost = Cell(row.cost, aside=_("published") if is_published else "")
+    return {**values, "n": row.n_insights, "invalid": row.n_invalid or None, "cost": cost}
+
+
+def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:
+    labels = list(row.confusion)
+
+    def cell(human: str, judge: str, count: int) -> Cell | int:
+        if not links or not count:
+            return count
+        return Cell(count, url=links.to(between=row.key, human=human, verdict=judge))
+
+    return Table(
+        key,
+        row.name,
+        (Name("label", _("People")),),
+        (*(Measure(label, label, Unit.COUNT) for label in labels), Measure("all", _("all"), Unit.COUNT)),
+        tuple(
+            Row(
+                (human,),
+                {judge: cell(human, judge, count) for judge, count in counts.items()}
+                | {"all": sum(counts.values())},
+            )
+            for human, counts in row.confusion.items()
+        ),
+        about=_("rows: people, columns: judge"),
+        is_square=True,
+    )
+
+
+def _differences(report: JudgeReport, prefix: str) -> list[Part]:
+    names = [name for name in COMPARED if any(name in difference.stats for difference in report.all_differences)]
+    if not report.all_differences or not names:
+        return []
+    titles = {
+        "pearson": _("Pearson"),
+        "exact_agreement": _("Exact"),
+        "covered.kappa": _("Covered: κ"),
+        "linking": _("Linking"),
+    }
+
+    def row(difference: Difference) -> Row:
+        return stat_row(
+            difference.first,
+            difference.second,
+            stats={name: difference.stats[name] for name in names if name in difference.stats},
+        )
+
+    return [
+        Table(
+            f"{prefix}differences",
+            _("Differences between judges and people, on the same items"),
+            (Name("first", _("First")), Name("second", _("minus"))),
+            tuple(Measure(name, titles[name], is_signed=True) for name in names),
+            tuple(row(difference) for difference in report.all_differences),
+            about=_(
+                "First minus second, with paired intervals (resampled together). An interval that excludes 0 is "
+                "a difference. People are those of the row above all judges, here on the insights that the judge "
+                "and at least two people have labelled."
+            ),
+            is_folded=True,
+        )
+    ]
+
+
+def _consistency(rows: Sequence[Consistency], prefix: str) -> Table:
+    return Table(
+        f"{prefix}consistency",
+        _("Consistency"),
+        (Name("judge", _("Judge")),),
+        (
+            Measure("repeats", _("Times asked"), Unit.COUNT),
+            COUNTED,
+            Measure("percent", _("Agreement"), Unit.SHARE),
+            Measure("randolph", _("Randolph κ")),
+        ),
+        tuple(
+            Row(
+                (row.judge,),
+                {
+                    "repeats": row.n_repeats,
+                    "n": row.percent.n_items,
+                    "percent": row.percent,
+                    "randolph": row.randolph,
+                },
+            )
+            for row in rows
+        ),
+        about=_("How often a judge repeats its verdict when asked again, over all pairs of repeats."),
+    )

@@ -1,0 +1,350 @@
+"""The plan of a study laid out: what would be enough, the width of each headline at more people and items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.kinds import Tab
+from annotation.models import Study
+from annotation.results.plannable import Plannable
+from annotation.results.planning import PLAN, Plan, Planned, Target, Work
+from annotation.results.spending import Spent
+from annotation.results.study import OfStudy
+from annotation.results.study_results import StudyResults
+from benchmarks.results.judged import Judged
+from benchmarks.results.sheet import (
+    Cell,
+    Drawing,
+    Measure,
+    Name,
+    Note,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+)
+from benchmarks.results.stored import look_up_many
+from benchmarks.scoring.stat import stat_json
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import Chart, Lines, colour_of
+
+TAB = Tab("plan", gettext_lazy("How many more?"), "annotation:study-plan", "results", "annotation.view_session")
+
+
+class PlanResults(StudyResults[OfStudy, Plan]):
+    """What more labels would bring."""
+
+    computation = PLAN
+    heading = gettext_lazy("How many more labels are enough?")
+    here = TAB.here
+    downloads_template = ""
+
+    def judged(self, study: Study, options: OfStudy, figures: Plan) -> Judged:
+        """Those whose answers' cost stands beside that of people."""
+        keys = tuple(spent.judge for spent in figures.spent if spent.judge)
+        return Judged(keys) if study.kind == Study.Kind.LINKING else Judged(others=keys)
+
+    def sheet(self, study: Study, figures: Plan, query: QueryDict) -> Sheet:
+        return sheet(figures)
+
+    def as_json(self, figures: Plan) -> Any:
+        return as_json(figures)
+
+
+RESULTS = PlanResults()
+
+
+def sheet(plan: Plan) -> Sheet:
+    """A section for each headline."""
+    costs = (_costs(plan.spent),) if any(spent.n_answers or spent.n_tasks for spent in plan.spent) else ()
+    if not any(planned.designs for planned in plan.planned):
+        none = _("There are too few labels to plan by. Figures appear here once two people have labelled the same "
+                 "items of two subtopics, or two sessions have ended.")  # fmt: skip
+        return Sheet((Note(none, is_empty=not costs), *costs))
+    sections = (_section(planned, plan.work) for planned in plan.planned if planned.designs)
+    return Sheet((Note(_so_far(plan.work)), *sections, *costs))
+
+
+def next_step_of(study: Study, now: datetime) -> str:
+    """What would make the first headline of a study narrower, as last computed; empty before that."""
+    [shown] = look_up_many(PLAN, [OfStudy(study.pk)], now=now)
+    return "" if shown.figures is None else next_step(shown.figures)
+
+
+def next_step(plan: Plan) -> str:
+    """What brings the first headline to the next round half width; empty where nothing can be planned."""
+    planned = next((planned for planned in plan.planned if planned.designs), None)
+    if planned is None or planned.headline.variances is None:
+        return ""
+    known = planned.headline.variances
+    ahead = [
+        target for target in reversed(planned.targets) if target.n_items is None or target.n_items > known.n_items
+    ]
+    if ahead:
+        return _enough(ahead[0], planned.headline, plan.work)
+    half = planned.headline.factor * planned.designs[0].width.expected / 2
+    return _("%(figure)s is known to ± %(half)s: more labels are hardly needed.") % {
+        "figure": planned.headline.title, "half": _half(float(f"{half:.2g}"), planned.headline)
+    }  # fmt: skip
+
+
+def _costs(spent: Sequence[Spent]) -> Section:
+    """What people and models cost, side by side: in all, an item, an answer, a finished task."""
+    table = Table(
+        "cost",
+        _("Cost of people and models"),
+        (Name("who", _("People or model")), Name("currency", _("Currency"))),
+        (
+            Measure("items", _("Items"), Unit.COUNT),
+            Measure("answers", _("Answers"), Unit.COUNT),
+            Measure("tasks", _("Finished tasks"), Unit.COUNT, _("sessions, in a writing study")),
+            Measure("hours", _("Hours"), Unit.POINTS, _("active time, also of unfinished tasks")),
+            Measure("total", _("In all"), Unit.MONEY),
+            Measure("per_item", _("An item"), Unit.MONEY),
+            Measure("per_answer", _("An answer"), Unit.MONEY),
+            Measure("per_task", _("A finished task"), Unit.MONEY),
+        ),
+        tuple(_cost_row(spent) for spent in spent),
+        about=_("Models by the tokens of the calls that gave their answers, at the prices of those days; repairs "
+                "and repeats come on top. “–” where nobody is paid, or a model has no price or calls on record."),
+    )  # fmt: skip
+    return Section("costs", _("What it cost"), (table,))
+
+
+def _cost_row(spent: Spent) -> Row:
+    name = _("people") if spent.is_people else spent.name
+    return Row(
+        (name, spent.currency),
+        {
+            "items": spent.n_items,
+            "answers": spent.n_answers,
+            "tasks": spent.n_tasks,
+            "hours": spent.hours,
+            "total": spent.total,
+            "per_item": spent.each(spent.n_items),
+            "per_answer": spent.each(spent.n_answers) if spent.n_answers is not None else None,
+            "per_task": spent.each(spent.n_tasks) if spent.n_tasks is not None else None,
+        },
+        is_pinned=spent.is_people,
+    )
+
+
+def _so_far(work: Work) -> str:
+    people = ngettext("%(n)d person", "%(n)d people", work.n_people) % {"n": work.n_people}
+    tasks = ngettext("%(n)d task", "%(n)d tasks", work.n_done) % {"n": work.n_done}
+    words = {"people": people, "tasks": tasks, "minutes": f"{work.ms_each / 60_000:.1f}", "rate": work.rate,
+             "currency": work.currency}  # fmt: skip
+    return _("So far %(people)s did %(tasks)s, %(minutes)s minutes each on average, at %(rate)s %(currency)s an "
+             "hour. Hours and costs are what comes on top, at the same pace and overlap.") % words  # fmt: skip
+
+
+def _section(planned: Planned, work: Work) -> Section:
+    return Section(
+        planned.headline.key,
+        capfirst(planned.headline.title),
+        (
+            *(
+                Note(_enough(target, planned.headline, work), is_answer=at == 0)
+                for at, target in enumerate(planned.targets)
+            ),
+            Drawing(_chart(planned, work), table=f"plan-{planned.headline.key}"),
+            _table(planned, work),
+        ),
+        about=_about(planned.headline),
+    )
+
+
+def _about(headline: Plannable) -> str:
+    known = headline.variances
+    if known is None:
+        return ""
+    unit = {"n": known.n_items, "unit": headline.unit}
+    if known.people is None:
+        return _("From %(n)d %(unit)s. There are fewer than five people, so intervals are about these people, and "
+                 "only more %(unit)s narrow them.") % unit  # fmt: skip
+    return _("From %(n)d %(unit)s. People are a sample too: a width that comes from their differences does not "
+             "fall with more %(unit)s.") % unit  # fmt: skip
+
+
+def _enough(target: Target, headline: Plannable, work: Work) -> str:
+    """What brings a figure to a round half width."""
+    known = headline.variances
+    named = {
+        "figure": headline.title,
+        "half": _half(target.half * headline.factor, headline),
+        "unit": headline.unit,
+    }
+    if known is None or target.n_items is None or target.hours is None:
+        return (
+            _("No number of %(unit)s brings %(figure)s to ± %(half)s with these people: more people are needed.")
+            % named
+        )
+    if target.n_items <= known.n_items:
+        return _("%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do.") % {**named, "n": target.n_items}
+    n = target.n_items - known.n_items
+    more = {"n": n, "hours": f"{target.hours:.1f}", "cost": f"{target.cost:.0f}", "currency": work.currency,
+            "tasks": round(n * work.per_cluster), "people": work.n_people}  # fmt: skip
+    return _("%(n)d more %(unit)s, about %(tasks)d tasks of %(people)d people, bring %(figure)s to ± %(half)s "
+             "(%(hours)s hours, %(cost)s %(currency)s).") % {**named, **more}  # fmt: skip
+
+
+def _half(value: float, headline: Plannable) -> str:
+    """Half a width in words, with its unit where it has one."""
+    return _("%(value)s points") % {"value": f"{value:g}"} if headline.is_points else f"{value:g}"
+
+
+def _table(planned: Planned, work: Work) -> Table:
+    factor, unit = planned.headline.factor, Unit.POINTS if planned.headline.is_points else Unit.FIGURE
+    rows = []
+    for at, design in enumerate(planned.designs):
+        width = design.width
+        range_ = f"{factor * width.low / 2:.3g} – {factor * width.high / 2:.3g}"
+        rows.append(
+            Row(
+                (f"{width.n_people} × {width.n_items}",),
+                {
+                    "half": Cell(factor * width.expected / 2, aside=range_),
+                    "half_low": factor * width.low / 2,
+                    "half_high": factor * width.high / 2,
+                    "n_people": width.n_people,
+                    "n_items": width.n_items,
+                    "hours": design.hours,
+                    "cost": float(design.cost),
+                },
+                is_pinned=at == 0,
+            )
+        )
+    return Table(
+        f"plan-{planned.headline.key}",
+        _("Widths"),
+        (Name("design", _("People × %(unit)s") % {"unit": planned.headline.unit}),),
+        (
+            Measure("half", _("± (half the 95 % interval)"), unit, _("expected; below it the range of 80 in 100")),
+            Measure("half_low", _("±, from"), unit, is_extra=True),
+            Measure("half_high", _("±, to"), unit, is_extra=True),
+            Measure("n_people", _("People"), Unit.COUNT, is_extra=True),
+            Measure("n_items", planned.headline.unit, Unit.COUNT, is_extra=True),
+            Measure("hours", _("Hours more"), Unit.POINTS),
+            Measure("cost", _("%(currency)s more") % {"currency": work.currency}, Unit.MONEY),
+        ),
+        tuple(rows),
+        about=_("The first row is the study as it is. Ranges are what labels so far leave open."),
+    )
+
+
+def _chart(planned: Planned, work: Work) -> Chart:
+    factor = planned.headline.factor
+    by_people: dict[int, list[Any]] = {}
+    for design in planned.designs:
+        by_people.setdefault(design.width.n_people, []).append(design)
+    names = {n: ngettext("%(n)d person", "%(n)d people", n) % {"n": n} for n in by_people}
+    words = Words(
+        name=f"plan-{planned.headline.key}",
+        title=_("How narrow does it get? %(figure)s") % {"figure": planned.headline.title},
+        subtitle=_("Half the 95 % interval, with the range that labels so far leave open."),
+        value=_("± "),
+        x=planned.headline.unit,
+        digits=1 if planned.headline.is_points else 3,
+    )
+    points = list(_points(by_people, names, factor))
+    first = planned.designs[0].width
+    points.append(
+        Point(series=_("you are here"), x=first.n_items, value=factor * first.expected / 2, kind=Kind.DOT)
+    )
+    highest = max(point.high or point.value or 0.0 for point in points)
+    layout = Lines(
+        x_domain=(0.0, float(max(design.width.n_items for design in planned.designs))),
+        domain=(0.0, min(highest, 4 * factor * first.expected / 2) or 1.0),
+        colours=[
+            *((name, colour_of(at)) for at, name in enumerate(names.values())),
+            (_("you are here"), "var(--human)"),
+        ],
+    )
+    return Chart(words, points, layout)
+
+
+def _points(by_people: Any, names: Any, factor: float) -> Iterator[Point]:
+    for n, designs in by_people.items():
+        for design in designs:
+            width = design.width
+            yield Point(
+                series=names[n],
+                x=float(width.n_items),
+                value=factor * width.expected / 2,
+                low=factor * width.low / 2,
+                high=factor * width.high / 2,
+            )
+
+
+def as_json(plan: Plan) -> dict[str, Any]:
+    """Every headline with its variances, its designs and what would be enough; half widths in its own unit."""
+    work = plan.work
+    return {
+        "work": {
+            "people": work.n_people,
+            "tasks": work.n_done,
+            "minutes_each": work.ms_each / 60_000,
+            "hourly_rate": float(work.rate),
+            "currency": work.currency,
+        },
+        "cost": [_cost_json(spent) for spent in plan.spent],
+        "headlines": [_headline_json(planned) for planned in plan.planned],
+    }
+
+
+def _cost_json(spent: Spent) -> dict[str, Any]:
+    each = {"item": spent.n_items, "answer": spent.n_answers, "task": spent.n_tasks}
+    return {
+        "name": "people" if spent.is_people else spent.name,
+        "is_people": spent.is_people,
+        "currency": spent.currency,
+        "items": spent.n_items,
+        "answers": spent.n_answers,
+        "tasks": spent.n_tasks,
+        "hours": spent.hours,
+        "total": spent.total.value,
+        **{f"per_{name}": spent.each(n).value for name, n in each.items()},
+        "undefined_reason": spent.total.undefined_reason or None,
+    }
+
+
+def _headline_json(planned: Planned) -> dict[str, Any]:
+    known = planned.headline.variances
+    return {
+        "key": planned.headline.key,
+        "title": planned.headline.title,
+        "unit": planned.headline.unit,
+        **stat_json({"value": planned.headline.stat}),
+        "variances": None
+        if known is None
+        else {"people": known.people, "items": known.items, "rest": known.rest, "n_people": known.n_people,
+              "n_items": known.n_items},
+        "designs": [
+            {
+                "people": design.width.n_people,
+                "items": design.width.n_items,
+                "half_width": design.width.expected / 2,
+                "range": [design.width.low / 2, design.width.high / 2],
+                "hours": design.hours,
+                "cost": float(design.cost),
+            }
+            for design in planned.designs
+        ],
+        "enough": [
+            {
+                "half_width": target.half,
+                "items": target.n_items,
+                "hours": target.hours,
+                "cost": None if target.cost is None else float(target.cost),
+            }
+            for target in planned.targets
+        ],
+    }  # fmt: skip

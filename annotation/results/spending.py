@@ -1,0 +1,158 @@
+"""What people and models did for a study and what that cost: for an item, for an answer, for a finished task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from annotation import clock
+from annotation.kinds import kind_named
+from annotation.models import LabelTask, Session, Study
+from annotation.studies.earnings import MS_PER_HOUR, pay
+from benchmarks.engine.costs import cost_of
+from benchmarks.models import Judge, JudgeCall, ModelPrice
+from benchmarks.results.facts import totals
+from benchmarks.scoring.stat import Stat
+
+DOLLARS = "USD"
+"""What models are priced in."""
+FREE = frozenset({Judge.Kind.LEXICAL.value, Judge.Kind.SEARCH.value})
+"""Judges that run here and ask nobody."""
+UNPAID, NOTHING_YET = "nobody is paid", "nothing is finished yet"
+UNRECORDED = "no call of it is on record"
+OF_MEMBERS = "it asks nothing itself; see what its members cost"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What models answered about the items of a study: rows with `judge` and `call`, and the fields of an item."""
+
+    rows: QuerySet[Any, Any]
+    item: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What somebody did and what it cost in all; `n_tasks` and `hours` are of people, None for models.
+
+    Undefined where nobody is paid, and where a model has no price or its calls are not on record.
+    """
+
+    name: str
+    is_people: bool
+    total: Stat
+    currency: str
+    n_items: int
+    n_answers: int | None
+    n_tasks: int | None = None
+    hours: float | None = None
+    judge: str = ""
+    """The key of a judge, empty for people and for models that write."""
+
+    def each(self, n: int | None) -> Stat:
+        """The cost of one of n."""
+        if self.total.value is None or not n:
+            return Stat.undefined(self.total.undefined_reason or NOTHING_YET)
+        return Stat(self.total.value / n, n_items=n)
+
+
+def spent_on(study: Study, answers: Sequence[Answers]) -> tuple[Spent, ...]:
+    """People together, then each model that answered about the same items."""
+    people = _of_sessions(study) if study.kind == Study.Kind.WRITING else _of_labels(study)
+    return (people, *(row for some in answers for row in _of_models(some)))
+
+
+def spending_facts(answers: Sequence[Answers]) -> object:
+    """All that the cost of models depends on."""
+    prices = ModelPrice.objects.order_by("pk").values_list(
+        "model", "base_url", "valid_from", "input_per_million", "cached_per_million", "output_per_million"
+    )
+    return [str(row) for row in prices], totals(*(answer.rows for answer in answers)) if answers else ()
+
+
+def _of_labels(study: Study) -> Spent:
+    """Active time on all tasks is paid, also on those that are not finished."""
+    done = Q(state=LabelTask.State.DONE)
+    rows = study.label_tasks.order_by().values_list("annotator").annotate(active=Sum("active_ms"))
+    work = study.label_tasks.order_by().aggregate(
+        n=Count("pk", filter=done), items=Count("item", filter=done, distinct=True)
+    )
+    kind: Any = kind_named(study.kind)
+    n_answers = kind.answers.model.objects.filter(study=study).for_figures().count()
+    return _people(study, [active for _pk, active in rows], work["items"], n_answers, work["n"])
+
+
+def _of_sessions(study: Study) -> Spent:
+    sessions = Session.objects.filter(assignment__study=study, assignment__is_practice=False).order_by()
+    work = sessions.filter(state__in=clock.HANDED_IN).aggregate(
+        n=Count("pk"), items=Count("assignment__subtopic", distinct=True)
+    )
+    return _people(study, sessions.values_list("acc_ms", flat=True), work["items"], None, work["n"])
+
+
+def _people(
+    study: Study, active: Iterable[int | None], n_items: int, n_answers: int | None, n_tasks: int
+) -> Spent:
+    times = [ms or 0 for ms in active]
+    if not study.hourly_rate:
+        total = Stat.undefined(UNPAID)
+    elif not n_tasks:
+        total = Stat.undefined(NOTHING_YET)
+    else:
+        amounts = (pay(ms, study.hourly_rate) for ms in times)
+        total = Stat(float(sum(amounts, Decimal(0))), n_items=n_tasks)
+    hours = sum(times) / MS_PER_HOUR
+    return Spent("", True, total, study.currency, n_items, n_answers, n_tasks, hours)
+
+
+def _of_models(answers: Answers) -> list[Spent]:
+    """Each model with its answers, by name; the calls that gave them are counted once, repairs are not."""
+    kept = answers.rows.order_by("judge__name", "judge__version").values_list(
+        "judge",
+        "judge__name",
+        "judge__version",
+        "judge__kind",
+        "judge__published_cost",
+        "judge__uid",
+        "judge__role",
+        "call",
+        *answers.item,
+    )
+    by_judge: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for pk, name, version, kind, published, uid, role, call, *item in kept.iterator(chunk_size=5_000):
+        key = str(uid) if role == Judge.Role.JUDGE else ""
+        by_judge.setdefault((pk, name, version, kind, published, key), []).append((call, tuple(item)))
+    names = [name for _pk, name, *_more in by_judge]
+    return [
+        Spent(
+            name=name if names.count(name) == 1 else f"{name} v{version}",
+            is_people=False,
+            total=_cost(answers.rows.filter(judge=pk), kind, published, [call for call, _item in rows]),
+            currency=DOLLARS,
+            n_items=len({item for _call, item in rows}),
+            n_answers=len(rows),
+            judge=key,
+        )
+        for (pk, name, version, kind, published, key), rows in by_judge.items()
+    ]
+
+
+def _cost(rows: QuerySet[Any, Any], kind: str, published: Decimal | None, calls: Sequence[int | None]) -> Stat:
+    if kind in FREE:
+        return Stat(0.0, n_items=len(calls))
+    if kind == Judge.Kind.JURY:
+        return Stat.undefined(OF_MEMBERS)
+    if published is not None:
+        return Stat(float(published), n_items=len(calls))
+    if not any(calls):
+        return Stat.undefined(UNRECORDED)
+    if n := sum(call is None for call in calls):
+        return Stat.undefined(f"{n} answers have no call on record")
+    spent = cost_of(JudgeCall.objects.filter(pk__in=rows.order_by().values("call")))
+    if spent.dollars is None:
+        return Stat.undefined(spent.reason)
+    return Stat(float(spent.dollars), n_items=len(calls))

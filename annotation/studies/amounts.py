@@ -1,0 +1,35 @@
+"""How times and money are written on pages."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+
+def duration(milliseconds: int) -> str:
+    """Milliseconds as “1 h 05 min”, below one minute as seconds."""
+    seconds = max(0, int(milliseconds)) // 1000
+    if seconds < 60:
+        return _("%(n)d s") % {"n": seconds}
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    if hours:
+        return _("%(hours)d h %(minutes)02d min") % {"hours": hours, "minutes": minutes}
+    return _("%(n)d min") % {"n": minutes}
+
+
+def about_minutes(minutes: float) -> str:
+    """Minutes of reading, rounded up, as “61 min” or “1 h 01 min”."""
+    rounded = -(-int(minutes * 100) // 100)
+    return duration(rounded * 60_000) if rounded else _("under a minute")
+
+
+def money(amount: Decimal, currency: str) -> str:
+    """An amount with its currency, to cents."""
+    return f"{number_format(amount, decimal_pos=2, force_grouping=True)} {currency}"
+
+
+def percent(share: float | str | None) -> str:
+    """A share of 1 as percent without decimals; a dash where there is none."""
+    return f"{share * 100:.0f} %" if isinstance(share, int | float) else "–"

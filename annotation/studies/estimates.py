@@ -1,0 +1,128 @@
+"""What a study that is being set up would take, and what of it figures of agreement could stand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.http import QueryDict
+
+from annotation.studies.earnings import pay
+
+MS_PER_MINUTE = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a form chooses: items, answers that one person gives on all of them, and what intervals resample."""
+
+    n_items: int
+    n_labels: int
+    n_clusters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The part of a study on which agreement can be measured: clusters of `size` answers, `n_each` people on each.
+
+    `n_people` are those who do that work in all, as far as they are known.
+    """
+
+    n_clusters: int
+    size: float
+    n_people: int
+    n_each: int
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Items for `n_each` people each, and a share of them for all of `n_people`; 0 people are not chosen yet."""
+
+    sizes: Sizes
+    n_each: int
+    share_for_everyone: float = 0.0
+    n_people: int = 0
+
+    @property
+    def n_for_everyone(self) -> int:
+        """Items that everybody gets."""
+        return round(self.sizes.n_items * self.share_for_everyone)
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks of all people; of what everybody gets one each while nobody is chosen."""
+        n = self.n_for_everyone
+        return (self.sizes.n_items - n) * self.n_each + n * max(self.n_each, self.n_people)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more tasks come on top, once it is known who everybody is."""
+        return self.n_people == 0 and self.n_each == 1 and self.n_for_everyone > 0
+
+    @property
+    def measured(self) -> Measured | None:
+        """What two people or more have; None where nobody's work meets another's."""
+        sizes, people = self.sizes, max(self.n_people, 2 if self.share_for_everyone else 1, self.n_each)
+        if not sizes.n_clusters:
+            return None
+        if self.n_each >= 2:
+            return Measured(sizes.n_clusters, sizes.n_labels / sizes.n_clusters, people, self.n_each)
+        n = self.n_for_everyone
+        if not n or people < 2:
+            return None
+        n_clusters = min(sizes.n_clusters, n)
+        return Measured(n_clusters, max(1.0, sizes.n_labels * n / sizes.n_items / n_clusters), people, people)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a design takes, at the usual minutes of a task."""
+
+    design: Design
+    minutes: float
+    rate: Decimal
+    currency: str
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks of all people."""
+        return self.design.n_tasks
+
+    @property
+    def active_ms(self) -> int:
+        """Active time of all people."""
+        return round(self.n_tasks * self.minutes * MS_PER_MINUTE)
+
+    @property
+    def cost(self) -> Decimal:
+        """What that time costs."""
+        return pay(self.active_ms, self.rate)
+
+
+def estimate(sizes: Sizes, minutes: float, sent: QueryDict) -> Estimate | None:
+    """What a form that is being filled in would take; None while what was sent of it is wrong."""
+    try:
+        design = _design(sizes, sent)
+        rate = Decimal(sent.get("hourly_rate") or 0)
+    except (ValueError, ArithmeticError):
+        return None
+    if not rate.is_finite() or not 0 <= rate <= 10_000 or not sizes.n_items:
+        return None
+    return Estimate(design, minutes, rate, (sent.get("currency") or "USD")[:3])
+
+
+def _design(sizes: Sizes, sent: QueryDict) -> Design:
+    """How many people each item is for, as the forms of all kinds call it.
+
+    Raises:
+        ValueError: a number is missing or out of range.
+    """
+    n_each = int(sent.get("people_per_item") or sent.get("people_per_question") or "1")
+    amount = float(sent.get("overlap") or sent.get("control_percent") or 0)
+    if sent.get("overlap_unit") == "number":
+        share = amount / sizes.n_items if sizes.n_items else 0.0
+    else:
+        share = amount / 100
+    if not 1 <= n_each <= 1000 or not 0 <= amount <= 100_000:
+        raise ValueError(f"{amount} for everyone, others for {n_each}")
+    return Design(sizes, n_each, min(1.0, share), len(sent.getlist("annotators")))

@@ -1,0 +1,92 @@
+"""A person's day and pace, for the quiet line on the pages of their work; never anybody else's.
+
+A task counts on the day on which it was begun, with all its time, so that the days add up to what is earned.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from statistics import median
+
+from django.db.models import Count, Q, Sum
+from django.utils.timezone import localtime
+
+from annotation import clock
+from annotation.models import Annotator, LabelTask, Session, Study
+from annotation.studies.earnings import MS_PER_HOUR, pay
+from annotation.studies.preferences import Preferences
+
+PACE_OF, PACE_NEEDS = 50, 5
+"""The pace is that of the last fifty items, once five are done."""
+OFFER_AFTER = 10
+"""Items that are done before going on automatically is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What a person did today: earned by currency, items that were finished, and active time (ms)."""
+
+    earned: tuple[tuple[str, Decimal], ...]
+    n_items: int
+    worked_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A goal of one's own for today: items, or minutes."""
+
+    n: int
+    done: int
+    is_of_items: bool
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.done >= self.n
+
+
+def day_of(annotator: Annotator, now: datetime) -> Day:
+    """All work of today, in the time zone of the reader; a writing session up to its last pause. Two queries."""
+    midnight = localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    begun, done = Q(begun_at__gte=midnight), Q(done_at__gte=midnight)
+    labels = (
+        LabelTask.objects.filter(annotator=annotator, last_seen_at__gte=midnight)  # an index has that
+        .order_by()
+        .values_list("study__currency", "study__hourly_rate")
+        .annotate(ms=Sum("active_ms", filter=begun), n=Count("pk", filter=done))
+    )
+    sessions = Session.objects.filter(
+        annotator=annotator, assignment__is_practice=False, started_at__gte=midnight
+    ).values_list("assignment__study__currency", "assignment__study__hourly_rate", "acc_ms", "state")
+    rows = [
+        *labels,
+        *((currency, rate, ms, int(state in clock.HANDED_IN)) for currency, rate, ms, state in sessions),
+    ]
+    earned: dict[str, Decimal] = defaultdict(Decimal)
+    for currency, rate, ms, _n in rows:
+        earned[currency] += pay(ms or 0, rate)
+    return Day(
+        tuple(sorted((currency, amount) for currency, amount in earned.items() if amount)),
+        n_items=sum(n for *_row, n in rows),
+        worked_ms=sum(ms or 0 for _currency, _rate, ms, _n in rows),
+    )
+
+
+def goal_of(preferences: Preferences, day: Day) -> Goal | None:
+    """How far somebody is with the goal they set themselves, if they did."""
+    if preferences.goal_items:
+        return Goal(preferences.goal_items, day.n_items, is_of_items=True)
+    if preferences.goal_minutes:
+        return Goal(preferences.goal_minutes, day.worked_ms // 60_000, is_of_items=False)
+    return None
+
+
+def items_an_hour(annotator: Annotator, study: Study) -> int | None:
+    """How many items of a study a person does in an hour, at their own median; None before five. One query."""
+    done = LabelTask.objects.filter(annotator=annotator, study=study, state=LabelTask.State.DONE)
+    times = list(done.order_by("-done_at", "-pk").values_list("active_ms", flat=True)[:PACE_OF])
+    each = median(times) if len(times) >= PACE_NEEDS else 0
+    return round(MS_PER_HOUR / each) if each else None

@@ -1,0 +1,191 @@
+"""Research groups: make and change them, and give things to them.
+
+A group is archived, never deleted: what belongs to it stays its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from benchmarks import audit
+from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SourceSample, Synthesis
+from benchmarks.sight import whole_site
+
+GROUPS_OF_ITEMS = {
+    "summary": ("summary__haystack__group",),
+    "response": ("response__question__group",),
+    "key_point": ("key_point__question__group",),
+    "draft": ("draft__subtopic__haystack__group", "draft__question__group"),
+    "part": ("part__synthesis__group",),
+}
+"""By what an item of a run is about, how the research group of its text is reached."""
+
+
+class NameTaken(Exception):
+    """Another group has this name, in whatever case."""
+
+
+class CannotMove(Exception):
+    """Something cannot go to another group; `problems` say why."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = list(problems)
+
+
+@transaction.atomic
+def make_group(*, name: str, by: Any, now: datetime) -> ResearchGroup:
+    """Make a group without members; raises `NameTaken`."""
+    group = _saved(ResearchGroup(name=name, created_by=by, created_at=now))
+    audit.record(actor=by, action="group.made", target=group, now=now)
+    return group
+
+
+@transaction.atomic
+def rename_group(*, group: ResearchGroup, name: str, by: Any, now: datetime) -> None:
+    """Give a group another name; raises `NameTaken`."""
+    before, group.name = group.name, name
+    if before != name:
+        _saved(group)
+        audit.record(actor=by, action="group.renamed", target=group, now=now, before=before)
+
+
+@transaction.atomic
+def set_members(*, group: ResearchGroup, members: Iterable[Any], by: Any, now: datetime) -> None:
+    """Make these accounts, and no others, the members of a group; the log says who came and who left."""
+    before = {person.pk: person for person in group.members.all()}
+    after = {person.pk: person for person in members}
+    group.members.set(after.values())
+    came = [after[pk].get_username() for pk in after.keys() - before.keys()]
+    left = [before[pk].get_username() for pk in before.keys() - after.keys()]
+    if came or left:
+        people = {"came": sorted(came), "left": sorted(left)}
+        audit.record(actor=by, action="group.members", target=group, now=now, **people)
+
+
+@transaction.atomic
+def set_archived(*, group: ResearchGroup, is_archived: bool, by: Any, now: datetime) -> None:
+    """Offer a group for nothing new, or offer it again. Its members see what belongs to it, as before."""
+    rows = ResearchGroup.objects.filter(pk=group.pk, archived_at__isnull=is_archived)
+    if rows.update(archived_at=now if is_archived else None):
+        action = "group.archived" if is_archived else "group.restored"
+        audit.record(actor=by, action=action, target=group, now=now)
+
+
+def join(*, group_id: int | None, people: Iterable[Any]) -> None:
+    """Make accounts that were just made members of the group they were made for, if any."""
+    if group_id is not None:
+        through = ResearchGroup.members.through
+        through.objects.bulk_create(
+            [through(researchgroup_id=group_id, user_id=person.pk) for person in people], ignore_conflicts=True
+        )
+
+
+def _saved(group: ResearchGroup) -> ResearchGroup:
+    try:
+        with transaction.atomic():
+            group.save()
+    except IntegrityError as error:
+        raise NameTaken from error
+    return group
+
+
+def group_run(run: JudgeRun) -> None:
+    """Have a run belong to the groups of the texts that it is about: who sees not all of them does not see it."""
+    if not ResearchGroup._base_manager.exists():
+        return
+    item = run.items.first()
+    if item is None:
+        return
+    subject = next(name for name in GROUPS_OF_ITEMS if getattr(item, f"{name}_id") is not None)
+    groups = {
+        pk
+        for path in GROUPS_OF_ITEMS[subject]
+        for pk in run.items.order_by().exclude(**{path: None}).values_list(path, flat=True).distinct()
+    }
+    run.groups.set(groups)
+
+
+@transaction.atomic
+def move_haystacks(
+    *, rows: Collection[Haystack], to: ResearchGroup | None, users: Sequence[str], by: Any, now: datetime
+) -> None:
+    """Give haystacks to a group, or to the whole site, with their questions, synthesis and runs.
+
+    `users` are the names of studies that stand on them and are not of that group.
+
+    Raises:
+        CannotMove: there are such studies, or a sample of sources has members elsewhere.
+    """
+    with whole_site():
+        if to is not None and (problems := [*_in_use(users), *_split_samples(rows)]):
+            raise CannotMove(problems)
+        keys = [row.pk for row in rows]
+        Haystack.objects.filter(pk__in=keys).update(group=to)
+        Question.objects.filter(haystack__in=keys).update(group=to)
+        Synthesis.objects.filter(haystack__in=keys).update(group=to)
+        _regroup(JudgeRun.objects.filter(items__summary__haystack__in=keys))
+        _regroup(JudgeRun.objects.filter(items__draft__subtopic__haystack__in=keys))
+        _regroup(JudgeRun.objects.filter(items__part__synthesis__haystack__in=keys))
+        _regroup_of_questions(Question.objects.filter(haystack__in=keys))
+    for row in rows:
+        audit.record(actor=by, action="haystack.moved", target=row, now=now, group=_named(to))
+
+
+@transaction.atomic
+def move_questions(
+    *, dataset: str, to: ResearchGroup | None, users: Sequence[str], by: Any, now: datetime
+) -> None:
+    """Give the questions of a set that are in sight to a group, or to the whole site, with their runs.
+
+    Raises:
+        CannotMove: studies that are not of that group (`users`) stand on them, or they are of a haystack, with
+            which they go.
+    """
+    rows = Question.objects.filter(dataset=dataset)
+    problems = _in_use(users) if to is not None else []
+    if rows.exclude(haystack=None).exclude(haystack__group=to).exists():
+        problems.append(_("Its questions are of a haystack: move that one, and they go along."))
+    if problems:
+        raise CannotMove(problems)
+    keys = list(rows.values_list("pk", flat=True))
+    with whole_site():
+        moved = Question.objects.filter(pk__in=keys)
+        moved.update(group=to)
+        Synthesis.objects.filter(dataset=dataset).update(group=to)
+        _regroup_of_questions(moved)
+    audit.record(actor=by, action="questions.moved", target=None, now=now, dataset=dataset, group=_named(to))
+
+
+def _regroup_of_questions(questions: QuerySet[Any]) -> None:
+    for name in ("response__question", "key_point__question", "draft__question"):
+        _regroup(JudgeRun.objects.filter(**{f"items__{name}__in": questions}))
+
+
+def _regroup(runs: QuerySet[Any]) -> None:
+    for run in runs.distinct():
+        group_run(run)
+
+
+def _in_use(users: Sequence[str]) -> list[str]:
+    if not users:
+        return []
+    names = ", ".join(f"“{name}”" for name in users[:5]) + (" …" if len(users) > 5 else "")
+    return [_("Studies that are not of this group stand on it: %(names)s. Move those first.") % {"names": names}]
+
+
+def _split_samples(rows: Collection[Haystack]) -> list[str]:
+    samples = SourceSample.objects.filter(members__in=rows).exclude(
+        pk__in=SourceSample.members.through.objects.filter(haystack__in=rows).values("sourcesample")
+    )
+    return [_("The sample “%(name)s” has sources elsewhere.") % {"name": sample.name} for sample in samples]
+
+
+def _named(group: ResearchGroup | None) -> str:
+    return "" if group is None else group.name

@@ -1,0 +1,63 @@
+"""Research groups: whose corpora, studies and results somebody sees."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from benchmarks.sight import FencedQuerySet, Sight
+
+
+class ResearchGroupQuerySet(FencedQuerySet[Any]):
+    """Reads of groups."""
+
+    def current(self) -> ResearchGroupQuerySet:
+        """Leave out what was archived."""
+        return self.filter(archived_at=None)
+
+
+class ResearchGroup(models.Model):
+    """Researchers and annotators who share what belongs to it; what belongs to no group is the whole site's."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=80)
+    members: models.ManyToManyField[Any, Any] = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, related_name="research_groups", blank=True
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ResearchGroupQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [
+            models.UniqueConstraint(Lower("name"), name="researchgroup_name_unique_in_any_case"),
+            models.CheckConstraint(condition=~Q(name=""), name="researchgroup_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def SEEN_BY(sight: Sight) -> Q:
+        """One's own groups."""
+        return Q(pk__in=sight.groups)
+
+
+def group_field(related_name: str = "+") -> Any:
+    """The research group that something belongs to; null is the whole site.
+
+    Groups are archived, never deleted, so that nothing changes hands by a deletion.
+    """
+    return models.ForeignKey(
+        ResearchGroup, null=True, blank=True, on_delete=models.PROTECT, related_name=related_name
+    )

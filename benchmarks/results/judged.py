@@ -1,0 +1,71 @@
+"""By which judges figures are, and what is known of whether these may stand in for people.
+
+This app does not know people's labels; the one that does registers who tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The judges that figures depend on, each by its public id, its primary key or as pages call it.
+
+    `judges` say what covers insights: on haystacks of `domains`, of systems with these `scores` by them, 0 to 1.
+    `others` judge something else, such as key points, or rate texts.
+    """
+
+    judges: tuple[str | int, ...] = ()
+    domains: Collection[str] = ()
+    scores: Sequence[float] = ()
+    others: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceNote:
+    """What is said of a judge: its licence, that it has none, or that it has expired and why.
+
+    `url` leads to what it stands on if it `is_on_record`, else to where it can be tested.
+    """
+
+    judge: str
+    text: str
+    url: str = ""
+    is_on_record: bool = False
+    holds: bool = False
+
+
+NOBODY = Judged()
+
+
+class Source(Protocol):
+    """Who knows of licences."""
+
+    def licence_notes(self, judged: Judged, reader: Any) -> Sequence[LicenceNote]:
+        """One for each of these judges that there is, for a reader; None sees all. One query at most."""
+        ...
+
+    def votes(self, jury: Any, reader: Any) -> str:
+        """As how many independent judges a jury counts, in a sentence."""
+        ...
+
+
+_source: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Ask this source from now on."""
+    _source[:] = [source]
+
+
+def votes(jury: Any, *, reader: Any) -> str:
+    """As how many independent judges a jury counts; empty where nobody knows labels of people."""
+    return _source[0].votes(jury, reader) if _source else ""
+
+
+def licence_notes(judged: Judged, *, reader: Any = None) -> Sequence[LicenceNote]:
+    """What is said of the judges behind figures; nothing without judges, or where nobody knows of licences."""
+    return _source[0].licence_notes(judged, reader) if _source and (judged.judges or judged.others) else ()

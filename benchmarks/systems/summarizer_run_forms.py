@@ -1,0 +1,281 @@
+"""Forms that have a summarizer write: summaries of haystacks or of sources, and responses to questions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils.translation import gettext as _now
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.engine.arranging import Arranged, InTurn
+from benchmarks.engine.responding import Documents, with_shared_notes
+from benchmarks.engine.summarizing import IMPORTED, Shown, Source
+from benchmarks.judging.model_forms import ModelOptionsForm
+from benchmarks.leaderboard.sampling import source_corpora
+from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
+from benchmarks.questions import sets as question_sets
+from benchmarks.summarizers.arrangements import (
+    ALL,
+    AT,
+    BY_FILE,
+    DOCUMENTS,
+    ENDS,
+    EXPERIMENTS,
+    FILLED,
+    INFILLING,
+    MOST,
+    OF_KIND,
+    POSITION,
+    TRUNCATION,
+    USUAL_MEASURE,
+    Arrangement,
+    least_of,
+)
+from benchmarks.summarizers.conditions import (
+    CLOSED_BOOK,
+    CUT,
+    FULL,
+    MADE,
+    OWN_NOTES,
+    PAPER_CUTS,
+    SNIPPETS,
+    SUMMARIES,
+    Condition,
+)
+
+
+def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
+    """What can choose documents: orders of all of them, and retrievers with scores for all their subtopics."""
+    choices = [
+        ("random", str(_("all documents, in random order"))),
+        ("top", str(_("all documents, gold first"))),
+        ("bottom", str(_("all documents, gold last"))),
+        ("middle", str(_("all documents, gold in the middle"))),
+    ]
+    rows = RetrieverRanking.objects.filter(subtopic__haystack=haystack) if haystack else RetrieverRanking.objects
+    ranked = rows.with_reference().order_by("retriever", "version").values_list("reference", flat=True).distinct()
+    words = names_of(ranked)
+    return [*choices, *((name if "@" in name else f"{name}@{IMPORTED}", text) for name, text in words.items())]
+
+
+class _RunForm(ModelOptionsForm):
+    """What a summarizer writes about, and what it is shown."""
+
+    key: ClassVar[str]
+    """The field that addresses know it by."""
+    title: ClassVar[Any]
+
+    def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
+        """Only models have options of requests."""
+        super().__init__(*args, **{"auto_id": f"id_{self.key}_%s", **kwargs})
+        if judge.kind != Judge.Kind.OPENAI:
+            del self.fields["concurrency"], self.fields["budget"]
+
+    def shown(self) -> Shown:
+        """What the summarizer is shown, of a valid form."""
+        raise NotImplementedError
+
+    def subjects(self) -> list[Any]:
+        """What it writes about, of a valid form."""
+        raise NotImplementedError
+
+    def about(self) -> str:
+        """What these are in, by its name."""
+        raise NotImplementedError
+
+
+class SummarizeForm(_RunForm):
+    """Which haystack is summarized, from which documents."""
+
+    key = "haystack"
+    title = _("Summarize a haystack")
+    field_order = ("haystack", "source")
+
+    haystack = forms.ModelChoiceField(
+        label=_("Haystack"), queryset=Haystack.objects.none(), to_field_name="uid", empty_label=_("choose one")
+    )
+    source = forms.ChoiceField(label=_("Documents"), choices=sources)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Any haystack but those of practice."""
+        super().__init__(*args, **kwargs)
+        rows = Haystack.objects.for_work()
+        self.fields["haystack"].queryset = rows  # type: ignore[attr-defined]
+
+    def shown(self) -> Source:
+        """What chooses the documents."""
+        chosen = self.cleaned_data["source"]
+        return Source.named(chosen) if "@" in chosen else Source(order=chosen)
+
+    def subjects(self) -> list[Subtopic]:
+        rows = Subtopic.objects.filter(haystack=self.cleaned_data["haystack"])
+        return list(rows.select_related("haystack").order_by("number"))
+
+    def about(self) -> str:
+        return str(self.cleaned_data["haystack"].title)
+
+
+def source_datasets() -> list[tuple[str, str]]:
+    """The datasets of documents with reference summaries, and samples of them."""
+    return [
+        (name, str(_("sample %(name)s")) % {"name": name} if is_sample else name)
+        for name, is_sample in source_corpora().items()
+    ]
+
+
+class SourcesForm(_RunForm):
+    """Which sources are summarized, from which documents: all, or as an experiment arranges or cuts them."""
+
+    key = "sources"
+    title = _("Summarize documents with reference summaries")
+    field_order = ("sources", "order", "size", "place", "by")
+
+    sources = forms.ChoiceField(label=_("Dataset"), choices=lambda: [("", _("choose one")), *source_datasets()])
+    order = forms.ChoiceField(
+        label=_("Documents"),
+        choices=[
+            ("random", _("all, in their order")),
+            (POSITION, _("position: the relevant one at each place")),
+            (INFILLING, _("infilling: all, the ends, others between")),
+            (DOCUMENTS, _("the first documents: one, two … all")),
+            (TRUNCATION, _("truncation: until 2,048, 4,096 … tokens")),
+            (AT, _("only one place of position")),
+            (ALL, _("only all documents, in their order")),
+            (ENDS, _("only the first and the last")),
+            (FILLED, _("only those of other sources between the first and the last")),
+        ],
+    )
+    size = forms.IntegerField(
+        label=_("Documents in an experiment"), min_value=1, max_value=MOST, initial=5,
+        help_text=_("Infilling and the first documents take sources of just so many; of truncation, steps."),
+    )  # fmt: skip
+    place = forms.IntegerField(
+        label=_("Place of the relevant one"), min_value=1, max_value=MOST, initial=1,
+        help_text=_("If it is only one place of position: from 1."),
+    )  # fmt: skip
+    by = forms.ChoiceField(
+        label=_("Relevant by"),
+        required=False,
+        choices=[
+            (USUAL_MEASURE, "ROUGE-1"),
+            ("rouge2", "ROUGE-2"),
+            ("rougeL", "ROUGE-L"),
+            (BY_FILE, _("what the file says")),
+        ],
+        help_text=_("Of position: which of several documents of a source is the relevant one."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The place is one of those there are, and the number one that the experiment takes."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and data["order"] != "random":
+            least = least_of(OF_KIND.get(data["order"], data["order"]))
+            if data["size"] < least:
+                self.add_error("size", _now("At least %(n)d.") % {"n": least})
+        if not self.errors and data["order"] == AT and data["place"] > data["size"]:
+            self.add_error("place", _now("Must not be greater than the number of documents."))
+        return data
+
+    def shown(self) -> Source:
+        """All documents, or an arrangement of them."""
+        data = self.cleaned_data
+        if data["order"] == "random":
+            return Source()
+        is_of_place = data["order"] in {POSITION, AT}
+        by = data["by"] if is_of_place and data["by"] else USUAL_MEASURE
+        if data["order"] in EXPERIMENTS:
+            end = "" if by == USUAL_MEASURE else f"-by-{by}"
+            return InTurn(order=f"{data['order']}-of-{data['size']}{end}")
+        place = data["place"] if data["order"] == AT else 0
+        return Arranged.of(Arrangement(data["order"], data["size"], place, by))
+
+    def subjects(self) -> list[Subtopic]:
+        """The only subtopic of each source that can be shown like this."""
+        sources = Haystack.objects.current().sources().in_corpus(self.cleaned_data["sources"])
+        rows = Subtopic.objects.filter(haystack__in=sources).select_related("haystack")
+        return list(self.shown().fitting(list(rows.order_by("haystack"))))
+
+    def about(self) -> str:
+        return str(self.cleaned_data["sources"])
+
+
+def _datasets() -> list[tuple[str, str]]:
+    return [
+        (question_set.name, question_set.name)
+        for question_set in question_sets.sets()
+        if not question_set.is_archived
+    ]
+
+
+def _conditions() -> list[tuple[str, Any]]:
+    """What documents can be made into, with the systems whose snippets or summaries are there."""
+    names = {
+        SNIPPETS: (
+            _("snippets of each, one model's for all"),
+            _("snippets by this model"),
+            _("snippets by %(system)s"),
+        ),
+        SUMMARIES: (
+            _("summaries of each, one model's for all"),
+            _("summaries by this model"),
+            _("summaries by %(system)s"),
+        ),
+    }
+    rows = System.objects.filter(retriever__in=MADE, drafts__question__isnull=False).distinct().order_by("key")
+    made = list(rows.values_list("retriever", "summarizer"))
+    return [
+        (FULL, _("all documents")),
+        (CUT, _("all documents, each cut")),
+        *((kind, shared) for kind, (shared, _self, _other) in names.items()),
+        *((f"{kind}@{OWN_NOTES}", by_itself) for kind, (_shared, by_itself, _other) in names.items()),
+        *((f"{kind}@{system}", names[kind][2] % {"system": system}) for kind, system in made),
+        (CLOSED_BOOK, _("no documents")),
+    ]
+
+
+class RespondForm(_RunForm):
+    """Which questions are answered, and what of their documents is shown."""
+
+    key = "dataset"
+    title = _("Answer questions")
+    field_order = ("dataset", "documents", "tokens")
+
+    dataset = forms.ChoiceField(label=_("Question set"), choices=lambda: [("", _("choose one")), *_datasets()])
+    documents = forms.ChoiceField(label=_("Documents"), choices=_conditions)
+    tokens = forms.IntegerField(
+        label=_("Cut each document after tokens"), min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
+        required=False,
+        help_text=_("If they are cut. The paper took 512, 1,024 and 2,048. Runs say how tokens are counted here."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
+        """The offline baseline makes no snippets and knows nothing by itself."""
+        super().__init__(*args, judge=judge, **kwargs)
+        self.judge = judge
+        if judge.kind != Judge.Kind.OPENAI:
+            field = self.fields["documents"]
+            field.choices = [choice for choice in _conditions() if choice[0] in {FULL, CUT}]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Cut documents need a length."""
+        data = super().clean() or self.cleaned_data
+        if data.get("documents") == CUT and not data.get("tokens") and "tokens" not in self.errors:
+            self.add_error("tokens", _now("Say where to cut."))
+        return data
+
+    def shown(self) -> Documents:
+        """The documents under the condition."""
+        name = self.cleaned_data["documents"]
+        if name == CUT:
+            return Documents(Condition(CUT, tokens=self.cleaned_data["tokens"]))
+        return Documents(with_shared_notes(Condition.named(name), self.subjects(), self.judge))
+
+    def subjects(self) -> list[Question]:
+        return list(
+            Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None).order_by("pk")
+        )
+
+    def about(self) -> str:
+        return str(self.cleaned_data["dataset"])

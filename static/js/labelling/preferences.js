@@ -1,0 +1,45 @@
+// What a person prefers, as scripts of label work know it: what was changed here holds at once, whatever an item that
+// was fetched before says, and goes to the server as soon as it can be reached.
+import { request } from "../talk.js";
+
+const changed = {}; // since the page was loaded
+
+export function preferencesOf({ person, urls, ...config }, on) {
+  const key = `prefer:${person}`;
+  function unsent(values) {
+    try {
+      if (!values) return JSON.parse(localStorage.getItem(key)) ?? {};
+      if (Object.keys(values).length) localStorage.setItem(key, JSON.stringify(values)); else localStorage.removeItem(key);
+    } catch { /* for this page only */ }
+    return values ?? {};
+  }
+  // What this browser alone knew, before preferences were the person's, is taken along once.
+  for (const [name, old, value] of [["goes_on", `labels:auto:${person}`, true], ["has_keys", `${config.kind}:keys-off`, false]]) {
+    try {
+      if (!urls.prefer || localStorage.getItem(old) === null) continue;
+      unsent({ ...unsent(), [name]: value });
+      localStorage.removeItem(old);
+    } catch { /* nothing is kept here */ }
+  }
+  Object.assign(changed, unsent()); // this page was made before the server knew them
+  const get = (name) => changed[name] ?? config[name];
+  async function send() {
+    const values = unsent(), names = Object.keys(values);
+    if (!names.length || !urls.prefer) return false;
+    const fields = names.map((name) => [name, values[name] ? "1" : "0"]);
+    const answer = await request(urls.prefer, new URLSearchParams(fields)).catch(() => null);
+    if (answer?.status !== 200 && answer?.status !== 400) return false; // a 400 is never accepted later
+    const now = unsent();
+    unsent(Object.fromEntries(Object.entries(now).filter(([name, value]) => values[name] !== value)));
+    return true;
+  }
+  // Gives whether the server knows it.
+  function set(name, value) {
+    changed[name] = value;
+    if (urls.prefer) unsent({ ...unsent(), [name]: value });
+    return send();
+  }
+  on(window, "online", send);
+  send();
+  return { get, set };
+}

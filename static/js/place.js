@@ -1,0 +1,20 @@
+// Put the focus where the keys of somebody at work belong, without a ring: it comes once they go about by keyboard.
+export function place(element) {
+  element.dataset.placed = "";
+  element.focus({ preventScroll: true });
+  element.addEventListener("blur", function left() {
+    if (document.activeElement === element) return; // another window
+    delete element.dataset.placed;
+    element.removeEventListener("blur", left);
+  });
+}
+
+// Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
+export function reveal(element) {
+  const pane = element.closest("[data-asking]"), below = pane.querySelector("[data-onward]")?.offsetHeight ?? 0;
+  const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), margin = 12;
+  const down = box.bottom - (room.bottom - below - margin), up = box.top - room.top - margin;
+  if (pane.scrollHeight <= pane.clientHeight) element.scrollIntoView({ block: "nearest" });
+  else if (up < 0) pane.scrollTop += up;
+  else if (down > 0) pane.scrollTop += Math.min(down, up);
+}

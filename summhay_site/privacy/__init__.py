@@ -1,0 +1,1 @@
+"""What the site holds of people: declarations, their page, a person's own export, what goes after a time."""

@@ -1,0 +1,334 @@
+"""May a judge replace people: the page, files and report, licences on record, and what other pages say of them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.licences.scope import Scope, expired, outside
+from annotation.models import Annotator, CoverageLabel, Exposure, JudgeLicence, Study
+from annotation.removal.removing import remove_work
+from benchmarks.models import AuditEvent, Judge, JudgeRun, Subtopic, Summary, Verdict
+from benchmarks.results.judged import Judged, licence_notes
+from benchmarks.results.stored import forget_all
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import NOW, flat, make_haystack
+
+pytestmark = pytest.mark.django_db
+SYSTEMS = ("alpha", "beta", "gamma", "delta")
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    """Six subtopics with four systems each, on two of which people see more than a coin would."""
+    summaries = make_summaries(n=24, summarizers=SYSTEMS)
+    return make_labelled_study(summaries=summaries, judges=("owl", "crow"), researcher=ada, noise=0.2)
+
+
+@pytest.fixture
+def client(ada: Any, login: Any) -> Client:
+    found: Client = login(ada)
+    return found
+
+
+def address(study: Study, *name: str) -> str:
+    return reverse(f"annotation:study-licences{'-file' if name else ''}", args=[study.uid, *name])
+
+
+def shown(client: Client, url: str, **query: Any) -> str:
+    answer = client.get(url, query)
+    assert answer.status_code == 200
+    return flat(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+
+
+def report(*arguments: str) -> Any:
+    out = io.StringIO()
+    call_command("report", "licence", *arguments, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def uid(name: str) -> str:
+    return str(Judge.objects.get(name=name).uid)
+
+
+def record(client: Client, study: Study, judge: str, **more: Any) -> Any:
+    address = reverse("annotation:licence-record", args=[study.uid])
+    return client.post(address, {"judge": uid(judge), **more}, follow=True)
+
+
+def test_the_page_answers_for_one_judge_and_lists_all(client: Client, study: Study) -> None:
+    page = shown(client, address(study), judge=uid("owl"))
+    assert "Bias: judge − people, mean over subtopics" in page
+    assert re.search(r"owl is (not )?safe for absolute scores|whether owl is safe for absolute scores", page)
+    assert "Coverage of 4 systems on 6 subtopics, labelled by 3 annotators." in page
+    assert "crow" in page
+    assert Exposure.objects.filter(user__username="ada").exists()
+
+
+def test_page_files_and_report_have_the_same_figures(client: Client, study: Study) -> None:
+    as_file = json.loads(client.get(address(study, "figures.json")).getvalue())  # type: ignore[attr-defined]
+    printed = report("--study", study.name)
+    assert as_file["licences"] == printed["licences"]
+    assert {row["judge"] for row in printed["licences"]} == {"owl", "crow"}
+    row = report("--study", study.name, "--judge", "owl")["licences"][0]
+    assert row["absolute"]["verdict"] in {"safe", "not safe", "not enough data"}
+    assert row["thresholds"] == {"bias": 0.05, "spread": 0.05, "concordance": 0.9, "power": 0.8}
+    assert row["scope"]["version"] == 1
+    assert set(row["by_system"]) == set(SYSTEMS)
+    out = io.StringIO()
+    call_command("report", "licence", "--study", study.name, "--judge", "owl", stdout=out)
+    assert "What it stands on" in out.getvalue()
+    latex = client.get(address(study, "parts.tex"))
+    assert latex.status_code == 200
+    card = latex.getvalue().decode()  # type: ignore[attr-defined]
+    assert card.startswith(r"\begin{table*}")
+    assert "Bias: judge $-$ people" in card
+    assert f"Licence of the judge crow (version 1, settings crow) on {study.name}: absolute scores" in card
+    assert r"4 systems on 6 subtopics" in card
+    assert r"\label{tab:parts}" in card
+
+
+def test_biases_by_domain_are_compared(client: Client, study: Study) -> None:
+    summary = Summary.objects.order_by("pk")[0]
+    here = summary.haystack
+    here.domain = "ferries"
+    here.save()
+    there = make_haystack(key="elsewhere", domain="bees", golds=())
+    Subtopic.objects.filter(haystack=here, number__gt=3).update(haystack=there)
+    Summary.objects.filter(subtopic__haystack=there).update(haystack=there)
+    [row] = report("--study", study.name, "--judge", "owl")["licences"]
+    assert [(one["domain"], one["n"]) for one in row["by_domain"]] == [("bees", 3), ("ferries", 3)]
+    assert row["by_domain"][0]["intervals"]["to_others"]["low"] < row["by_domain"][0]["to_others"]
+    assert 0 < row["domain_p"] <= 1
+    page = shown(client, address(study), judge=uid("owl"))
+    assert "Bias by domain: owl" in page
+    assert "Domains with the same bias would differ as much in" in page
+
+
+def test_a_report_on_a_judge_that_is_not_there_names_those_that_are(study: Study) -> None:
+    with pytest.raises(CommandError, match="no judge “jay” here; there are: crow, owl"):
+        report("--study", study.name, "--judge", "jay")
+    with pytest.raises(CommandError, match="above 0"):
+        report("--study", study.name, "--bias", "-3")
+
+
+def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(client: Client, study: Study) -> None:
+    wide = shown(client, address(study), judge=uid("owl"), bias="50", spread="50", concordance="50")
+    assert "owl is safe for absolute scores: it is within 50 points" in wide
+    odd = shown(client, address(study), judge="nobody", bias="nan", spread="<script>", concordance="-1")
+    assert "≤ 5" in odd
+
+
+def imitate(study: Study, name: str, *, instead: Mapping[str, str] = MappingProxyType({})) -> Judge:
+    """A judge that says what Anna says, or something else instead."""
+    judge = Judge.objects.create(name=name, kind="imported", config_sha256=name, created_at=NOW)
+    for label in CoverageLabel.objects.filter(study=study, annotator__label="anna"):
+        coverage = instead.get(label.coverage, label.coverage)
+        lines = [2] if coverage != "none" else []
+        Verdict.objects.create(
+            judge=judge, summary=label.summary, insight=label.insight, coverage=coverage, lines=lines,
+            is_linked=bool(lines), created_at=NOW,
+        )  # fmt: skip
+    return judge
+
+
+def test_a_judge_that_repeats_people_is_safe_and_an_opposite_one_is_not(study: Study) -> None:
+    imitate(study, "echo")
+    imitate(study, "contrary", instead={"none": "full", "full": "none"})
+    found = {row["judge"]: row for row in report("--study", study.name, "--annotator", "anna")["licences"]}
+    assert found["echo"]["absolute"]["verdict"] == found["echo"]["ranking"]["verdict"] == "safe"
+    assert found["echo"]["bias"] == 0
+    assert found["contrary"]["ranking"]["verdict"] == "not safe"
+
+
+def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study: Study) -> None:
+    members = [uid("owl"), uid("crow")]
+    jury = Judge.objects.create(
+        name="both",
+        kind="jury",
+        config={"members": members, "score": "label"},
+        config_sha256="both",
+        created_at=NOW,
+    )
+    for verdict in Verdict.objects.filter(judge__name="owl"):
+        verdict.pk, verdict.judge = None, jury
+        verdict.save()
+    row = report("--study", study.name, "--judge", "both")["licences"][0]
+    assert row["votes"]["members"] == 2
+    assert 1 <= row["votes"]["effective"] <= 2
+    assert "members err alike" in shown(client, address(study), judge=uid("both"))
+    page = reverse("benchmarks:judge-detail", args=[uid("both")])
+    assert f"so they count as {row['votes']['effective']:.1f} independent judges" in shown(client, page)
+    assert f"on {row['votes']['n_items']} labelled insights" in shown(client, page)
+    run = JudgeRun.objects.create(judge=jury, state="done", reason="test", created_at=NOW)
+    assert "independent judges" in shown(client, reverse("benchmarks:judge-run", args=[run.uid]))
+    CoverageLabel.objects.all().delete()
+    assert "Not known: people have labelled nothing" in shown(client, page)
+
+
+# On record
+
+
+def test_a_licence_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
+    assert "No licence of this judge is on record" in shown(client, address(study), judge=uid("owl"))
+    answer = record(client, study, "owl", bias="50", spread="50", concordance="50")
+    assert "The licence is on record" in answer.text
+    made = JudgeLicence.objects.get()
+    assert (made.absolute, made.judge.name, made.study) == ("safe", "owl", study)
+    assert made.ranking == made.figures["ranking"]["verdict"]
+    assert made.figures["thresholds"]["bias"] == 0.5
+    assert made.scope["settings_sha256"] == "owl"
+    assert AuditEvent.objects.get(action="licence.recorded").object_name == "owl"
+    assert f"absolute scores safe, ranking {made.ranking}." in shown(client, address(study), judge=uid("owl"))
+    record(client, study, "owl")
+    assert JudgeLicence.objects.count() == 2
+
+
+def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(client: Client, study: Study) -> None:
+    button = "Record this licence"
+    assert button in shown(client, address(study), judge=uid("owl"))
+    assert button not in shown(client, address(study), judge=uid("owl"), score="expected")
+
+
+def test_a_licence_on_labels_that_one_may_not_see_is_named_without_a_link(
+    client: Client, study: Study, login: Any, django_user_model: Any
+) -> None:
+    url = reverse("annotation:licence-record-dataset")
+    assert client.post(url, {"dataset": "ferries", "judge": uid("owl")}).status_code == 302
+    other = django_user_model.objects.create_user("gus", password="x")
+    other.groups.add(Group.objects.get(name="researcher"))
+    here = f"{reverse('annotation:licences')}?dataset=ferries"
+    for reader, is_linked in ((client, True), (login(other), False)):
+        page = reader.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).content.decode()
+        assert "owl was tested on" in page or "owl has a licence" in page
+        assert (here in page) is is_linked
+
+
+def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, login: Any) -> None:
+    for person, status in ((dot, 403), (ben, 403)):
+        assert login(person).get(address(study)).status_code == status
+        assert record(login(person), study, "owl").status_code == status
+    assert not JudgeLicence.objects.exists()
+
+
+def test_a_researcher_of_another_study_finds_nothing(study: Study, login: Any, django_user_model: Any) -> None:
+    other = django_user_model.objects.create_user("gus", password="x")
+    other.groups.add(Group.objects.get(name="researcher"))
+    assert login(other).get(address(study)).status_code == 404
+    assert record(login(other), study, "owl").status_code == 404
+
+
+def test_a_licence_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
+    client: Client, study: Study
+) -> None:
+    first, leaderboard = imitate(study, "echo"), reverse("annotation:leaderboard")
+    page = {"judge": str(first.uid)}
+    assert "echo has no licence: nobody recorded" in shown(client, leaderboard, **page)
+    record(client, study, "echo", bias="50", spread="50", concordance="50")
+    assert "for absolute scores and for ranking" in shown(client, leaderboard, **page)
+    second = Judge.objects.create(
+        name="echo", version=2, kind="imported", config_sha256="other settings", created_at=NOW
+    )
+    Verdict.objects.filter(judge=first).update(judge=second)
+    forget_all()
+    expired_line = shown(client, leaderboard, judge=str(second.uid))
+    assert (
+        "does not hold here: it is of version 1 of the judge, with other settings than version 2" in expired_line
+    )
+    own = shown(client, address(study), judge=str(second.uid))
+    assert "Expired" in own
+
+
+def test_the_licences_of_a_dataset_are_on_a_page_of_their_own(client: Client, study: Study) -> None:
+    page = reverse("annotation:licences")
+    assert "owl" in shown(client, page, dataset="ferries")
+    assert client.get(page, {"dataset": "elsewhere"}).status_code == 404
+    assert client.get(page).status_code == 404
+    recorded = client.post(
+        reverse("annotation:licence-record-dataset"), {"dataset": "ferries", "judge": uid("owl")}, follow=True
+    )
+    assert recorded.status_code == 200
+    made = JudgeLicence.objects.get()
+    assert (made.study, made.dataset) == (None, "ferries")
+    file = client.get(reverse("annotation:licences-file", args=["figures.json"]), {"dataset": "ferries"})
+    assert json.loads(file.getvalue())["n_annotators"] == 3  # type: ignore[attr-defined]
+
+
+def test_a_licence_expires_and_loses_its_figures_with_labels_that_are_removed(
+    client: Client, study: Study, ada: Any
+) -> None:
+    elsewhere = make_labelled_study(
+        summaries=list(Summary.objects.all()), judges=(), researcher=ada, name="elsewhere", people=("emil", "fay")
+    )
+    for one in (study, elsewhere):
+        record(client, one, "owl", bias="50", spread="50", concordance="50")
+    client.post(reverse("annotation:licence-record-dataset"), {"dataset": "ferries", "judge": uid("owl")})
+    anna = Annotator.objects.get(label="anna")
+    remove_work(annotator=anna, mode="deleted", by=None, now=NOW)
+    left = {licence.study or licence.dataset: licence for licence in JudgeLicence.objects.all()}
+    assert left[study].figures == left["ferries"].figures == {}
+    assert left[elsewhere].figures["judge"] == "owl"
+    assert "labels that it stood on were removed on" in shown(client, address(study), judge=uid("owl"))
+    assert "labels that it stood" not in shown(client, address(elsewhere), judge=uid("owl"))
+    record(client, study, "owl", bias="50", spread="50", concordance="50")
+    assert "It does not hold any more" not in shown(client, address(study), judge=uid("owl"))
+
+
+def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Client, study: Study) -> None:
+    says = "owl has no licence: nobody recorded"
+    name = "annotation:study-figures-file"
+    files = ("figures.json", "figures.csv", "judge_licences.csv", "judges.tex")
+    for file in files:
+        answer = client.get(reverse(name, args=[study.uid, file]))
+        assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
+    out = io.StringIO()
+    call_command("report", "results", "--study", study.name, stdout=out)
+    assert says in out.getvalue()
+
+
+def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
+    ferries = Judged((uid("owl"), Judge.objects.get(name="crow").pk), others=("jay", "jay v2"))
+    for version in (1, 2):
+        Judge.objects.create(
+            name="jay", version=version, kind="imported", config_sha256=str(version), created_at=NOW
+        )
+    ada.get_all_permissions()  # a request knows them
+    with django_assert_num_queries(1):
+        found = licence_notes(ferries, reader=ada)
+    assert [one.judge for one in found] == ["owl", "crow", "jay", "jay v2"]
+    assert "licences are tested on labels of coverage" in found[3].text
+
+
+# Scopes
+
+
+SCOPE = Scope("owl", 1, "a", (1,), ("news",), 0.2, 0.6)
+
+
+def test_a_scope_expires_with_settings_guidelines_and_domains() -> None:
+    assert not list(expired(SCOPE, SCOPE))
+    other = Scope("owl", 2, "b", (1, 2), ("news", "conversations"), 0.1, 0.9)
+    reasons = list(expired(SCOPE, other))
+    assert len(reasons) == 3
+    assert "version 2" in reasons[0]
+    assert "(version 2)" in reasons[1]
+    assert "conversations" in reasons[2]
+
+
+def test_a_licence_says_nothing_of_other_domains_and_of_scores_outside_of_its_range() -> None:
+    assert not list(outside(SCOPE, Judged((), {"news", ""}, (0.2, 0.64, 0.16))))
+    reasons = list(outside(SCOPE, Judged((), {"news", "law"}, (0.7, 0.05))))
+    assert reasons == [
+        "it was not tested on law",
+        "2 rows score outside of the range that was tested (20 to 60)",
+    ]

@@ -1,0 +1,80 @@
+"""Pages of a site that has much: they ask no more often than those of one that has little, and stay readable."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Annotator, DraftRevision, SessionEvent, Snapshot, Study
+from annotation.writing import charts
+from bench.two_years import labelling, scene, writing
+from benchmarks.models import Verdict
+from tests.annotation.little import ALL, MAKERS
+from tests.makers import NOW, make_assignment, make_session
+
+pytestmark = pytest.mark.django_db
+
+
+def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study, client = MAKERS["writing"](ALL, ada, (ben, cleo)), login(ada)
+    session = study.assignments.exclude(session=None)[0].session
+    addresses = [
+        "/",
+        "/agreement/",
+        "/studies/",
+        "/studies/linking/new/",
+        *(reverse(f"annotation:{name}", args=[study.uid]) for name in ("study-results", "study-assignments")),
+        reverse("annotation:session-results", args=[session.uid]),
+    ]
+
+    def asked() -> list[int]:
+        counts = []
+        for address in addresses:
+            assert client.get(address).status_code == 200, address
+            with CaptureQueriesContext(connection) as queries:
+                client.get(address)
+            counts.append(len(queries))
+        return counts
+
+    before = asked()
+    for n in range(6):
+        person = Annotator.objects.create(label=f"Person {n}", created_at=NOW)
+        task = make_assignment(annotator=person, study=study, state="done")
+        made = make_session(
+            assignment=task, state="submitted", revisions=[(60_000 * at, "- It. [1]") for at in (1, 2)]
+        )
+        Snapshot.objects.create(
+            session=made, mark_ms=120_000, kind="final", text="- It. [1]", filled_by="r", created_at=NOW
+        )
+    assert all(now <= then for now, then in zip(asked(), before, strict=True))
+    assert max(before) <= 25
+
+
+def test_single_sessions_are_not_drawn_where_there_are_too_many(
+    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, client = MAKERS["writing"](ALL, ada, (ben, cleo)), login(ada)
+    address = reverse("annotation:study-results", args=[study.uid])
+    assert "thin lines are single sessions" in client.get(address).content.decode()
+    monkeypatch.setattr(charts, "MOST_LINES", 1)
+    assert "too many to draw each" in client.get(address).content.decode()
+
+
+@pytest.mark.nightly
+@pytest.mark.every_database
+def test_the_load_of_two_years_holds_what_it_says() -> None:
+    world = scene.Scene(0.002, random.Random(1), timezone.now())
+    for step in (scene.set_up, labelling.fill, writing.fill):
+        step(world)
+    sessions = writing.N_TEMPLATES + writing.STUDIES * (world.many(writing.SESSIONS) // writing.STUDIES)
+    assert DraftRevision.objects.count() == writing.N_SAVES * sessions
+    assert SessionEvent.objects.count() == writing.N_EVENTS * sessions
+    assert Snapshot.objects.count() == Snapshot.objects.exclude(summary=None).count() == 12 * sessions
+    assert Study.objects.count() == 61
+    assert Verdict.objects.filter(summary__origin="session").count() == 7 * 12 * sessions

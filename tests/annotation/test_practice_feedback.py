@@ -1,0 +1,68 @@
+"""Practice writing ends with feedback: insights found or missed, citations right, wrong or missing."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Assignment, Session
+from annotation.writing import assigning
+from benchmarks.models import Summary, Verdict
+from tests import makers
+
+
+def page_of(client: Client, session: Session, name: str) -> Any:
+    return client.get(reverse(f"annotation:{name}", args=[session.uid]))
+
+
+def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right_wrong_or_missing(
+    ben: Any, cleo: Any, login: Any
+) -> None:
+    task = makers.make_assignment(annotator=ben, is_practice=True)
+    facts = list(task.subtopic.insights.order_by("number").values_list("text", flat=True))
+    text = f"- {facts[0]} [1, 4]\n- Gulls are noisy. [5]"
+    session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, text)])
+    page = makers.flat(page_of(login(ben), session, "session-practised").content.decode())
+    assert "You found 1 of 3 insights." in page
+    first, second, _third = re.findall(r'<li class="is-(?:full|partial|none)">.*?</ul></li>', page)
+    assert re.search(r"(Found|Probably found) ?<", first)
+    assert "rightly cited: 1</li>" in first
+    assert "it is not in there: 4</li>" in first
+    assert "it is also in: 2, 3</li>" in first
+    assert re.search(r"(Missed|Probably missed) ?<", second)
+    assert "it is in: 2, 3, 4</li>" in second
+    assert page_of(login(cleo), session, "session-practised").status_code == 404
+    assert not Verdict.objects.exists()
+    assert not Summary.objects.exists()
+
+
+def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(
+    ben: Any, login: Any, settings: Any
+) -> None:
+    settings.RESULTS_AT_ONCE = False
+    task = makers.make_assignment(annotator=ben, is_practice=True)
+    session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
+    page = page_of(login(ben), session, "session-practised").content.decode()
+    assert "Meanwhile, these are the insights" in page
+    assert task.subtopic.insights.first().text in page
+    assert 'hx-trigger="load delay:1s"' in page
+
+
+def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, login: Any) -> None:
+    session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
+    after = reverse("annotation:session-after", args=[session.uid])
+    assert page_of(login(ben), session, "session-practised").headers["Location"] == after
+
+
+def test_who_practises_again_gets_another_subtopic(ben: Any, login: Any, now: datetime) -> None:
+    makers.make_haystack(key="practice", title="Practice", is_practice=True)
+    first = assigning.practice_assignment(annotator=makers.annotator_of(ben), now=now)
+    assert first is not None
+    Assignment.objects.update(state="done")
+    second = assigning.practice_assignment(annotator=makers.annotator_of(ben), now=now)
+    assert second is not None
+    assert first.subtopic != second.subtopic

@@ -1,0 +1,144 @@
+"""Studies as in the papers: a form that is filled in, and what it takes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Study
+from annotation.studies.kind import plan_of, works
+from benchmarks.models import Haystack, Subtopic
+from tests.annotation.labelled import make_summaries
+from tests.annotation.little import ALL, MAKERS
+from tests.makers import flat, make_haystack, make_summary
+from tests.makers_verification import make_questions
+
+RECIPES = [(work.value, recipe) for work in works() for recipe in work.recipes]
+
+
+def test_what_recipes_take_is_what_the_papers_say() -> None:
+    by_key = {recipe.key: recipe for _kind, recipe in RECIPES}
+    assert len(by_key) == len(RECIPES) == 6
+    judges = by_key["summhay-judges"]
+    assert (round(judges.hours, 1), judges.cost) == (13.0, Decimal("325.00"))
+    people = by_key["summhay-people"]
+    assert (people.hours, people.cost) == (20, Decimal("500.00"))
+
+
+@pytest.mark.django_db
+def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, ben: Any, login: Any) -> None:
+    page = login(ada).get(reverse("annotation:recipes"))
+    assert page.status_code == 200
+    for kind, recipe in RECIPES:
+        assert f"{reverse('annotation:study-create', args=[kind])}?recipe={recipe.key}" in page.text
+        assert str(recipe.title) in page.text
+    assert login(ben).get(reverse("annotation:recipes")).status_code == 403
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
+def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any, login: Any) -> None:
+    make_questions(2)
+    make_summaries(n=4)
+    page = login(ada).get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key})
+    assert page.status_code == 200
+    assert f"Filled in as in {recipe.paper}" in flat(page.text)
+    form = page.context["form"]
+    for name, value in recipe.values.items():
+        assert str(form[name].value()) == str(value), name
+
+
+@pytest.mark.django_db
+def test_people_write_on_subtopics_of_both_domains_by_seed(ada: Any, login: Any) -> None:
+    for name in ("news", "conversations"):
+        haystack = make_haystack(key=name)
+        Haystack.objects.filter(pk=haystack.pk).update(domain=name)
+    address = reverse("annotation:study-create", args=["writing"])
+    forms = [login(ada).get(address, {"recipe": "summhay-people"}).context["form"] for _ in range(2)]
+    chosen = [form["subtopics"].value() for form in forms]
+    assert chosen[0] == chosen[1]
+    domains = list(Subtopic.objects.filter(pk__in=chosen[0]).values_list("haystack__domain", flat=True))
+    assert domains.count("news") == domains.count("conversations") > 0
+
+
+@pytest.mark.django_db
+def test_an_unknown_recipe_gives_the_usual_form(ada: Any, login: Any) -> None:
+    page = login(ada).get(reverse("annotation:study-create", args=["linking"]), {"recipe": "<script>"})
+    assert page.status_code == 200
+    assert "Filled in as in" not in page.text
+
+
+@pytest.mark.django_db
+def test_the_form_says_what_its_choice_takes(ada: Any, login: Any) -> None:
+    summaries = make_summaries(n=12)
+    sent = {
+        "haystacks": [summaries[0].haystack_id], "with_systems": "on", "way": "all", "people_per_item": "3",
+        "hourly_rate": "30", "currency": "EUR",
+    }  # fmt: skip
+    address = reverse("annotation:label-summaries", args=["linking"])
+    page = login(ada).post(address, sent, headers={"HX-Request": "true"})
+    assert "36 tasks, about 2 h 24 min of active time in all: 72.00 EUR." in flat(page.text)
+    assert not Study.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = flat(client.get(reverse("annotation:recipes")).text)
+    assert page.count('<span class="badge warn">missing</span>') == len(RECIPES)
+    for kind, recipe in RECIPES:
+        shown = flat(client.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key}).text)
+        assert str(recipe.lacks()) in shown
+    make_summaries(n=40)
+    lacks = {recipe.key: recipe.lacks() for _kind, recipe in RECIPES}
+    assert lacks["summhay-linking"] == ""
+    assert lacks["summhay-judges"] == "Only 40 of 200 summaries are here: all are taken."
+    assert "import" in lacks["long2rag-verification"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
+def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
+    kind: str, recipe: Any, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    if kind == "validation":
+        MAKERS[kind](ALL, ada, (ben, cleo))
+    make_questions(20, dataset="large")
+    make_summaries(n=220)
+    haystack = make_haystack(golds=(((1, 2), (2, 3)), ((1, 4), (5, 6))))
+    for subtopic in haystack.subtopics.all():
+        for n in range(30 if kind == "rating" else 0):
+            make_summary(subtopic=subtopic, system=f"model-{n}")
+    address = reverse("annotation:study-create", args=[kind])
+    form = login(ada).get(address, {"recipe": recipe.key}).context["form"]
+    shown = {name: form[name].value() for name in form.fields}
+    sent = {
+        name: value for name, value in shown.items() if value is not None and value is not False and value != ""
+    }
+    answer = login(ada).post(address, sent)
+    assert answer.status_code == 302, answer.context["form"].errors
+    study = Study.objects.get(name=str(recipe.title))
+    assert (study.kind, study.hourly_rate, study.currency) == (kind, 25, "USD")
+    plan, n_items = plan_of(study), study.label_items.count()
+    said = {
+        "summhay-people": lambda: (plan.preset, plan.limit_ms, plan.mark_every_ms, plan.token_budget),
+        "summhay-linking": lambda: (plan.people_per_item, plan.overlap_share, n_items),
+        "summhay-judges": lambda: (plan.people_per_item, plan.overlap_share, n_items),
+        "long2rag-verification": lambda: (plan.people_per_question, plan.control_share),
+        "long2rag-evaluator": lambda: (plan.people_per_item, plan.shows_verdict),
+        "middlesum-ratings": lambda: (plan.people_per_item, n_items),
+    }[recipe.key]()
+    assert (
+        said
+        == {
+            "summhay-people": ("paper", 7_200_000, 600_000, 15_000),
+            "summhay-linking": (4, 1, 35),
+            "summhay-judges": (1, 0, 200),
+            "long2rag-verification": (1, Decimal("0.1")),
+            "long2rag-evaluator": (2, False),
+            "middlesum-ratings": (3, 50),
+        }[recipe.key]
+    )

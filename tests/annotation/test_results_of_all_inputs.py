@@ -1,0 +1,217 @@
+"""Results go stale with all they are made of: whichever column changes a figure changes the version of the facts.
+
+Each computation is asked what it reads, and each column of these tables is given other values, one by one. What
+the program never changes once a row is there is left out, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from decimal import Decimal
+from html import unescape
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import DataError, IntegrityError, connection, models, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation import kinds
+from annotation.models import Study
+from annotation.writing.practising import PRACTISED, OfPractice
+from benchmarks.models import Haystack, Question, Result
+from benchmarks.results.computation import Computation, computation_named, computations
+from benchmarks.results.stored import look_up
+from tests.annotation import little
+from tests.annotation.test_cost_of_results import BENCHMARKS, PARTS
+from tests.annotation.test_toy_results import graded
+from tests.annotation.toy_kind import KIND
+from tests.makers import NOW, make_assignment, make_session
+
+pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
+MODELS = {model._meta.db_table: model for model in apps.get_models()}
+NAMED = re.compile(r'(?:FROM|JOIN) "(\w+)"')
+DRAWN = {"drawing", "chart file"}
+"""What these are made of is in their options."""
+ELSEWHERE = {"synthesis"}
+"""What takes a model to make: `tests/synthesis/test_deciding.py`."""
+NEVER = {
+    # what people and judges said is superseded by other rows, or deleted; what was imported stays as it is
+    *("CoverageLabel.*", "PointLabel.*", "RatingLabel.*", "ValidationLabel.*", "ExternalLabel.*"),
+    *("Verdict.*", "PointVerdict.*", "KeyPointVerdict.*", "SummaryRating.*", "Extraction.*", "ResponsePoint.*"),
+    # texts never change
+    *(
+        "Summary.text",
+        "Response.text",
+        "Response.n_words",
+        "Document.*",
+        "QuestionDocument.text",
+        "Snapshot.*",
+        "Insight.text",
+    ),
+    # a session keeps the settings that it began with
+    *("Session.limit_ms", "Session.mark_every_ms", "Session.document_numbers"),
+    # these make a system what it is
+    *("System.kind", "System.summarizer", "System.retriever", "System.document_order"),
+    # a question stays what it is, and in its set
+    *("Question.dataset", "Question.key", "Question.n_words"),
+}
+WITH_CONTENT = {"Haystack.n_words", "Insight.gold_documents", "Subtopic.name"}
+"""A file that completes a haystack gives it these, and another digest of its content."""
+
+
+def never_changes(model: Any, field: str) -> bool:
+    """Whether the program leaves a column alone once the row is there."""
+    return bool(NEVER & {f"{model.__name__}.*", f"{model.__name__}.{field}"})
+
+
+def other(field: Any, value: Any) -> Any:
+    """Another value that a column could have; None where there is none."""
+    if isinstance(field, models.BooleanField):
+        return not value
+    if isinstance(value, date):  # datetimes are
+        return value + timedelta(days=1)
+    if isinstance(value, (int, float, Decimal)):
+        return value + 1
+    if isinstance(value, str):
+        choices = [key for key, _name in field.flatchoices if key != value]
+        return choices[0] if choices else f"{value}x"
+    if isinstance(value, list):
+        return value[1:]
+    return None
+
+
+def changed(model: Any, field: Any) -> None:
+    """Give every row another value of a column."""
+    for row in model._default_manager.all():
+        value = other(field, getattr(row, field.attname))
+        if value is not None:
+            model._default_manager.filter(pk=row.pk).update(**{field.attname: value})
+    if f"{model.__name__}.{field.name}" in WITH_CONTENT:
+        Haystack.objects.update(content_sha256="1" * 64)
+
+
+def changes(model: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What can happen to rows: each column changes, or the first row goes."""
+    for field in model._meta.concrete_fields:
+        if not (field.primary_key or field.remote_field or never_changes(model, field.name)):
+            yield field.name, lambda field=field: changed(model, field)
+    yield "(gone)", lambda: model._default_manager.order_by("pk")[:1].get().delete()
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Take back what was written."""
+    with transaction.atomic():
+        point = transaction.savepoint()
+        yield
+        transaction.savepoint_rollback(point)
+
+
+def figures_of(computation: Computation[Any, Any], options: Any) -> bytes:
+    """Figures, or why there are none: rows that the program would not write may not be computed at all."""
+    try:
+        return computation.dump(computation.compute(options))
+    except Exception as refused:
+        return repr(refused).encode()
+
+
+def version_of(computation: Computation[Any, Any], options: Any) -> str:
+    """The version of the facts, or why there is none."""
+    try:
+        return computation.version(options)
+    except Exception as refused:
+        return repr(refused)
+
+
+def read_by(computation: Computation[Any, Any], options: Any) -> list[Any]:
+    """The models of all tables that a computation reads."""
+    with CaptureQueriesContext(connection) as queries:
+        figures_of(computation, options)
+    names = {name for query in queries for name in NAMED.findall(query["sql"])}
+    return [MODELS[name] for name in sorted(names) if name in MODELS]
+
+
+def unnoticed(computation: Computation[Any, Any], options: Any) -> Iterator[str]:
+    """Changes that give other figures and leave the version as it is."""
+    before, version = figures_of(computation, options), version_of(computation, options)
+    for model in read_by(computation, options):
+        for name, change in changes(model):
+            with undone():
+                try:
+                    with transaction.atomic():
+                        change()
+                except (IntegrityError, DataError, models.ProtectedError, model.DoesNotExist):
+                    continue
+                if version_of(computation, options) == version and figures_of(computation, options) != before:
+                    yield f"{model.__name__}.{name}"
+
+
+def stored() -> list[tuple[Computation[Any, Any], Any]]:
+    """Every computation that pages looked up, with its options."""
+    found = []
+    for row in Result.objects.exclude(name__in=DRAWN).order_by("name", "pk"):
+        computation = computation_named(row.name)
+        assert computation is not None
+        found.append((computation, computation.options_from(row.options)))
+    return found
+
+
+def of_a_study(study: Study, client: Any) -> None:
+    """Open the pages of results of a study, and the lists that it is in."""
+    client.get(reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
+    for name in PARTS.get(study.kind, ()):
+        client.get(reverse(f"annotation:{name}", args=[study.uid]))
+    for name in ("agreement", "latest"):
+        client.get(reverse(f"annotation:{name}"))
+
+
+def of_benchmarks(client: Any) -> None:
+    """Open the pages of results of systems."""
+    for name in BENCHMARKS:
+        client.get(reverse(name))
+    board = client.get(f"{reverse('annotation:leaderboard')}?paper=1").content.decode()
+    for address in re.findall(r'href="(/leaderboard/insights/\?a=[^"]*)"', board)[:1]:
+        client.get(unescape(address))
+    dataset = f"?dataset={Question.objects.all()[0].dataset}"
+    client.get(reverse("benchmarks:recall") + dataset)
+    client.get(reverse("benchmarks:recall-file", args=["responses.csv"]) + dataset)
+    for haystack in Haystack.objects.all():
+        client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid]))
+
+
+SEEN: set[str] = set()
+
+
+@pytest.mark.parametrize("scene", [*little.MAKERS, KIND.value, "benchmarks"])
+def test_whatever_changes_a_figure_makes_it_stale(
+    scene: str, ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = login(ada)
+    if scene == "benchmarks":
+        little.make_benchmarks(little.ALL, (ben, cleo))
+        of_benchmarks(client)
+        practice = make_session(
+            assignment=make_assignment(annotator=ben, is_practice=True),
+            state="submitted",
+            revisions=[(60_000, "- The ferry leaves at six in the morning. [1]")],
+        )
+        look_up(PRACTISED, OfPractice(practice.pk), now=NOW)
+    elif scene == KIND.value:
+        monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
+        of_a_study(graded((ben, cleo), by=ada), client)
+    else:
+        of_a_study(little.MAKERS[scene](little.ALL, ada, (ben, cleo)), client)
+    looked_up = stored()
+    assert looked_up
+    SEEN.update(computation.name for computation, _options in looked_up)
+    wrong = {f"{one.name} {options}": [*unnoticed(one, options)] for one, options in looked_up}
+    assert {name: rows for name, rows in wrong.items() if rows} == {}
+
+
+def test_no_computation_is_left_out() -> None:
+    assert {computation.name for computation in computations()} - DRAWN - ELSEWHERE - SEEN == set()

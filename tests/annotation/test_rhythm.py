@@ -1,0 +1,112 @@
+"""The quiet line of label work and of My work: what is left, pay of today and of the study, goal, own pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import LabelTask, Study
+from annotation.studies.preferences import Preferences, prefer
+from annotation.studies.rhythm import day_of, goal_of, items_an_hour
+from tests.annotation.points import make_points_question, make_points_study
+from tests.annotation.test_label_acts import KINDS, Desk, desk
+from tests.makers import annotator_of, flat, label_task, label_url, make_assignment, make_session
+
+__all__ = ["desk"]
+MINUTE = 60_000
+
+
+@pytest.fixture
+def study(ben: Any) -> Study:
+    """Six key points of one study for ben."""
+    return make_points_study(annotators=[ben], questions=[make_points_question(key=key) for key in ("one", "two")])
+
+
+def work_on(study: Study, person: Any, *minutes: float, at: datetime) -> None:
+    """Do the first tasks, each begun at the same moment and so many minutes long."""
+    for position, each in enumerate(minutes, 1):
+        task = label_task(study, person, position=position)
+        LabelTask.objects.filter(pk=task.pk).update(
+            state="done",
+            n_answered=task.n_questions,
+            begun_at=at,
+            done_at=at,
+            last_seen_at=at,
+            active_ms=int(each * MINUTE),
+        )
+
+
+def test_a_day_has_the_time_that_was_begun_on_it_and_the_pay_for_that(ben: Any, study: Study) -> None:
+    now = datetime(2026, 5, 5, 15, tzinfo=timezone.get_current_timezone())
+    work_on(study, ben, 12, 6, at=now)
+    earlier = label_task(study, ben, position=3)
+    LabelTask.objects.filter(pk=earlier.pk).update(begun_at=now - timedelta(days=1), active_ms=40 * MINUTE)
+    make_session(annotator=ben, state="submitted", started_at=now - timedelta(hours=3))
+    day = day_of(annotator_of(ben), now)
+    sessions = annotator_of(ben).sessions.get().acc_ms
+    assert day.worked_ms == 18 * MINUTE + sessions
+    assert day.n_items == 3
+    assert dict(day.earned)["USD"] >= Decimal("7.50")
+    assert day_of(annotator_of(ben), now + timedelta(days=1)).worked_ms == 0
+
+
+def test_practice_is_no_work_of_the_day(ben: Any, now: datetime) -> None:
+    make_session(assignment=make_assignment(annotator=ben, is_practice=True, state="done"), state="submitted")
+    assert day_of(annotator_of(ben), now).n_items == 0
+
+
+def test_the_pace_is_the_own_median_and_needs_five_items(ben: Any, study: Study, now: datetime) -> None:
+    work_on(study, ben, 1, 1, 2, 30, at=now)
+    assert items_an_hour(annotator_of(ben), study) is None
+    work_on(study, ben, 1, 1, 2, 30, 2, at=now)
+    assert items_an_hour(annotator_of(ben), study) == 30
+
+
+@pytest.mark.parametrize(
+    ("chosen", "done", "is_reached"),
+    [({"goal_items": 2}, 2, True), ({"goal_items": 3}, 2, False), ({"goal_minutes": 10}, 18, True)],
+)
+def test_a_goal_is_of_items_or_of_minutes(
+    ben: Any, study: Study, now: datetime, chosen: dict[str, int], done: int, is_reached: bool
+) -> None:
+    work_on(study, ben, 12, 6, at=now)
+    goal = goal_of(Preferences(**chosen), day_of(annotator_of(ben), now))
+    assert goal is not None
+    assert (goal.done, goal.is_reached) == (done, is_reached)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_label_work_has_the_line(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    work_on(at.study, at.person, 6, at=timezone.now())
+    task = at.task(2)
+    shown = flat(at.client.get(label_url("label-task", task)).content.decode())
+    n = LabelTask.objects.filter(study=at.study).count() - 1
+    assert f"{n} left" in shown
+    assert "2.50 USD today" in shown
+    assert "2.50 USD in this study" in shown
+    newer = flat(at.client.get(reverse("annotation:label-rhythm", args=[task.uid])).content.decode())
+    assert "2.50 USD today" in newer
+    assert "<html" not in newer
+
+
+def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, study: Study, login: Any) -> None:
+    work_on(study, ben, 6, at=timezone.now())
+    client: Client = login(ben)
+    pages = [reverse("annotation:work"), label_url("label-task", label_task(study, ben, position=2))]
+    assert all("2.50 USD" in client.get(page).content.decode() for page in pages)
+    prefer(annotator=annotator_of(ben), shows_pace=False, goal_items=5)
+    assert "of 5 items today" not in client.get(pages[0]).content.decode()
+    assert "2.50 USD today" not in flat(client.get(pages[1]).content.decode())
+
+
+def test_a_stranger_gets_no_line_of_somebody_elses_task(ben: Any, cleo: Any, study: Study, login: Any) -> None:
+    task = label_task(study, ben)
+    assert login(cleo).get(reverse("annotation:label-rhythm", args=[task.uid])).status_code == 404

@@ -1,0 +1,65 @@
+"""How long summaries of sources are to be, on the pages of their dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.corpora import archiving
+from benchmarks.io.formats import get_format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.schemas import sources
+from benchmarks.models import AuditEvent, Haystack, SourceDataset
+from tests.makers import make_haystack
+from tests.taking_in import import_rows
+
+pytestmark = pytest.mark.django_db
+ADDRESS = reverse("benchmarks:source-task", args=["xsum"])
+
+
+@pytest.fixture(autouse=True)
+def _sources(now: datetime) -> None:
+    line = {"key": "a", "documents": ["One. Two."], "reference": "One."}
+    request = ImportRequest(now=now, options={"dataset": "xsum"})
+    import_rows(get_format("sources"), [("", sources.parse([line]))], request=request)
+
+
+def test_the_length_is_shown_and_changed(ada: Any, login: Callable[..., Client]) -> None:
+    client, listed = login(ada), f"{reverse('benchmarks:corpora')}?dataset=xsum"
+    assert "in 1 sentence and at most 64 new tokens" in " ".join(client.get(listed).text.split())
+    assert ADDRESS in client.get(listed).text
+    assert 'value="64"' in client.get(ADDRESS).text
+    answer = client.post(ADDRESS, {"n_sentences": "3", "new_tokens": "128"}, follow=True)
+    assert "in 3 sentences and at most 128 new tokens" in " ".join(answer.text.split())
+    row = SourceDataset.objects.get()
+    assert (row.n_sentences, row.new_tokens) == (3, 128)
+    assert AuditEvent.objects.get(action="sources.task_changed").detail["n_sentences"] == 3
+
+
+@pytest.mark.parametrize("wrong", [{"n_sentences": "0"}, {"n_sentences": "<b>"}, {"new_tokens": ""}])
+def test_a_length_that_is_none_is_refused(ada: Any, login: Callable[..., Client], wrong: dict[str, str]) -> None:
+    answer = login(ada).post(ADDRESS, {"n_sentences": "2", "new_tokens": "64", **wrong})
+    assert (answer.status_code, SourceDataset.objects.get().n_sentences) == (422, 1)
+
+
+def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(
+    ada: Any, ben: Any, login: Callable[..., Client]
+) -> None:
+    make_haystack(dataset="plain")
+    assert login(ada).get(reverse("benchmarks:source-task", args=["plain"])).status_code == 404
+    assert login(ada).get(reverse("benchmarks:source-task", args=["none"])).status_code == 404
+    assert login(ben).get(ADDRESS).status_code == 403
+
+
+def test_the_length_goes_with_the_last_sources_of_its_dataset(eve: Any, now: datetime) -> None:
+    first = Haystack.objects.get(dataset="xsum")
+    second = make_haystack(dataset="xsum", is_source=True)
+    archiving.delete(haystack=second, actor=eve, now=now)
+    assert SourceDataset.objects.get().name == "xsum"
+    archiving.delete(haystack=first, actor=eve, now=now)
+    assert not SourceDataset.objects.exists()

@@ -1,0 +1,58 @@
+"""What the story of sources finds: a researcher, somebody who rates, and later a study of what models wrote."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+DATASET, N_RATED = "harbours", 3
+
+
+def prepare() -> dict[str, Any]:
+    """Make both people, and a judge behind the server of the story."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from benchmarks.engine import judge_versions
+    from tests import makers
+    from tests.e2e.scene import PASSWORD
+    from tests.fake_openai import MODEL
+
+    now = timezone.now()
+    users: Any = get_user_model()
+    for name, role in (("ada", "researcher"), ("ruth", "annotator")):
+        user = users.objects.create_user(username=name, password=PASSWORD)
+        user.groups.add(Group.objects.get(name=role))
+    person = Annotator.objects.create(user=users.objects.get(username="ruth"), label="Ruth", created_at=now)
+    makers.give_consent(person, now=now)
+    config = {"base_url": os.environ["OPENAI_BASE_URLS"], "model": MODEL}
+    judge_versions.ensure_judge(name="owl", kind="openai", config=config, now=now)
+    return {}
+
+
+def rate() -> dict[str, Any]:
+    """Have Ruth rate what was written on some of the sources."""
+    from django.contrib.auth import get_user_model
+    from django.utils import timezone
+
+    from annotation.models import Annotator, RatingPlan
+    from annotation.rating import planning
+    from annotation.studies import lifecycle
+    from benchmarks.models import Haystack, Summary
+
+    now, ada = timezone.now(), get_user_model().objects.get(username="ada")
+    sources = Haystack.objects.filter(dataset=DATASET).order_by("key")[:N_RATED]
+    study = planning.create_study(
+        details=lifecycle.Details(name="Harbours rated", contact="study@example.org"),
+        plan=RatingPlan(people_per_item=1),
+        summaries=Summary.objects.filter(haystack__in=list(sources)).order_by("pk"),
+        guidelines="Use the whole scale.",
+        annotators=[Annotator.objects.get(label="Ruth")],
+        researchers=[],
+        by=ada,
+        now=now,
+    )
+    lifecycle.open_study(study=study, by=ada, now=now)
+    return {"n": study.label_tasks.count()}

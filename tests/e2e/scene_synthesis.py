@@ -1,0 +1,102 @@
+"""What people need who write and link on haystacks that a story has made: accounts, summaries, studies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def people() -> None:
+    """Two annotators, who have agreed."""
+    from django.contrib.auth import get_user_model
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+
+    from annotation.models import Annotator
+    from tests import makers
+    from tests.e2e.scene import PASSWORD
+
+    now = timezone.now()
+    for name in ("ben", "cleo"):
+        user = get_user_model().objects.create_user(username=name, password=PASSWORD)
+        user.groups.add(Group.objects.get(name="annotator"))
+        Annotator.objects.create(user=user, label=name.title(), created_at=now)
+    makers.give_consent(*Annotator.objects.all(), now=now)
+
+
+def link() -> str:
+    """The offline baseline summarizes the newest haystack, and ben is to link what it wrote; gives the study."""
+    from django.contrib.auth import get_user_model
+    from django.utils import timezone
+
+    from annotation.labelling.summaries import candidates
+    from annotation.linking import planning
+    from annotation.models import Annotator, LinkingPlan
+    from annotation.studies import lifecycle
+    from annotation.studies.guidelines import default_guidelines
+    from benchmarks.engine import judging, summarizer_versions, summarizing
+    from benchmarks.engine.summarizing import Source
+    from benchmarks.models import Haystack
+
+    now = timezone.now()
+    ada = get_user_model().objects.get(username="ada")
+    haystack = Haystack.objects.latest("pk")
+    writer = summarizer_versions.extractive(now=now)
+    drafts = summarizing.drafted(judge=writer, subjects=list(haystack.subtopics.all()), shown=Source(), now=now)
+    run = judging.request_run(judge=writer, subjects=drafts, task=summarizing.TASK, reason="story", now=now)
+    assert run is not None
+    judging.run_pending(run=run, clock=timezone.now)
+    study = planning.create_study(
+        plan=LinkingPlan(people_per_item=1),
+        summaries=candidates([haystack], user=ada, with_people=False),
+        details=lifecycle.Details(name=f"Link {haystack.title}"),
+        guidelines=default_guidelines("linking"),
+        annotators=[Annotator.objects.get(label="Ben")],
+        by=ada,
+        now=now,
+        seed=1,
+    )
+    lifecycle.open_study(study=study, by=ada, now=now)
+    return str(study.uid)
+
+
+def write() -> dict[str, Any]:
+    """A study of the two newest haystacks as parallel forms, dealt to both; gives study and tasks by person."""
+    from django.contrib.auth import get_user_model
+    from django.utils import timezone
+
+    from annotation.models import Annotator, WritingPlan
+    from annotation.studies import lifecycle
+    from annotation.studies.guidelines import default_guidelines
+    from annotation.writing import assigning, planning
+    from benchmarks.models import Haystack, Subtopic
+
+    now = timezone.now()
+    ada = get_user_model().objects.get(username="ada")
+    forms = Haystack.objects.order_by("-pk")[:2]
+    study = planning.create_study(
+        plan=WritingPlan(parallel_forms=True, allow_second_on_haystack=False, sessions_per_subtopic=2),
+        subtopics=Subtopic.objects.filter(haystack__in=[one.pk for one in forms]),
+        details=lifecycle.Details(name="Two forms"),
+        guidelines=default_guidelines("writing"),
+        annotators=Annotator.objects.order_by("label"),
+        by=ada,
+        now=now,
+        seed=1,
+    )
+    lifecycle.open_study(study=study, by=ada, now=now)
+    assigning.assign(study=study, by=ada, now=now)
+    tasks: dict[str, list[str]] = {}
+    for row in study.assignments.order_by("pk"):
+        tasks.setdefault(row.annotator.user.username, []).append(str(row.uid))
+    return {"study": str(study.uid), "tasks": tasks}
+
+
+def score() -> None:
+    """The worker's part: what people wrote is judged by the offline judge."""
+    from django.utils import timezone
+
+    from annotation.writing import scoring
+    from benchmarks.engine import judging
+
+    for run in scoring.score_snapshots(now=timezone.now()):
+        judging.run_pending(run=run, clock=timezone.now)

@@ -1,0 +1,158 @@
+"""The checker of `make chaos` notices what is planted; and a short run of the whole thing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.chaos import running
+from bench.chaos.__main__ import report
+from bench.chaos.checking import held_after, problems
+from bench.chaos.faults import WEIGHTS
+from bench.chaos.logs import (
+    Act,
+    Decision,
+    Log,
+    Mark,
+    Period,
+    Revision,
+    Save,
+    Stored,
+    StoredAct,
+    StoredSession,
+)
+from bench.site import Site
+
+SHA = "a" * 64
+
+
+def log() -> Log:
+    """Somebody who saved twice and once too late, answered, took that back and answered again."""
+    return Log(
+        saves=[
+            Save("s", "one", SHA, 1, "", 9_000, 0.0, 0.1),
+            Save("s", "two", SHA, 2, "", 20_000, 11.0, 11.1),
+            Save("s", "late", SHA, None, "closed", 20_000, 30.0, 30.1),
+        ],
+        acts=[
+            Act("ben", "t", "x", "q", "no"),
+            Act("ben", "t", "y", is_undo=True),
+            Act("ben", "t", "z", "q", "yes agree"),
+            Act("ben", "t", "same", "q", "yes agree", has_changed=False),
+        ],
+        decisions=[Decision("p", "why")],
+        held={"s": SHA},
+    )
+
+
+def stored() -> Stored:
+    """What the database holds of that."""
+    session = StoredSession(
+        state="submitted",
+        limit_ms=60_000,
+        acc_ms=20_000,
+        mark_every_ms=10_000,
+        draft_sha256=SHA,
+        revisions=[
+            Revision("one", 1, SHA, 9_000),
+            Revision("two", 2, SHA, 20_000),
+            Revision("late", None, SHA, 20_000),
+        ],
+        periods=[Period(1_000, 16_000, 0), Period(17_000, 22_000, 15_000)],
+        marks=[Mark(10_000, 1), Mark(20_000, 2)],
+    )
+    acts = [
+        StoredAct("ben", "t", "x", "q", "no", False, False),
+        StoredAct("ben", "t", "y", "q", "", False, True),
+        StoredAct("ben", "t", "z", "q", "yes agree", True, False),
+    ]
+    return Stored({"s": session}, acts, [("p", "why", True)], ["judge/summary/insight/0"])
+
+
+def session_with(**changed: Any) -> Stored:
+    there = stored()
+    return replace(there, sessions={"s": replace(there.sessions["s"], **changed)})
+
+
+def test_nothing_is_wrong_where_all_is_there() -> None:
+    assert problems([log()], stored()) == []
+
+
+REVISIONS, ACTS = stored().sessions["s"].revisions, stored().acts
+ONE, TWO, LATE = REVISIONS
+
+
+@pytest.mark.parametrize(
+    ("planted", "noticed"),
+    [
+        (session_with(revisions=[ONE, LATE]), "lost: the text two"),
+        (session_with(revisions=[ONE, TWO]), "lost: the text late"),
+        (session_with(revisions=[ONE, replace(TWO, sha256="b"), LATE]), "lost: the text two"),
+        (session_with(revisions=[*REVISIONS, TWO]), "doubled: the text two"),
+        (session_with(draft_sha256="b"), "lost: the draft of session s"),
+        (session_with(revisions=[ONE, replace(TWO, active_ms=8_000), LATE]), "ran back between"),
+        (session_with(limit_ms=19_999), "passed its limit"),
+        (session_with(periods=[Period(1_000, 16_000, 0)]), "not the sum of its periods"),
+        (session_with(state="running"), "has an open period although"),
+        (session_with(marks=[Mark(20_000, 2)]), "no snapshot at a mark"),
+        (session_with(marks=[Mark(10_000, 2), Mark(20_000, 2)]), "has revision 2 in the snapshot at 10000"),
+        (replace(stored(), acts=ACTS[:2]), "lost: the answer z"),
+        (replace(stored(), acts=[ACTS[0], replace(ACTS[2], op_id="z")]), "lost: the undo y"),
+        (replace(stored(), acts=[*ACTS, replace(ACTS[2], is_current=False)]), "stored 2 times"),
+        (replace(stored(), acts=[*ACTS, replace(ACTS[2], op_id="ghost", is_current=False)]), "acknowledged never"),
+        (replace(stored(), acts=[*ACTS, replace(ACTS[0], op_id="x2", is_current=True)]), "2 answers hold at once"),
+        (replace(stored(), acts=[*ACTS[:2], replace(ACTS[2], answer="no")]), "and not “yes agree”"),
+        (replace(stored(), decisions=[]), "lost: the decision"),
+        (replace(stored(), decisions=[("p", "why", True)] * 2), "2 decisions hold at once"),
+        (replace(stored(), verdicts=stored().verdicts * 2), "doubled: the verdict"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_doubled_or_runs_back_is_noticed(planted: Stored, noticed: str) -> None:
+    assert any(noticed in line for line in problems([log()], planted)), problems([log()], planted)
+
+
+@pytest.mark.parametrize(
+    ("active_ms", "noticed"), [(8_999, "clock: ran back by 1 ms"), (20_200, "clock: 11200 ms of work in 11100 ms")]
+)
+def test_the_clock_as_it_was_told_neither_runs_back_nor_ahead_of_time(active_ms: int, noticed: str) -> None:
+    mine = log()
+    mine.saves[1:] = [replace(mine.saves[1], active_ms=active_ms)]
+    assert any(noticed in line for line in problems([mine], stored()))
+
+
+def test_what_a_browser_still_keeps_and_what_no_script_expects_is_a_problem() -> None:
+    mine = replace(log(), unsent=["ben: 2 acts"], troubles=["404 for a claim"])
+    assert problems([mine], stored()) == [
+        "kept in a browser and never taken: ben: 2 acts",
+        "not what a script expects: 404 for a claim",
+    ]
+
+
+def test_an_undo_takes_back_the_last_act_wherever_it_was_or_on_its_own_task() -> None:
+    acts = [Act("ben", "t1", "a", "q", "no"), Act("ben", "t1", "b", "q", "yes"), Act("ben", "t2", "c", "q", "no")]
+    here, anywhere = Act("ben", "t1", "d", is_undo=True, only_here=True), Act("ben", "t1", "e", is_undo=True)
+    assert held_after([*acts, here]) == {("t1", "q"): "no", ("t2", "q"): "no"}
+    assert held_after([*acts, anywhere]) == {("t1", "q"): "yes", ("t2", "q"): ""}
+    elsewhere = replace(here, undone_on="t2")
+    assert held_after([*acts, elsewhere]) == {("t1", "q"): "yes", ("t2", "q"): ""}
+    assert held_after([*acts, here, anywhere, anywhere]) == {("t1", "q"): "", ("t2", "q"): ""}
+
+
+@pytest.mark.own_database
+def test_a_short_run_loses_nothing(empty_database: Path) -> None:
+    """A tenth of a minute under faults; `make chaos FAULTS=1000` is the long one."""
+    site = Site()
+    try:
+        numbers = running.Numbers(seed=26, faults=15, writers=4, labellers=2, reviewers=1)
+        outcome = running.run(site, numbers, empty=empty_database)
+        said = report(outcome, numbers)
+        assert outcome.problems == [], said
+        assert outcome.faults.total() == 15
+        assert set(outcome.faults) <= set(WEIGHTS)
+        assert sum(len(each.saves) for each in outcome.logs) > 10, said
+        assert "lost: 0" in said
+    finally:
+        site.close()

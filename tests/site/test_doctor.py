@@ -1,0 +1,262 @@
+"""Every planted fault is found by `doctor`, and told to admins once a day; backups are made and thinned."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import smtplib
+from collections import namedtuple
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.db import OperationalError, connection
+
+from benchmarks.models import ImportJob, JudgeRun
+from summhay_site.models import LastTime, WorkerHeartbeat
+from summhay_site.operations import backups, doctor, schedule, system
+from tests.conftest import make_user
+from tests.makers import make_session
+from tests.makers_recall import make_judge
+
+pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
+Usage = namedtuple("Usage", "total used free")
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def healthy(settings: Any, tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site with nothing wrong: workers for all queues, folders, a fresh backup."""
+    monkeypatch.setattr(system, "ahead_of_database_s", lambda *, now: 0.0)  # the time of tests is made up
+    monkeypatch.setattr(doctor, "run_checks", lambda **_: [])
+    settings.DATA_DIR = tmp_path
+    settings.BACKUP_DIR = tmp_path / "backups"
+    settings.BACKUP_DIR.mkdir()
+    here = doctor.socket.gethostname()
+    system.record_heartbeat(name=f"worker@{here}", now=now, queues=settings.QUEUES)
+    LastTime.objects.create(name=schedule.BACKUP, at=now - HOUR)
+
+
+def names(now: datetime) -> set[str]:
+    return {problem.name for problem in doctor.examine(now=now)}
+
+
+def test_nothing_is_wrong_with_a_healthy_site(healthy: None, now: datetime) -> None:
+    assert doctor.examine(now=now) == []
+
+
+def plant_settings(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    from django.core.checks import Error
+
+    monkeypatch.setattr(doctor, "run_checks", lambda **_: [Error("Odd.", id="summhay.E001")])
+    return "settings: summhay.E001"
+
+
+def plant_folder(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    file = Path(settings.DATA_DIR) / "file"
+    file.touch()
+    settings.BACKUP_DIR = file / "backups"
+    return "folder: BACKUP_DIR"
+
+
+def plant_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    def refuse() -> None:
+        raise ConnectionRefusedError("nobody there")
+
+    monkeypatch.setattr(doctor, "ask_broker", refuse)
+    return "broker"
+
+
+def plant_disk(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    settings.BACKUP_DIR = None
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(100, 99, 1))
+    return "disk: data folder"
+
+
+def plant_silence(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    row = WorkerHeartbeat.objects.get()
+    WorkerHeartbeat.objects.update(at=row.at - HOUR)
+    return "workers"
+
+
+def plant_no_worker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    WorkerHeartbeat.objects.all().delete()
+    return "workers"
+
+
+def plant_queue(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    WorkerHeartbeat.objects.update(queues=[settings.SHORT])
+    return "queue: models"
+
+
+def plant_clock(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    WorkerHeartbeat.objects.update(ahead_s=-90.0)
+    return f"clock: {WorkerHeartbeat.objects.get().name}"
+
+
+def plant_machine(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    row = WorkerHeartbeat.objects.get()
+    WorkerHeartbeat.objects.create(name="worker@elsewhere", at=row.at, queues=row.queues)
+    settings.CELERY_BROKER_URL = "filesystem://"
+    return "shared: broker"
+
+
+def plant_beat(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    session = make_session(annotator=make_user("wren", "annotator"))
+    type(session).objects.filter(pk=session.pk).update(next_due_at=WorkerHeartbeat.objects.get().at - HOUR)
+    return "beat"
+
+
+def plant_run(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    created_at = WorkerHeartbeat.objects.get().at - 2 * HOUR
+    JudgeRun.objects.create(judge=make_judge("lexical"), state="running", created_at=created_at)
+    return "orphans: runs"
+
+
+def plant_import(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    created_at = WorkerHeartbeat.objects.get().at - 2 * HOUR
+    ImportJob.objects.create(format="summhay", file_name="a", file_path="a", created_at=created_at)
+    return "orphans: imports"
+
+
+def plant_old_backup(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    last = LastTime.objects.get(name=schedule.BACKUP)
+    LastTime.objects.update(at=last.at - timedelta(days=3))
+    return "backups"
+
+
+def plant_database(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    def refuse() -> list[str]:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(doctor, "missing_migrations", refuse)
+    return "database"
+
+
+def plant_migration(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    monkeypatch.setattr(doctor, "missing_migrations", lambda: ["annotation.0099_later"])
+    return "migrations"
+
+
+PLANTED = [value for name, value in sorted(globals().items()) if name.startswith("plant_")]
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_a_planted_fault_is_found_and_ends_the_command_with_1(
+    plant: Any, healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = plant(monkeypatch, settings)
+    assert name in names(now)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
+    out = io.StringIO()
+    with pytest.raises(SystemExit, match="1"):
+        call_command("doctor", "--json", stdout=out)
+    [said] = [each for each in json.loads(out.getvalue()) if each["name"] == name]
+    assert said["is_bad"]
+    assert said["says"].endswith((".", "gone", "lost."))
+
+
+def test_without_a_fault_the_command_ends_with_0_and_warnings_do_not_count(
+    healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
+    out = io.StringIO()
+    call_command("doctor", stdout=out)
+    assert out.getvalue() == "All is well.\n"
+    settings.BACKUP_DIR = None
+    call_command("doctor", stdout=out)
+    assert "warning: No backups are made by schedule" in out.getvalue()
+
+
+def test_admins_are_mailed_each_problem_once_a_day(
+    healthy: None, now: datetime, settings: Any, eve: Any, ben: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
+    type(ben).objects.filter(pk=ben.pk).update(email="ben@example.org")
+    plant_broker(monkeypatch, settings)
+    assert doctor.mail_alarms(now=now) == [], "where mail is not set up"
+    settings.EMAIL_IS_SET = True
+    for minutes in (0, 10, 20):
+        doctor.mail_alarms(now=now + timedelta(minutes=minutes / 10))
+    [sent] = mail.outbox
+    assert sent.to == ["eve@example.org"]
+    assert "The broker does not answer" in sent.body
+    WorkerHeartbeat.objects.update(queues=[settings.SHORT])
+    doctor.mail_alarms(now=now + timedelta(minutes=1))
+    assert len(mail.outbox) == 2
+    assert "broker" not in mail.outbox[1].body
+    WorkerHeartbeat.objects.update(at=now + timedelta(hours=25), queues=settings.QUEUES)
+    LastTime.objects.filter(name=schedule.BACKUP).update(at=now + timedelta(hours=25))
+    doctor.mail_alarms(now=now + timedelta(hours=25))
+    assert "broker" in mail.outbox[2].body
+
+
+def test_a_mail_that_could_not_be_sent_is_tried_again(
+    healthy: None, now: datetime, settings: Any, eve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
+    settings.EMAIL_IS_SET = True
+    plant_broker(monkeypatch, settings)
+
+    def refuse(*_: object) -> None:
+        raise smtplib.SMTPServerDisconnected("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(doctor, "send_mail", refuse)
+        with pytest.raises(smtplib.SMTPException):
+            doctor.mail_alarms(now=now)
+    doctor.mail_alarms(now=now)
+    assert len(mail.outbox) == 1
+
+
+def test_the_clock_of_a_worker_is_compared_with_that_of_the_database(now: datetime) -> None:
+    ahead_s = system.ahead_of_database_s(now=now)
+    system.record_heartbeat(name="worker@one", now=now)
+    assert WorkerHeartbeat.objects.get().ahead_s == pytest.approx(ahead_s, abs=30)
+    assert (abs(ahead_s) > system.MOST_SKEW_S) == (connection.vendor == "postgresql"), "tests live in March"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
+    """A folder of backups, which are empty files here."""
+
+    def write(*, to: Path, overwrite: bool) -> int:
+        to.touch()
+        return 0
+
+    monkeypatch.setattr(schedule, "backup", write)
+    settings.BACKUP_DIR, settings.BACKUP_KEEP = tmp_path / "backups", 3
+    return tmp_path / "backups"
+
+
+def test_a_backup_is_made_once_a_night_and_the_newest_are_kept(written: Path, now: datetime) -> None:
+    written.mkdir()
+    (written / "by-hand.backup").touch()
+    for day in range(5):
+        night = now + timedelta(days=day)
+        assert schedule.make_backup(now=night) is not None
+        assert schedule.make_backup(now=night + timedelta(minutes=5)) is None, "another beat, or a message twice"
+    days = ["2026-03-04T0900", "2026-03-05T0900", "2026-03-06T0900"]
+    assert sorted(path.name for path in written.iterdir()) == [
+        "by-hand.backup",
+        *(f"summhay-{day}.backup" for day in days),
+    ]
+
+
+def test_a_backup_that_failed_is_due_again_and_none_is_made_without_a_folder(
+    written: Path, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise backups.BackupFailed("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schedule, "backup", fail)
+        with pytest.raises(backups.BackupFailed):
+            schedule.make_backup(now=now)
+    assert schedule.make_backup(now=now) is not None
+    settings.BACKUP_DIR = None
+    assert schedule.make_backup(now=now + timedelta(days=1)) is None

@@ -1,0 +1,260 @@
+"""Making research groups, giving things to them, and what somebody sees while a request lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Annotator, RecruitmentLink, Study
+from annotation.studies.grouping import move_study
+from benchmarks import grouping, sight
+from benchmarks.engine import judge_versions, judging
+from benchmarks.models import AuditEvent, Haystack, ImportJob, JudgeRun, Question, ResearchGroup, Result
+from benchmarks.results import computation, stored
+from benchmarks.results.computation import Computation
+from benchmarks.synthesis.packs.reading import shipped
+from summhay_site.accounts.models import User
+from summhay_site.accounts.recruits import recruit
+from tests.conftest import make_user
+from tests.makers import NOW, make_haystack, make_linking_study, make_summary
+from tests.makers_verification import make_questions
+
+pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
+
+
+@pytest.fixture
+def gulls(ada: Any, eve: Any) -> ResearchGroup:
+    """Ada's group."""
+    group = grouping.make_group(name="Gulls", by=eve, now=NOW)
+    grouping.set_members(group=group, members=[ada], by=eve, now=NOW)
+    return group
+
+
+@pytest.fixture
+def terns(eve: Any) -> ResearchGroup:
+    """The group of another researcher, bob."""
+    group = grouping.make_group(name="Terns", by=eve, now=NOW)
+    grouping.set_members(group=group, members=[make_user("bob", "researcher")], by=eve, now=NOW)
+    return group
+
+
+def _filled(client: Client, path: str, **changes: Any) -> dict[str, Any]:
+    """What a form sends as it is shown, with changes."""
+    form = client.get(path).context["form"]
+    shown = {field.html_name: field.value() for field in form}
+    return {name: value for name, value in {**shown, **changes}.items() if value not in (None, False)}
+
+
+def test_admins_make_groups_and_choose_their_members(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+    client = login(eve)
+    assert client.post(reverse("groups"), {"name": "Terns"}).status_code == 302
+    assert "Another group has this name" in client.post(reverse("groups"), {"name": "TERNS"}).content.decode()
+    group = ResearchGroup.objects.get()
+    page = reverse("group", args=[group.uid])
+    client.post(page, {"name": "Common terns", "researchers": [ada.pk], "annotators": [ben.pk]})
+    group.refresh_from_db()
+    assert (group.name, set(group.members.all())) == ("Common terns", {ada, ben})
+    client.post(page, {"name": "Common terns", "annotators": [ben.pk]})
+    assert set(group.members.all()) == {ben}
+    for sent in ("1", "1", "0"):
+        client.post(reverse("group-archive", args=[group.uid]), {"archived": sent})
+    actions = AuditEvent.objects.filter(action__startswith="group.").order_by("pk").values_list("action", "detail")
+    assert [action for action, _detail in actions] == [
+        "group.made",
+        "group.renamed",
+        "group.members",
+        "group.members",
+        "group.archived",
+        "group.restored",
+    ]
+    assert actions[3][1] == {"came": [], "left": ["ada"]}
+    assert login(ada).get(reverse("groups")).status_code == 403
+
+
+def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, eve: Any, login: Any) -> None:
+    pages = ["/people/new/", "/corpora/import/", "/corpora/from-templates/", "/studies/linking/new/"]
+    assert not [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()]
+    terns = grouping.make_group(name="Terns", by=eve, now=NOW)
+    assert not [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()]
+    grouping.set_members(group=terns, members=[ada], by=eve, now=NOW)
+    assert [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()] == pages
+    assert _filled(login(ada), pages[0])["group"] == terns.pk, "one's own group at first"
+    assert "group" not in _filled(login(eve), pages[0]), "the whole site at first"
+    grouping.set_archived(group=terns, is_archived=True, by=eve, now=NOW)
+    assert 'name="group"' not in login(ada).get(pages[0]).content.decode()
+
+
+def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any, gulls: ResearchGroup) -> None:
+    client = login(ada)
+    client.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
+    job = ImportJob.objects.get()
+    client.post(reverse("benchmarks:import-confirm", args=[job.uid]))
+    haystack = Haystack.objects.get()
+    assert haystack.group == gulls
+    client.post("/people/new/", _filled(client, "/people/new/", username="kim", name="Kim"))
+    kim = User.objects.get(username="kim")
+    assert set(gulls.members.all()) == {ada, kim}
+
+    path = f"/studies/writing/new/?haystack={haystack.uid}"
+    sent = _filled(client, path, group="", annotators=[kim.annotator.pk])
+    refused = client.post("/studies/writing/new/", sent)
+    assert refused.status_code == 422
+    assert "belongs to another research group than the study" in refused.content.decode()
+    assert not Study.objects.exists()
+    assert client.post("/studies/writing/new/", {**sent, "group": gulls.pk}).status_code == 302
+    study = Study.objects.get()
+    assert study.group == gulls
+    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Another"})
+    assert Study.objects.get(name="Another").group == gulls
+
+    link = RecruitmentLink.objects.create(
+        study=study, id_parameter="PID", created_at=NOW, is_open=True, max_places=3
+    )
+    Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN)
+    recruited = recruit(link=RecruitmentLink.objects.get(pk=link.pk), panel_id="p1", references={}, now=NOW)
+    assert recruited in gulls.members.all()
+
+
+def test_a_name_that_is_hidden_is_taken(ada: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup) -> None:
+    client = login(ada)
+    sent = {"pack": shipped()[0], "seed": 3, "group": gulls.pk}
+    client.post("/corpora/from-templates/", sent)
+    client.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
+    Haystack.objects.update(group=terns)
+    client.post("/corpora/from-templates/", sent)
+    job = ImportJob.objects.latest("pk")
+    assert job.state == ImportJob.State.FAILED
+    assert (
+        "no other research group" in client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
+    )
+    make_linking_study(haystack=Haystack.objects.get(), name="Taken")
+    Study.objects.update(group=terns)
+    own = make_haystack(key="own")
+    path = f"/studies/writing/new/?haystack={own.uid}"
+    assert (
+        "Another study has this name"
+        in client.post("/studies/writing/new/", _filled(client, path, name="Taken")).content.decode()
+    )
+
+
+def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_stand_on_it(
+    ada: Any, eve: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup
+) -> None:
+    haystack = make_haystack(created_by=ada)
+    summary = make_summary(subtopic=haystack.subtopics.get(number=1))
+    questions = make_questions(2, dataset="harbours")
+    Question.objects.filter(pk=questions[0].pk).update(haystack=haystack)
+    judging.request_run(judge=judge_versions.default_judge(now=NOW), subjects=[summary], reason="person", now=NOW)
+    study = make_linking_study(summaries=[summary], researcher=ada)
+    page, client = reverse("benchmarks:haystack-group", args=[haystack.uid]), login(ada)
+    assert page in client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
+    refused = client.post(page, {"group": gulls.pk})
+    assert (refused.status_code, f"“{study.name}”" in refused.content.decode()) == (422, True)
+
+    move_study(study=study, to=gulls, by=eve, now=NOW)
+    assert client.post(page, {"group": terns.pk}).status_code == 422, "a group that she is not in is no choice"
+    assert client.post(page, {"group": gulls.pk}).status_code == 302
+    assert Haystack.objects.get().group == gulls
+    assert [row.group for row in Question.objects.order_by("pk")] == [gulls, None]
+    assert list(JudgeRun.objects.get().groups.all()) == [gulls]
+    with pytest.raises(grouping.CannotMove, match="belongs to another research group"):
+        move_study(study=study, to=terns, by=eve, now=NOW)
+    with pytest.raises(grouping.CannotMove, match="of a haystack"):
+        grouping.move_questions(dataset="harbours", to=terns, users=[], by=eve, now=NOW)
+    moved = AuditEvent.objects.get(action="haystack.moved")
+    assert (moved.actor, moved.detail) == (ada, {"group": "Gulls"})
+
+    assert client.post(page, {"group": ""}).status_code == 302
+    assert not JudgeRun.objects.get().groups.exists()
+    Haystack.objects.update(created_by=eve)
+    assert client.post(page, {"group": gulls.pk}).status_code == 403
+
+
+def test_researchers_see_annotators_of_their_groups_of_none_and_of_their_studies(
+    ada: Any, ben: Any, cleo: Any, dot: Any, eve: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup
+) -> None:
+    grouping.set_members(group=gulls, members=[ada, ben], by=eve, now=NOW)
+    grouping.set_members(group=terns, members=[*terns.members.all(), cleo, dot], by=eve, now=NOW)
+    assert {user.username for user in User.objects.visible_to(ada)} == {"ben"}
+    kim = make_user("kim", "annotator")
+    study = make_linking_study(researcher=ada, annotators=[dot])
+    study.memberships.update(left_at=NOW)
+    assert set(User.objects.visible_to(ada)) == {ben, kim, dot}
+    assert User.objects.visible_to(eve).count() == User.objects.count()
+    people = login(ada).get("/studies/linking/new/").context["form"].fields
+    assert set(people["annotators"].queryset) == set(Annotator.objects.exclude(user=cleo))
+    assert not people["researchers"].queryset.filter(username="bob").exists()
+
+
+@dataclass(frozen=True)
+class Look:
+    """Options of a computation for tests."""
+
+
+@dataclass(frozen=True)
+class Titles:
+    """Figures of it."""
+
+    titles: list[str]
+
+
+@pytest.fixture
+def listing() -> Iterator[Computation[Look, Titles]]:
+    def titles() -> list[str]:
+        return sorted(Haystack.objects.values_list("title", flat=True))
+
+    made = Computation(
+        "titles", Look, Titles, compute=lambda _look: Titles(titles()), facts=lambda _look: titles()
+    )
+    yield computation.register(made)
+    del computation._computations["titles"]
+
+
+@override_settings(RESULTS_AT_ONCE=False)
+def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
+    ada: Any, eve: Any, listing: Any, gulls: ResearchGroup, terns: ResearchGroup, login: Any
+) -> None:
+    make_haystack(key="g", title="Of the gulls", group=gulls)
+    make_haystack(key="t", title="Of the terns", group=terns)
+    bob = User.objects.get(username="bob")
+    expected = {ada: ["Of the gulls"], bob: ["Of the terns"], eve: ["Of the gulls", "Of the terns"]}
+    for person in expected:
+        with sight.seeing(sight.of(person)):
+            stored.look_up(listing, Look(), now=NOW, wait_s=0)
+    for row in Result.objects.all():
+        stored.compute(uid=row.uid, clock=lambda: NOW)
+    for person, titles in expected.items():
+        with sight.seeing(sight.of(person)):
+            shown = stored.look_up(listing, Look(), now=NOW, wait_s=0)
+        assert (shown.figures, shown.state) == (Titles(titles), "fresh")
+    states = [reverse("benchmarks:result-state", args=[row.uid]) for row in Result.objects.all()]
+    assert sorted(login(ada).get(path).status_code for path in states) == [200, 404, 404]
+
+
+def test_the_sight_of_a_request_ends_with_its_body(ada: Any, login: Any, gulls: ResearchGroup) -> None:
+    client, haystack = login(ada), make_haystack(group=gulls)
+    response = client.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    assert response.streaming
+    assert sight.current() == sight.Sight(frozenset([gulls.pk]))
+    b"".join(response.streaming_content)
+    assert sight.current() is None
+
+
+def test_the_sight_costs_one_query(ada: Any, login: Any, django_assert_num_queries: Any) -> None:
+    user = User.objects.get(pk=ada.pk)
+    user.has_perm("benchmarks.view_haystack")
+    with django_assert_num_queries(1):
+        assert sight.of(user) is None
+        sight.of(user)
+    now = timezone.now()
+    grouping.join(group_id=grouping.make_group(name="Gulls", by=None, now=now).pk, people=[ada])
+    user = User.objects.get(pk=ada.pk)
+    user.has_perm("benchmarks.view_haystack")
+    with django_assert_num_queries(1):
+        assert sight.of(user) == sight.of(user) != None  # noqa: E711 - the same one

@@ -1,0 +1,245 @@
+"""What admins and their tools see of a running site: readiness, numbers, log lines, reported errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.util import find_spec
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.urls import reverse
+
+from summhay_site import env
+from summhay_site.operations import system
+from summhay_site.serving import health
+from summhay_site.serving.logs import JsonLines
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL_WELL = {"ok": True, "database": True, "migrations": True, "broker": True}
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew() -> Iterator[None]:
+    health._was_migrated.clear()
+    yield
+    health._was_migrated.clear()
+
+
+def _wait(probe: health.Probe) -> None:
+    while probe._asked_at is not None:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def probes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """The answers to the three questions, to be replaced by a test."""
+    answers: dict[str, Any] = dict.fromkeys(("database", "migrations", "broker"), lambda: None)
+    made = {name: health.Probe(name, lambda name=name: answers[name]()) for name in answers}
+    for attribute, name in (("_probe", "database"), ("_migrations", "migrations"), ("_broker", "broker")):
+        monkeypatch.setattr(health, attribute, made[name])
+    yield answers
+    for probe in made.values():
+        _wait(probe)
+
+
+def test_ready_says_what_does_not_answer(client: Client, probes: dict[str, Any]) -> None:
+    def broken() -> None:
+        raise OperationalError("gone")
+
+    assert client.get("/ready/").json() == ALL_WELL
+    for name in ("database", "migrations"):
+        probes[name] = broken
+        answer = client.get("/ready", headers={"host": "any.name.example"})
+        assert answer.status_code == 503
+        assert answer.json() == ALL_WELL | {"ok": False, name: False}
+        probes[name] = lambda: None
+    probes["broker"] = broken
+    answer = client.get("/ready/")
+    assert (answer.status_code, answer.json()) == (200, ALL_WELL | {"broker": False})
+
+
+def test_ready_is_answered_within_two_seconds_though_nothing_else_answers(
+    client: Client, probes: dict[str, Any]
+) -> None:
+    over = threading.Event()
+    probes.update(dict.fromkeys(probes, lambda: over.wait(20) and None))
+    began = time.monotonic()
+    answer = client.get("/ready/")
+    assert time.monotonic() - began < 2
+    assert answer.status_code == 503
+    assert not any(answer.json().values())
+    over.set()
+
+
+@pytest.mark.django_db
+@pytest.mark.every_database
+def test_a_migration_that_was_not_applied_is_named() -> None:
+    assert health.missing_migrations() == []
+    MigrationRecorder.Migration.objects.filter(app="annotation", name="0003_parallel_forms").delete()
+    assert "annotation.0003_parallel_forms" in health.missing_migrations()
+    with pytest.raises(health.NotMigrated, match="was not applied"):
+        health._ask_migrations()
+
+
+NETWORKS = [ip_network("10.0.0.0/8"), ip_network("127.0.0.1")]
+
+
+@pytest.mark.django_db
+@pytest.mark.every_database
+def test_metrics_are_for_the_networks_of_admins_and_nobody_else(settings: Any, eve: Any, now: Any) -> None:
+    assert Client().get("/metrics/").status_code == 404, "off unless a network is named"
+    settings.METRICS_NETWORKS = NETWORKS
+    assert Client(REMOTE_ADDR="203.0.113.9").get("/metrics/").status_code == 404
+    admin = Client(REMOTE_ADDR="203.0.113.9")
+    admin.force_login(eve, "summhay_site.authentication.AccountBackend")
+    assert admin.get("/metrics/").status_code == 404
+    system.record_heartbeat(name="worker@one", now=now, queues=["summhay-short"])
+    client = Client(REMOTE_ADDR="10.1.2.3", headers={"host": "10.1.2.9:8000"})
+    client.get(reverse("login"), headers={"host": "localhost"})
+    text = client.get("/metrics").content.decode()
+    assert re.search(r'^summhay_worker_silent_seconds\{worker="worker@one"\} \d', text, re.MULTILINE)
+    assert "summhay_runs_unfinished 0.0" in text
+    assert re.search(r'summhay_request_seconds_count\{method="GET",status="\d+",view="login"\} 1.0', text)
+    settings.TRUST_PROXY = True
+    from_outside = {"x-forwarded-for": "10.1.2.3, 203.0.113.9"}
+    assert Client(REMOTE_ADDR="10.1.2.3").get("/metrics/", headers=from_outside).status_code == 404
+
+
+def test_networks_are_read_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "10.0.0.0/8, 127.0.0.1")
+    assert env.networks("X") == NETWORKS
+    monkeypatch.setenv("X", "10.0.0.0/8,all")
+    with pytest.raises(ImproperlyConfigured, match="X: 'all'"):
+        env.networks("X")
+
+
+class Lines(logging.Handler):
+    """Keeps what was logged as JSON."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(JsonLines())
+        self.said: list[dict[str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(json.loads(self.format(record)))
+
+
+@pytest.fixture
+def lines() -> Iterator[list[dict[str, Any]]]:
+    handler = Lines()
+    logging.getLogger().addHandler(handler)
+    yield handler.said
+    logging.getLogger().removeHandler(handler)
+
+
+@pytest.mark.django_db
+def test_a_line_of_the_log_names_request_and_person(
+    ben: Any, login: Any, settings: Any, lines: list[dict[str, Any]]
+) -> None:
+    settings.TRUST_PROXY = True
+    answer = login(ben).get("/system/", headers={"x-request-id": "proxy-12345678"})
+    assert answer.status_code == 403
+    assert answer.headers["X-Request-ID"] == "proxy-12345678"
+    [said] = [line for line in lines if line["logger"] == "django.request"]
+    assert said["request_id"] == "proxy-12345678"
+    assert said["user"] == str(ben.uid)
+    assert (said["path"], said["method"], said["status"], said["level"]) == ("/system/", "GET", 403, "WARNING")
+    login(ben).get("/nowhere/", headers={"x-request-id": "proxy-87654321"})
+    assert (lines[-1]["status"], lines[-1]["request_id"]) == (404, "proxy-87654321")
+    odd = Client().get("/login/", headers={"x-request-id": 'x" or 1\n'}).headers["X-Request-ID"]
+    assert re.fullmatch("[0-9a-f]{32}", odd)
+    logging.getLogger("benchmarks").warning("Outside of a request: %s", 3)
+    assert lines[-1]["message"] == "Outside of a request: 3"
+    assert "request_id" not in lines[-1]
+
+
+def test_a_traceback_is_part_of_its_line() -> None:
+    try:
+        raise ValueError("odd")
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "f.py", 1, "Broken", (), sys.exc_info())
+    said = json.loads(JsonLines().format(record))
+    assert "ValueError: odd" in said["traceback"]
+    assert "\n" not in JsonLines().format(record)
+
+
+class Inbox(BaseHTTPRequestHandler):
+    """A server of Sentry's protocol that keeps what it gets."""
+
+    got: list[bytes] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.got.append(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+BREAK = """
+import django
+django.setup()
+from django.test import Client
+from summhay_site.home import views
+from unittest import mock
+import sentry_sdk
+def broken(request):
+    diary = "what somebody wrote"
+    raise ValueError("no such thing")
+from django.urls import path
+from summhay_site import urls
+urls.urlpatterns.insert(0, path("broken/", broken))
+client = Client(headers={"host": "localhost"}, raise_request_exception=False)
+assert client.post("/broken/", {"text": "a private sentence"}).status_code == 500
+sentry_sdk.flush(10)
+"""
+
+
+@pytest.mark.skipif(find_spec("sentry_sdk") is None, reason="the extra sentry is not installed")
+@pytest.mark.own_database
+def test_errors_are_reported_without_what_people_wrote(tmp_path: Path) -> None:
+    server = HTTPServer(("127.0.0.1", 0), Inbox)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    ours = {
+        "DATA_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "SENTRY_DSN": f"http://key@127.0.0.1:{server.server_port}/1",
+        "DEBUG": "1",
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", BREAK],
+            cwd=ROOT,
+            env=os.environ | ours,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert done.returncode == 0, done.stderr
+    text = b"".join(Inbox.got).decode()
+    assert "no such thing" in text
+    assert "what somebody wrote" not in text
+    assert "a private sentence" not in text

@@ -1,0 +1,51 @@
+"""Commands of `manage.py` one after the other in one process: starting takes longer than most of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = """
+import contextlib, io, json, sys
+from django.core.management import execute_from_command_line
+from django.db import connections
+for line in sys.stdin:
+    code, out, err = 0, io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            execute_from_command_line(["manage.py", *json.loads(line)])
+        except SystemExit as ended:
+            code = ended.code
+    connections.close_all()
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@contextmanager
+def one_process(environment: Mapping[str, str]) -> Iterator[Run]:
+    """Give what runs a command with its arguments on the site of this environment."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines, answers = process.stdin, process.stdout
+
+        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+            lines.write(json.dumps(arguments) + "\n")
+            lines.flush()
+            code, out, err = json.loads(answers.readline())
+            return subprocess.CompletedProcess(arguments, code, out, err)
+
+        yield run
