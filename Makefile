@@ -4,6 +4,7 @@ PYTHON ?= python3
 DATA ?= $(SUMMHAY_DATA)
 EXTRAS ?= dev
 VENV ?= .venv
+WORKERS ?= auto
 MARKED ?= not browser and not nightly
 STORIES ?= browser and not nightly
 BIN := $(VENV)/bin
@@ -54,10 +55,10 @@ serve: runtime
 	$(BIN)/honcho -f Procfile start
 
 test: setup
-	$(BIN)/python -m pytest -n auto -m "$(MARKED)"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "$(MARKED)"
 
 test-browser: setup
-	$(BIN)/python -m pytest -n auto -m "$(STORIES)" --dist loadfile --no-loadscope-reorder tests/e2e
+	$(BIN)/python -m pytest -n $(WORKERS) -m "$(STORIES)" --dist loadfile --no-loadscope-reorder tests/e2e
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens

@@ -13,7 +13,11 @@ CONTRAST: dict[str, Any] = ALL_RULES | {"runOnly": {"type": "rule", "values": ["
 
 
 def violations(page: Page, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """What axe-core finds wrong; its script is loaded into each document once."""
+    """What axe-core finds wrong; its script is loaded into each document once.
+
+    After a click that leads to another page, wait for something of that page first: axe runs on what is there.
+    """
+    page.wait_for_load_state()
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE_SCRIPT)
     found: list[dict[str, Any]] = page.evaluate(

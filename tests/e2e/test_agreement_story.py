@@ -137,6 +137,7 @@ def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
     ada = sit("ada")
     ada.goto("/judges/")
     ada.get_by_role("link", name="New jury").click()
+    ada.get_by_role("heading", name="New jury").wait_for()
     assert serious(ada) == []
     ada.get_by_label("Name", exact=True).fill("bench")
     ada.get_by_label("strict").check()

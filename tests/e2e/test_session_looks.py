@@ -136,4 +136,5 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
     page.get_by_role("heading", name="Your summary is submitted").wait_for()
     assert serious(page) == []
     page.get_by_role("link", name="read it again").click()
+    page.get_by_text("Active time").wait_for()
     assert serious(page) == []
