@@ -149,9 +149,10 @@ def write_paper(
             files.add(f"tables/{part.slug}/{layout[0]}.tex", [layout[1]])
         for chart in part.sheet.charts if with_charts else ():
             _add_chart(files, f"charts/{part.slug}/{chart.name}", chart)
-    for haystack, judge in _haystacks(studies, boards):
-        name = f"corpora/{slugify(haystack.key) or haystack.uid}.json"
-        files.add(name, summhay.dump(topic_of(haystack, judge=judge)))
+    corpora = list(_haystacks(studies, boards))
+    keys = slugs_of([haystack.key for haystack, _judge in corpora], what="corpus")
+    for key, (haystack, judge) in zip(keys, corpora, strict=True):
+        files.add(f"corpora/{key}.json", summhay.dump(topic_of(haystack, judge=judge)))
     numbers = [number for part in parts for number in numbers_of(part)]
     files.add(NUMBERS, [_HEAD, *(number.line for number in numbers)])
     files.add(NUMBERS_JSON, [_json([number.as_json for number in numbers])])
@@ -193,14 +194,14 @@ def _undrawn(chart: Chart, ending: str) -> bytes | None:
     return None
 
 
-def slugs_of(names: Sequence[str]) -> list[str]:
+def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
     """What files and macros of each part are called: no two alike, as macros have no hyphens."""
     slugs: list[str] = []
     taken: set[str] = set()
     for at, name in enumerate(names, 1):
-        slug = slugify(name) or f"study-{at}"
+        slug = slugify(name) or f"{what}-{at}"
         if macro_of(slug) in taken:
-            slug = f"{slug}-study-{at}"
+            slug = f"{slug}-{what}-{at}"
         taken.add(macro_of(slug))
         slugs.append(slug)
     return slugs

@@ -197,15 +197,21 @@ class MiddleSum:
 
     def places(self, table: Printed) -> Part:
         """ROUGE-2 by the place of the only relevant document."""
+        return self._by_arrangement(table, "at-", "position")
+
+    def lengths(self, table: Printed) -> Part:
+        """ROUGE-2 by how many tokens of the source are shown."""
+        return self._by_arrangement(table, "upto-", "truncation")
+
+    def _by_arrangement(self, table: Printed, prefix: str, experiment_of: str) -> Part:
         values: dict[tuple[str, str], float | None] = {}
         for dataset, report in self.experiments.items():
             for experiment in report.values or ():
+                row = f"{experiment['system']} on {self.datasets[dataset]}"
                 for arm in experiment["arrangements"]:
-                    if arm["name"].startswith("at-"):
-                        values[f"{experiment['system']} on {self.datasets[dataset]}", arm["name"]] = _scaled(
-                            arm, "R-2"
-                        )
-        why = "no experiment of position was run here" if self.datasets else NO_DATA
+                    if arm["name"].startswith(prefix):
+                        values[row, arm["name"]] = _scaled(arm, "R-2")
+        why = f"no experiment of {experiment_of} was run here" if self.datasets else NO_DATA
         return plotted(table, values, why=why, of=self.of, report="report experiments")
 
     def ratings_by_place(self, table: Printed) -> Part:
@@ -291,9 +297,7 @@ _PARTS: Mapping[tuple[str, str], Callable[[MiddleSum, Printed], Part]] = {
     (FIGURE, "3"): MiddleSum.places,
     (FIGURE, "4"): MiddleSum.ratings_by_place,
     (FIGURE, "5"): MiddleSum.beside_random,
-    (FIGURE, "6"): _reason(
-        "run the model with each length that sources are cut to; then report sources has its rows"
-    ),
+    (FIGURE, "6"): MiddleSum.lengths,
     (FIGURE, "7"): _reason(NO_DECODING),
     (FIGURE, "8"): MiddleSum.visible,
     (FIGURE, "9"): _reason("report context --haystack DATASET --late has the curves of late sources by method"),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -48,7 +49,8 @@ def request_sample(
     """Note a sample that a worker draws, or that whoever asks draws with `draw`.
 
     Raises:
-        BadSample: the name is taken, nothing is asked for, or a dataset has fewer sources than asked of it.
+        BadSample: the name is taken or too long, the seed is negative or too large, nothing is asked for, or a
+            dataset has fewer sources than asked of it.
     """
     known = Haystack.objects.current().sources()
     names = Haystack._base_manager.filter(dataset=name, is_source=True, archived_at=None)  # whoever sees them
@@ -63,7 +65,7 @@ def request_sample(
             text = _("“%(dataset)s” has %(there)d sources; %(n)d were asked for.")
             raise BadSample(text % {"dataset": dataset, "there": there, "n": n})
     is_late = rule == SourceSample.Rule.LATE
-    sample = SourceSample.objects.create(
+    sample = SourceSample(
         name=name,
         rule=rule,
         from_word=from_word if is_late else 0,
@@ -73,6 +75,13 @@ def request_sample(
         created_by=by,
         created_at=now,
     )
+    try:
+        sample.clean_fields()
+    except ValidationError as error:
+        raise BadSample(
+            " ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+        ) from error
+    sample.save()
     audit.record(actor=by, action="sample.drawn", target=sample, now=now, seed=seed, rule=rule, **wanted)
     return sample
 

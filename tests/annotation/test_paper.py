@@ -121,6 +121,7 @@ def test_studies_whose_names_look_alike_have_files_and_macros_of_their_own() -> 
     assert slugs_of(names) == [
         "ferry-links", "ferry-links-study-2", "study-3", "ferrylinks",
     ]  # fmt: skip
+    assert slugs_of(("news/1", "news1", "港"), what="corpus") == ["news1", "news1-corpus-2", "corpus-3"]
 
 
 def test_a_line_break_in_a_name_does_not_end_a_comment() -> None:

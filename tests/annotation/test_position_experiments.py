@@ -209,6 +209,12 @@ def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
     assert one < two > three  # the second document says what the reference says, the third something else
     assert [arm["name"] for arm in truncation["arrangements"]] == ["upto-2048", "upto-4096"]
     assert truncation["arrangements"][0]["rouge1"] == 0.0
+    out = io.StringIO()
+    call_command("reproduce", "middlesum", "--figure", "6", "--json", stdout=out)
+    (figure,) = json.loads(out.getvalue())["parts"]
+    assert [(cell["column"], cell["ours"]) for cell in figure["cells"]] == [
+        (arm["name"], pytest.approx(100 * arm["rouge2"])) for arm in truncation["arrangements"]
+    ]
     sheet = login(ada).get(PAGE).context["sheet"]
     curves = {chart.name: chart for chart in sheet.charts}
     assert list(curves) == ["documents", "truncation"]

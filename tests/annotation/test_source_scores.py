@@ -136,6 +136,9 @@ def test_a_sample_is_drawn_by_command_or_refused(now: datetime) -> None:
         (["middle", "--part", "law=1"], "already"),
         (["other", "--part", "law=5", "--late"], "only 4 sources"),
         (["other", "--part", "law=x"], "DATASET=N"),
+        (["o" * 81, "--part", "law=1"], "at most 80 characters"),
+        (["other", "--part", "law=1", "--seed", "-1"], "greater than or equal to 0"),
+        (["", "--part", "law=1"], "cannot be blank"),
     ):
         with pytest.raises(CommandError, match=message):
             call_command("draw_sample", *wrong)
