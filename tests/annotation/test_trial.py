@@ -192,6 +192,29 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     assert client.get(label_url("label-task", task)).status_code == 200
 
 
+def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_on(
+    ben: Any, cleo: Any, login: Any
+) -> None:
+    study = make_study("validation", ben, cleo)
+    client, task, again = login(ben), label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
+    answer_all(client, study, is_right=False)
+    end = client.get(address(study)).content.decode()
+    assert "That was the trial" in end
+    assert "You are ready" not in end
+    assert "0 of 3 answers were as expected" in end
+    assert again in end
+    assert client.get(label_url("label-task", task)).status_code == 200
+    client.post(again)
+    assert client.get(address(study)).url == address(study, 1)
+    assert client.get(label_url("label-task", task)).status_code == 200
+    answer_all(client, study)
+    end = client.get(address(study)).content.decode()
+    assert "You are ready" in end
+    assert again not in end
+    client.post(again)
+    assert Trial.objects.count() == 2
+
+
 def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, cleo: Any, login: Any) -> None:
     study = make_study("validation", ben, cleo)
     client, task = login(ben), label_task(study, ben)

@@ -55,7 +55,7 @@ def begin_again(
 ) -> Trial:
     """Begin the next try; raises `NoTryLeft`."""
     progress = _locked(study, annotator)
-    if progress.is_passed or progress.is_on or not progress.n_left:
+    if not progress.can_repeat:
         raise NoTryLeft
     return _new(study, annotator, number=progress.number + 1, n_asked=n_asked, custom=custom, now=now)
 

@@ -28,7 +28,19 @@ class TrialProgress:
     @property
     def is_on(self) -> bool:
         """Whether a try can be answered now: begun and not ended, or the first one."""
-        return not self.is_passed and (self.last is None or self.last.ended_at is None)
+        return self.last is None or self.last.ended_at is None
+
+    @property
+    def has_mistakes(self) -> bool:
+        """Whether the last try ended with an answer that was not as expected."""
+        return self.last is not None and self.last.n_right is not None and self.last.n_right < self.last.n_asked
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether somebody may have another try: after one that failed, or with mistakes that nothing hangs on."""
+        if self.last is None or self.is_on or not self.n_left:
+            return False
+        return self.has_mistakes and self.last.pass_share is None if self.is_passed else True
 
     @property
     def n_left(self) -> int:
