@@ -27,7 +27,7 @@ help:
 	@echo "make migrations-check  migrations that the version before could not run beside (PostgreSQL)"
 	@echo "make audit         addresses by role and method, hostile files, replies that inject, altered archives, dependencies"
 	@echo "make interop       archives of the demo, checked by the programs of Frictionless and Croissant in an environment of theirs"
-	@echo "make check         format, lint, types, scripts, import rules, migrations, deploy checks"
+	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it (WHEEL_PYTHONS="python3.13 …": with these)"
 	@echo "make serve         web, worker and beat in production mode, through the Procfile"
 
@@ -104,7 +104,7 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-scripts: setup
+scripts: setup  # the suite has it too
 	$(BIN)/python -m pytest -q tests/site/test_javascript.py
 
 imports: setup
@@ -119,7 +119,7 @@ migrations-check: setup
 	DJANGO_SETTINGS_MODULE=summhay_site.settings DATABASE_URL=$${CI_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
 	  $(BIN)/python -m tests.lint_migrations
 
-check: types lint scripts imports site-checks migrations-check
+check: types lint imports site-checks migrations-check
 
 wheel-check:
 	$(PYTHON) .ci/wheel_check.py $(WHEEL_PYTHONS)

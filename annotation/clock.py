@@ -18,7 +18,6 @@ GAP_MS = 300_000
 STEP_BACK_MS = 1_000
 """A host clock this far behind the latest instant seen is worth an event; less is skew between processes."""
 
-
 JUMP_MS = 5_000
 """A host clock that was set by this much is undone; less is not told from slow corrections."""
 
@@ -269,8 +268,7 @@ def host_clock_set(state: ClockState, now: int, *, by_ms: int) -> Settlement:
         return replace(settled, state=replace(settled.state, clock_hwm_ms=now), at_ms=now)
     stopped, closed = _close(settled.state, at=by_old, state=State.PAUSED, reason=Reason.CLOCK_SET)
     seen = settled.state.last_seen_ms
-    moved = replace(stopped, clock_hwm_ms=now)
-    gone_on = _open(replace(settled, at_ms=now), moved, reason=Reason.CLOCK_SET)
+    gone_on = _open(replace(settled, at_ms=now), replace(stopped, clock_hwm_ms=now), reason=Reason.CLOCK_SET)
     seen_ms = now if seen is None else seen + now - by_old
     return replace(gone_on, state=replace(gone_on.state, last_seen_ms=seen_ms), closed=closed)
 
@@ -279,27 +277,23 @@ def start(state: ClockState, now: int) -> Settlement:
     """Open the first period; nothing happens to a session that was started before."""
     settled = settle(state, now)
     if settled.state.state != State.READY:
-        return _unless_over(settled)
+        return _unchanged(settled)
     return _open(settled, replace(settled.state, started_at_ms=settled.at_ms), reason=Reason.START)
 
 
 def resume(state: ClockState, now: int) -> Settlement:
     """Open another period of a paused session, also of one whose lease is only now found to have lapsed."""
     settled = settle(state, now)
-    if settled.state.state == State.READY:
-        return replace(settled, refused=Refusal.NOT_STARTED)
     if settled.state.state != State.PAUSED:
-        return _unless_over(settled)
+        return _unchanged(settled)
     return _open(settled, settled.state, reason=Reason.RESUME)
 
 
 def pause(state: ClockState, now: int) -> Settlement:
     """Close the open period; in the grace there is no time left to keep for later, so it is refused."""
     settled = settle(state, now)
-    if settled.state.state == State.READY:
-        return replace(settled, refused=Refusal.NOT_STARTED)
     if settled.state.state != State.RUNNING:
-        return _unless_over(settled)
+        return _unchanged(settled)
     if settled.active_ms >= state.limit_ms:
         return replace(settled, refused=Refusal.TIME_IS_UP)
     paused, closed = _close(settled.state, at=settled.at_ms, state=State.PAUSED, reason=Reason.PAUSE)
@@ -309,9 +303,7 @@ def pause(state: ClockState, now: int) -> Settlement:
 def submit(state: ClockState, now: int) -> Settlement:
     """End a running or paused session by the person's own wish."""
     settled = settle(state, now)
-    if settled.state.state == State.READY:
-        return replace(settled, refused=Refusal.NOT_STARTED)
-    return _end(settled, State.SUBMITTED)
+    return _unchanged(settled) if settled.state.state == State.READY else _end(settled, State.SUBMITTED)
 
 
 def void(state: ClockState, now: int) -> Settlement:
@@ -352,20 +344,18 @@ def reopen(state: ClockState, now: int, *, delta_ms: int) -> Settlement:
     settled = settle(state, now)
     if settled.state.state not in HANDED_IN:
         return replace(settled, refused=Refusal.OVER if settled.state.is_over else Refusal.NOT_OVER)
-    if settled.state.limit_ms + delta_ms <= settled.state.acc_ms:
+    limit_ms = settled.state.limit_ms + delta_ms
+    if limit_ms <= settled.state.acc_ms:
         return replace(settled, refused=Refusal.WOULD_CUT)
-    paused = replace(
-        settled.state,
-        state=State.PAUSED,
-        limit_ms=settled.state.limit_ms + delta_ms,
-        clock_hwm_ms=now,
-        ended_at_ms=None,
-        end_reason="",
-    )
+    going_on = replace(settled.state, state=State.PAUSED, limit_ms=limit_ms, clock_hwm_ms=now)
+    paused = replace(going_on, ended_at_ms=None, end_reason="")
     return replace(settled, state=paused, at_ms=now, final_ms=None)
 
 
-def _unless_over(settled: Settlement) -> Settlement:
+def _unchanged(settled: Settlement) -> Settlement:
+    """What a verb gives that has nothing to change: it is refused before the start and after the end."""
+    if settled.state.state == State.READY:
+        return replace(settled, refused=Refusal.NOT_STARTED)
     return replace(settled, refused=Refusal.OVER) if settled.state.is_over else settled
 
 

@@ -78,7 +78,7 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies_page = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     context = {
-        "found": studies_page,
+        "page": studies_page,
         "rows": chooser.rows(studies_page, now=timezone.now()),
         "datasets": chooser.datasets(labels),
     }

@@ -96,7 +96,7 @@ def dispute(request: HtmxHttpRequest, uid: uuid.UUID, summary: uuid.UUID, insigh
         "dispute": item,
         "haystack": item.summary.haystack,
         "subtopic": item.summary.subtopic,
-        "given": _form_values(request, item),
+        "answer": _form_values(request, item),
         "seen": deciding.newest(adjudicating.history_of(**about)[:1]),
         "allows_several": adjudicating.may_link_several(study),
         "guideline": guideline,

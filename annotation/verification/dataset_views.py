@@ -57,7 +57,7 @@ def _page(
         "study": study,
         "here": "dataset",
         "form": form,
-        "found": verified,
+        "verified": verified,
         "overall": verified.overall(),
         "counts": [(name, n) for name, n in verified.counts.items() if n],
         "groups": [

@@ -98,9 +98,9 @@ class KeysForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """No key does two things."""
-        self.own = own_keys(self.work.all_keys, self.cleaned_data)
+        self.chosen_keys = own_keys(self.work.all_keys, self.cleaned_data)
         fixed = FIXED + self.work.fixed_keys
-        for name, problem in problems_of(self.work.all_keys, self.own, fixed=fixed).items():
+        for name, problem in problems_of(self.work.all_keys, self.chosen_keys, fixed=fixed).items():
             self.add_error(name, problem)
         return self.cleaned_data
 
@@ -147,7 +147,7 @@ def keys(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     chosen = preferences_of(annotator)
     form = KeysForm(request.POST or None, work=work, preferences=chosen)
     if request.method == "POST" and (request.POST.get("reset") or form.is_valid()):
-        chosen_keys = {} if request.POST.get("reset") else form.own
+        chosen_keys = {} if request.POST.get("reset") else form.chosen_keys
         others = {name: each for name, each in chosen.keys.items() if name != kind}
         prefer(annotator=annotator, keys=others | ({kind: chosen_keys} if chosen_keys else {}))
         messages.success(request, _("The usual keys are back.") if request.POST.get("reset") else _("Saved."))

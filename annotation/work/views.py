@@ -207,7 +207,7 @@ def consent_page(request: HtmxHttpRequest) -> HttpResponse:
         "text": text,
         "html": render_markdown(text.body) if text else "",
         "translation": render_markdown(consent.translation_of(text)) if text else "",
-        "given": annotator.consents.in_force().filter(text=text).first() if text else None,
+        "consent": annotator.consents.in_force().filter(text=text).first() if text else None,
         "contacts": tasklist.contacts(annotator),
         "history": annotator.consents.select_related("text").order_by("-given_at"),
     }

@@ -200,7 +200,7 @@ def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
     seen = {hit.haystack.pk: hit.haystack for hits in results if hits.kind == "insights" for hit in hits.rows}
     if seen:
         saw_insights(request.user, *seen.values())
-    context = {"find": find, "only": only, "kinds": KINDS, "found": results}
+    context = {"find": find, "only": only, "kinds": KINDS, "results": results}
     return page(request, "benchmarks/corpora_search.html", context, part="results")
 
 

@@ -29,14 +29,14 @@ class KeyPointRow:
 
 @dataclass(frozen=True, slots=True)
 class PointRow:
-    """An extracted point, what supports it, and how many people call it right; `own` is the reader's check."""
+    """An extracted point, what supports it, and how many people call it right; `own_check` is the reader's."""
 
     point: ResponsePoint
     documents: PointVerdict | None
     key_points: PointVerdict | None
     n_right: int
     n_wrong: int
-    own: ResponsePointCheck | None
+    own_check: ResponsePointCheck | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _rows(
             key_points=verdicts.get((Premise.KEY_POINTS.value, point.pk)),
             n_right=sum(row.is_right for row in newest[point.pk].values()),
             n_wrong=sum(not row.is_right for row in newest[point.pk].values()),
-            own=newest[point.pk].get(user.pk),
+            own_check=newest[point.pk].get(user.pk),
         )
         for point in points
     ]

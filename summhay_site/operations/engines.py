@@ -44,24 +44,24 @@ class Sums:
     """Rows by table: how many, and a sum over all of them that does not depend on their order."""
 
     def __init__(self) -> None:
-        self.found: dict[str, tuple[int, int]] = {}
+        self.by_table: dict[str, tuple[int, int]] = {}
 
     def add(self, table: str, row: Row) -> None:
         """Count a row in."""
-        n, total = self.found.get(table, (0, 0))
+        n, total = self.by_table.get(table, (0, 0))
         digest = hashlib.blake2b(repr([_plain(value) for value in row]).encode(), digest_size=16).digest()
-        self.found[table] = n + 1, (total + int.from_bytes(digest)) % 2**128
+        self.by_table[table] = n + 1, (total + int.from_bytes(digest)) % 2**128
 
     @property
     def n_rows(self) -> int:
         """How many rows there are in all tables."""
-        return sum(n for n, _total in self.found.values())
+        return sum(n for n, _total in self.by_table.values())
 
     def compare(self, other: Sums) -> None:
         """Raise `Differs` unless both have the same rows."""
-        for table in sorted({*self.found, *other.found}):
-            if self.found.get(table) != other.found.get(table):
-                numbers = [each.found.get(table, (0, 0))[0] for each in (self, other)]
+        for table in sorted({*self.by_table, *other.by_table}):
+            if self.by_table.get(table) != other.by_table.get(table):
+                numbers = [each.by_table.get(table, (0, 0))[0] for each in (self, other)]
                 raise Differs(f"{table} has {numbers[0]} rows in the backup, and {numbers[1]} or other ones now.")
 
 

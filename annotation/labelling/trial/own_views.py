@@ -89,7 +89,7 @@ def trial_examples(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "study": study,
         "kind": work_of(study),
         "form": form,
-        "own": custom,
+        "custom": custom,
         "n_examples": sum(len(examples) for examples in sets_in(trial, custom.body)) if custom else 0,
         "built_in": trial.file.read_text(encoding="utf-8"),
     }
