@@ -1,17 +1,19 @@
 """Plant the faults of `tests.planted_faults`, one at a time, and see that a test fails: `python -m tests.plant`.
 
-It works on a copy of the tracked files in a temporary folder. Words after it choose faults by what they break.
-Status 1 if a fault survives.
+It works on a copy of the tracked files in a temporary folder. Words after it choose faults by what they break. In
+the end the tests that failed run once more without any fault, where all must pass. Status 1 if a fault survives.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +22,9 @@ from tests.planted_faults import FAULTS, Fault
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ("*.py", "*.html", "*.js")
 ALL_PASSED, SOME_FAILED = 0, 1
-GIVE_UP_S = 900
+GIVE_UP_S = 1800
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::[^\s\[]+)", re.MULTILINE)
+"""A test with all its parameters."""
 GATE = "not browser and not nightly"
 """What the gate runs: it has to catch them all by itself."""
 
@@ -47,8 +51,8 @@ def place_of(fault: Fault) -> str:
     return places[0]
 
 
-def is_caught(fault: Fault, *, folder: Path) -> bool:
-    """Whether one of its test modules fails while the fault is in this copy, which is as before afterwards.
+def caught_by(fault: Fault, *, folder: Path) -> list[str]:
+    """The test that fails first while the fault is in this copy, which is then as before; empty if none fails.
 
     Raises RuntimeError where the tests could not be run.
     """
@@ -56,31 +60,18 @@ def is_caught(fault: Fault, *, folder: Path) -> bool:
     before = path.read_text()
     path.write_text(before.replace(fault.text, fault.instead))
     try:
-        status, _printed = _tested(fault.caught_by, folder=folder)
+        status, printed = _tested(fault.caught_by, folder=folder)
     finally:
         path.write_text(before)
     if status not in {ALL_PASSED, SOME_FAILED}:
-        raise RuntimeError(f"the tests could not be run (status {status}): {fault.breaks}")
-    return status == SOME_FAILED
+        raise RuntimeError(f"the tests could not be run (status {status}): {fault.breaks}\n{printed[-4000:]}")
+    return FAILED.findall(printed)
 
 
-def _tested(modules: tuple[str, ...], *, folder: Path) -> tuple[int, str]:
-    """Run these test modules; gives the status of pytest and what it printed."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "0",
-        "-m",
-        GATE,
-        *modules,
-    ]
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "gate", "PYTHONDONTWRITEBYTECODE": "1"}
+def _tested(tests: Iterable[str], *, folder: Path) -> tuple[int, str]:
+    """Run these up to the first failure; gives the status of pytest and what it printed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-m", GATE, *tests]
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "gate", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "1000"}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=GIVE_UP_S, check=False
     )
@@ -103,22 +94,23 @@ def main(words: list[str]) -> int:
     chosen = [fault for fault in FAULTS if all(word in fault.breaks for word in words)]
     if not chosen:  # without a module pytest would run all there are
         raise SystemExit(f"No fault has these words: {' '.join(words)}")
-    survivors = 0
+    survivors, noticed = 0, set()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         _copied(folder)
-        modules = dict.fromkeys(module for fault in chosen for module in fault.caught_by)
-        status, printed = _tested(tuple(modules), folder=folder)
-        if status != ALL_PASSED:
-            raise RuntimeError(f"the tests fail without any fault:\n{printed[-4000:]}")
         for fault in chosen:
             began = time.monotonic()
-            was_caught = is_caught(fault, folder=folder)
-            survivors += not was_caught
+            tests = caught_by(fault, folder=folder)
+            survivors += not tests
+            noticed.update(tests)
+            lasted_s = time.monotonic() - began
             print(
-                f"{'caught' if was_caught else 'SURVIVED'}  {time.monotonic() - began:4.0f} s  {fault.breaks}",
+                f"{'caught' if tests else 'SURVIVED'}  {lasted_s:4.0f} s  {fault.breaks}  {' '.join(tests)}",
                 flush=True,
             )
+        status, printed = _tested(sorted(noticed), folder=folder) if noticed else (ALL_PASSED, "")
+        if status != ALL_PASSED:
+            raise RuntimeError(f"a test fails without any fault:\n{printed[-4000:]}")
     return survivors
 
 

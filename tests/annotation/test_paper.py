@@ -29,6 +29,7 @@ from benchmarks.models import AuditEvent
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 NAME = "Ferry links 2"
+ON_A_BUSY_MACHINE_S = 3600  # commands one after another, each on tables that are made anew
 
 
 def run(*args: Any) -> str:
@@ -163,6 +164,7 @@ def test_what_is_no_such_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(ON_A_BUSY_MACHINE_S)
 def test_every_number_comes_out_again_from_the_archive_and_a_wrong_one_is_named(folder: Path) -> None:
     """It starts a site of its own with the program itself, several times."""
     found = check_paper(folder)
@@ -180,6 +182,7 @@ def test_every_number_comes_out_again_from_the_archive_and_a_wrong_one_is_named(
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(ON_A_BUSY_MACHINE_S)
 def test_the_leaderboard_of_the_published_haystack_comes_out_again(
     db: None, published: Path, tmp_path: Path
 ) -> None:
