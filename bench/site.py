@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -26,9 +24,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from bench.client import OK, Client
+from bench.processes import ROOT, Member, answers, free_port
 
-ROOT = Path(__file__).resolve().parents[1]
 READY_S, GIVE_UP_S = 120.0, 900.0
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SUMMHAY_DATA", "VIRTUAL_ENV", "WEB_THREADS")
 WORLDS = {"empty": "", "haystack": "empty", "demo": "haystack"}
@@ -46,29 +43,6 @@ class Size:
     summaries: int = 700
     crowd: int = 100
     seconds: int = 30
-
-
-@dataclass
-class Server:
-    """A running gunicorn; `started_s` is how long it took to answer."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-    log: Path
-    started_s: float = 0.0
-
-    def cpu_s(self) -> float:
-        """Processor time of master and workers so far; 0 where no system tells."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        pids = [self.process.pid, *children.read_text().split()] if children.exists() else []
-        stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-        return sum(int(each[11]) + int(each[12]) for each in stats) / os.sysconf("SC_CLK_TCK")
-
-    def is_up(self) -> bool:
-        """Whether it says that it is well."""
-        client = Client(HTTPConnection("127.0.0.1", self.port, timeout=5), {"headers": {}})
-        with closing(client.connection):
-            return client.ask("/health/")[0] == OK
 
 
 @dataclass
@@ -117,36 +91,30 @@ class Site:
         return json.loads(self.run(inside, job, environment=environment).strip().splitlines()[-1])
 
     def load(
-        self, server: Server, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0, seconds: float = 0
+        self, server: Member, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0, seconds: float = 0
     ) -> Any:
         """Let these clients work all at once, from a process of their own; see `bench.client.run`."""
         job = json.dumps({"port": server.port, "clients": clients, "pace_s": pace_s, "seconds": seconds})
         return json.loads(self.run([sys.executable, "-m", "bench.client"], job, folder=ROOT))
 
     @contextmanager
-    def serve(self) -> Iterator[Server]:
+    def serve(self) -> Iterator[Member]:
         """The server as the Procfile starts it in production, with the floor beside the site."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port, log = probe.getsockname()[1], self.folder / f"{token_hex(4)}.log"
         settings = re.findall(r"^web:.* -c (\S+)", (self.checkout / "Procfile").read_text(), re.MULTILINE)[0]
         inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "serve", "-c", settings, "bench.floor"]
+        port, log = free_port(), self.folder / f"{token_hex(4)}.log"
         address = {"PORT": str(port), "HOST": "127.0.0.1"}
-        with log.open("wb") as out:
-            process = subprocess.Popen(  # noqa: S603 - our own program
-                inside, cwd=self.checkout, env=self.environment | address, stdout=out, stderr=subprocess.STDOUT
-            )
-        server, began = Server(process, port, log), time.perf_counter()
+        server = Member("web", inside, self.environment | address, log, port, self.checkout)
+        server.start()
         try:
-            while not server.is_up():
-                if process.poll() is not None or time.perf_counter() - began > READY_S:
-                    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+            while not answers(port, "/health/"):
+                if not server.is_running() or time.monotonic() - server.started > READY_S:
+                    raise RuntimeError(f"the server did not start: {server.last_words()}")
                 time.sleep(0.002)
-            server.started_s = time.perf_counter() - began
+            server.ready_after_s = time.monotonic() - server.started
             yield server
         finally:
-            process.terminate()
-            process.wait(timeout=30)
+            server.end()
 
     @property
     def environment(self) -> dict[str, str]:

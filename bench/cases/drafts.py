@@ -7,7 +7,8 @@ from statistics import median
 from typing import Any
 
 from bench.driver import Case, Figure, Row, percentile
-from bench.site import Server, Site
+from bench.processes import Member
+from bench.site import Site
 
 BARE = "bare view, one SELECT and one UPDATE"
 LOCKED = "database is locked"
@@ -25,7 +26,7 @@ def figures(kind: str, what: str) -> list[Figure]:
     ]
 
 
-def saving(site: Site, server: Server, people: Sequence[dict[str, Any]], kind: str = "") -> Row:
+def saving(site: Site, server: Member, people: Sequence[dict[str, Any]], kind: str = "") -> Row:
     """What one of these people waits for, and all of them at once, beside the floor."""
     rows = [{"headers": {}, "requests": [[f"/__floor__/{person['pk']}/", None]]} for person in people]
     alone, bare_alone = (load(site, server, clients[:1]) for clients in (people, rows))
@@ -44,7 +45,7 @@ def saving(site: Site, server: Server, people: Sequence[dict[str, Any]], kind: s
     return {f"{kind}{key}": value for key, value in row.items()}
 
 
-def load(site: Site, server: Server, clients: Sequence[dict[str, Any]]) -> Any:
+def load(site: Site, server: Member, clients: Sequence[dict[str, Any]]) -> Any:
     """Let each client send as many requests as a round has."""
     return site.load(server, [{**client, "count": site.size.requests} for client in clients])
 
@@ -61,7 +62,7 @@ def measure(site: Site, writers: Sequence[dict[str, Any]]) -> Row:
         saved = saving(site, server, writers)
         alone, crowd = load(site, server, pages[:1]), load(site, server, pages)
     rate = len(crowd["times_ms"]) / crowd["seconds"]
-    return {**saved, "page": median(alone["times_ms"]), "page_rate": rate, "started": server.started_s}
+    return {**saved, "page": median(alone["times_ms"]), "page_rate": rate, "started": server.ready_after_s}
 
 
 CASE = Case(

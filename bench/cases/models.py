@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from io import StringIO
 from typing import Any
 
@@ -12,7 +10,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from bench.driver import Case, Figure, Row
-from bench.site import ROOT, Site
+from bench.processes import fake_model
+from bench.site import Site
 from benchmarks.engine import judge_versions
 
 DELAY_S, AT_A_TIME = 0.2, 32
@@ -22,13 +21,8 @@ def measure(site: Site, _prepared: Any) -> Row:
     """Few summaries one question after another, then a quarter of all with many at a time."""
     n_crowd = max(2, site.size.summaries // 4)
     jobs = ((1, max(1, n_crowd // 16)), (AT_A_TIME, n_crowd))
-    command = [sys.executable, "-m", "tests.fake_openai", str(DELAY_S)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
-        try:
-            address = process.stdout.readline().strip() if process.stdout else ""
-            alone, crowd = (site.call(__name__, "judge", address, *job, OPENAI_BASE_URLS=address) for job in jobs)
-        finally:
-            process.terminate()
+    with fake_model(DELAY_S) as address:
+        alone, crowd = (site.call(__name__, "judge", address, *job, OPENAI_BASE_URLS=address) for job in jobs)
     return {
         "crowd": crowd["calls"] / crowd["seconds"],
         "alone": alone["calls"] / alone["seconds"],

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 import psycopg
 
 from bench.chaos.browser import Person
-from bench.chaos.crew import Crew, Member
+from bench.chaos.crew import Crew
+from bench.processes import Member
 
 GAP_S = (0.1, 0.7)
 """Between two faults."""

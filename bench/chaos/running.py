@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,8 @@ from bench.chaos.crew import Crew
 from bench.chaos.faults import Faults
 from bench.chaos.logs import Log, Stored
 from bench.chaos.people import Labeller, Reviewer, Writer
-from bench.site import ROOT, Site
+from bench.processes import fake_model
+from bench.site import Site
 
 QUIET_S, DELIVER_S = 2.0, 150.0
 """Work before the first and after the last fault; in which everything that was kept has to arrive afterwards."""
@@ -65,7 +63,7 @@ def run(site: Site, numbers: Numbers, *, empty: Path | None = None, disturb: Dis
         site.world("empty")
     else:
         site.start_from(empty)
-    with _model(numbers.seed) as address:
+    with fake_model(MODEL_DELAY_S, seed=numbers.seed) as address:
         many = (numbers.writers, numbers.labellers, numbers.reviewers)
         jobs = site.call("bench.chaos.scene", "set_up", str(site.folder), *many, address, OPENAI_BASE_URLS=address)
         crew = Crew(site, address)
@@ -112,15 +110,3 @@ def _draw(crew: Crew, people: list[Person], numbers: Numbers, dice: random.Rando
     faults.make(numbers.faults)
     faults.settle()
     return faults.done
-
-
-@contextmanager
-def _model(seed: int) -> Iterator[str]:
-    """A server of a model that answers rubbish, late, or that there were too many requests."""
-    command = [sys.executable, "-m", "tests.fake_openai", str(MODEL_DELAY_S), str(seed)]
-    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(command, cwd=ROOT, **quiet) as process:  # type: ignore[call-overload]  # noqa: S603
-        try:
-            yield process.stdout.readline().strip() if process.stdout else ""
-        finally:
-            process.terminate()

@@ -16,7 +16,8 @@ from django.core.management import CommandError, call_command
 
 from bench import client, world
 from bench.driver import Figure, all_cases, percentile, run
-from bench.site import ROOT, Site, Size
+from bench.processes import ROOT
+from bench.site import Site, Size
 
 pytestmark = pytest.mark.own_database
 

@@ -11,7 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bench.driver import all_cases, line, run
-from bench.site import ROOT, Site, Size
+from bench.processes import ROOT
+from bench.site import Site, Size
 
 SIZES = {
     "requests": "of each client, a round",
