@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.studies.kind import has_plan, work_of
 from annotation.studies.preview import NoPreview, PreviewPlace
 from annotation.studies.scope import study_of
+from benchmarks.web.exposure import saw_insights
 from benchmarks.web.permissions import requires
 
 
@@ -35,10 +36,12 @@ def preview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_safe
 @never_cache
 def item(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
-    """The page with one item of the study."""
+    """The page with one item of the study; whoever previews has seen the insights that its work shows."""
     place = _place(request, uid, number)
+    work = work_of(place.study)
+    saw_insights(request.user, *work.insights_in_files(place.study))
     try:
-        return work_of(place.study).preview(request, place)
+        return work.preview(request, place)
     except NoPreview as problem:
         messages.warning(request, str(problem))
         return redirect("annotation:study", place.study.uid)
