@@ -18,6 +18,7 @@ from bench import client, world
 from bench.driver import Figure, all_cases, percentile, run
 from bench.processes import ROOT
 from bench.site import Site, Size
+from bench.two_years.walk import summed_up
 
 pytestmark = pytest.mark.own_database
 
@@ -123,6 +124,15 @@ def test_a_percentile_is_one_of_the_values() -> None:
     assert percentile(range(1, 101), 0.99) == 100
     assert percentile([7.0], 0.99) == 7.0
     assert percentile([], 0.5) == 0.0
+
+
+def test_a_walk_tells_its_worst_pages_and_answers_that_are_no_page() -> None:
+    rows = [{"path": f"/{n}/", "status": 200, "cpu_ms": n, "ms": 2 * n, "queries": n} for n in range(1, 101)]
+    failed = {"path": "/bad/", "status": 500, "cpu_ms": 999.0, "ms": 999.0, "queries": 99}
+    told = summed_up([*rows, failed])
+    assert (told["pages"], told["cpu_ms_p50"], told["cpu_ms_p95"], told["ms_p100"]) == (100, 51, 96, 200)
+    assert told["worst"]["queries"][:2] == ["100 /100/", "99 /99/"]
+    assert told["errors"] == ["500 /bad/"]
 
 
 def test_without_published_data_a_haystack_is_made_up_the_same_every_time(
