@@ -149,7 +149,7 @@ def drill(*, source: Path) -> Drilled:
                 latest = AuditEvent.objects.exclude(action="account.erased").aggregate(latest=Max("at"))["latest"]
         except DatabaseError as error:
             raise BackupFailed(f"{source} cannot be brought up to date: {error}") from error
-    return Drilled(engine, len(sums.found), sums.n_rows, latest, n_erased)
+    return Drilled(engine, len(sums.by_table), sums.n_rows, latest, n_erased)
 
 
 def kind_of(source: Path) -> str:
