@@ -34,7 +34,7 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.writing import number
-from benchmarks.scoring.position.curves import Comparison, Curve, Distance
+from benchmarks.scoring.position.curves import Comparison, Distance
 from benchmarks.scoring.position.late import Late
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.arrangements import (
@@ -52,8 +52,6 @@ from benchmarks.summarizers.arrangements import (
 )
 from benchmarks.web.charts import Chart
 
-FIFTH = 4
-"""Of 20 bins."""
 RANDOM_MEANS = gettext_lazy("mean; between the ends lie 95 of 100 means of as many random texts")
 NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))
 TEXTS = Measure("n", gettext_lazy("Texts"), Unit.COUNT)
@@ -128,9 +126,10 @@ def _drawings(content: Content) -> Iterator[Drawing]:
 def _about_rows(judge: str) -> Note:
     text = _(
         "Shares are of the matches of pairs of words in the first and the last fifth of the documents, and of the "
-        "sentences that texts follow in the first and the last tenth. KS is the Kolmogorov–Smirnov distance of "
-        "the pairs of words from those of the reference, and from people's on the same subtopics. ρ is Spearman's "
-        "correlation of the position of the reference's content with a score, in brackets where p is over .05."
+        "sentences that texts follow in the first and the last tenth, with 95 % intervals over "
+        "subtopics. KS is the Kolmogorov–Smirnov distance of the pairs of words from those of the reference, "
+        "and from people's on the same subtopics. ρ is Spearman's correlation of the position of the reference's "
+        "content with a score, in brackets where p is over .05."
     )
     by = _("Coverage, citation and joint are by judge %(judge)s.") % {"judge": judge}
     return Note(f"{text} {by}" if judge else text)
@@ -166,20 +165,13 @@ def _values(row: Row) -> dict[str, Value | Cell]:
         return values
     return values | {
         "n": positions.n_texts,
-        "first": _share(positions.pairs, slice(0, FIFTH)),
-        "last": _share(positions.pairs, slice(-FIFTH, None)),
+        **positions.shares,
         "ks": _distance(positions.ks),
         "ks_people": _distance(positions.ks_people),
-        "first_tenth": _share(positions.sentences, slice(0, 1)),
-        "last_tenth": _share(positions.sentences, slice(-1, None)),
         "mean_word": positions.mean_word,
         **{f"rho_{name}": _rank(comparison) for name, comparison in positions.by_position.items()},
         **{f"p_{name}": comparison.p for name, comparison in positions.by_position.items()},
     }
-
-
-def _share(curve: Curve, bins: slice) -> float | None:
-    return sum(curve.bins[bins]) if curve.bins else None
 
 
 def _distance(distance: Distance | None) -> Stat | None:

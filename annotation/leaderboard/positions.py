@@ -27,6 +27,7 @@ from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late, is_late, late_score
 from benchmarks.scoring.position.placing import Placed, Positions, positions
 from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.stat import stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT
 
@@ -325,7 +326,7 @@ POSITIONS = register(
         figures=PositionRows,
         compute=_computed,
         facts=_facts,
-        revision=2,
+        revision=3,
     )
 )
 
@@ -344,7 +345,8 @@ def _plain(row: Row) -> dict[str, Any]:
         "n_unknown_order": row.n_unknown_order,
     }
     if positions is None:
-        return head | {"bigrams": None, "sentences": None, "reference_position": None, "rq3": None, "late": None}
+        names = ("bigrams", "sentences", "shares", "reference_position", "rq3", "late")
+        return head | dict.fromkeys(names)
     return head | {
         "bigrams": {
             **_curves(positions.pairs, positions.reference_pairs),
@@ -352,6 +354,7 @@ def _plain(row: Row) -> dict[str, Any]:
             "people": positions.ks_people and _distance(positions.ks_people),
         },
         "sentences": _curves(positions.sentences, positions.reference_sentences),
+        "shares": stat_json(positions.shares),
         "reference_position": positions.mean_word,
         "rq3": {
             name: {**_test(comparison, "rho"), "n": comparison.n, "is_significant": comparison.is_significant}

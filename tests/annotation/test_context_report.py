@@ -199,7 +199,7 @@ def test_the_page_shows_curves() -> None:
     assert sheet.table("late-scores") is None
     rows = {row.names: row for row in sheet.table("all-rows").rows}
     assert rows["heron", "all documents, gold in the middle"].values == {"n": 0, "unknown": 1}
-    assert rows["people", "oracle"].value("first_tenth") == 1.0
+    assert rows["people", "oracle"].number("first_tenth") == 1.0
     assert client.get(f"{PAGE}files/position.json").json() == report()
     assert client.get(f"{PAGE}files/sentences.svg?setting=keywords")["Content-Type"] == "image/svg+xml"
     assert client.get(f"{PAGE}files/other.svg").status_code == 404

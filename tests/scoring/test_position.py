@@ -207,6 +207,26 @@ def test_a_system_that_writes_worse_the_later_the_content() -> None:
     assert len(found.sentences.bins or ()) == SENTENCE_BINS
 
 
+def test_shares_at_both_ends_are_pooled_and_drawn_by_subtopic() -> None:
+    orders = [[1, *range(2, 101)]] * 6 + [[*range(2, 101), 1]] * 6
+    texts = [Placed("model", at, placement(PLAIN[0], order)) for at, order in enumerate(orders)]
+    figures = positions("model", texts, scores=[])
+    bins, tenths = figures.pairs.bins, figures.sentences.bins
+    assert bins is not None
+    assert tenths is not None
+    ends = {"first": sum(bins[:4]), "last": sum(bins[-4:]), "first_tenth": tenths[0], "last_tenth": tenths[-1]}
+    for name, value in ends.items():
+        share = figures.shares[name]
+        assert share.value == pytest.approx(value)
+        assert share.n_clusters == 12
+        assert share.low is not None
+        assert share.high is not None
+        assert 0 < share.low < value < share.high < 1
+    of_one = positions("model", texts[:1], scores=[]).shares["first"]
+    assert of_one.is_defined
+    assert of_one.low is None
+
+
 def test_a_reference_beyond_what_was_visible_has_no_mean_position() -> None:
     documents = Documents(DOCUMENTS)
     whole = documents.shown([1, 2])

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
+import numpy as np
+
+from benchmarks.scoring.means import bootstrap_ratio
 from benchmarks.scoring.position.curves import (
     Comparison,
     Curve,
@@ -18,7 +21,10 @@ from benchmarks.scoring.position.curves import (
 )
 from benchmarks.scoring.position.rouge import NAMES, rouge
 from benchmarks.scoring.position.source import Shown
-from benchmarks.scoring.position.spread import Spread, spread
+from benchmarks.scoring.position.spread import CELLS, SENTENCE_BINS, Spread, spread
+from benchmarks.scoring.stat import Stat
+
+FIFTH, TENTH = CELLS // 5, SENTENCE_BINS // 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,9 @@ class Positions:
     """Where the texts of one system, or of people, take their content from.
 
     `ks` compares their pairs of words with those of the reference, `ks_people` with those of people on the
-    subtopics that both wrote on. `mean_word` is the mean position of the reference's content; `by_position` has
-    Spearman's ρ of that position with each score.
+    subtopics that both wrote on. `shares` are those of the content in the first and the last fifth of the words
+    (`first`, `last`) and tenth of the sentences (`first_tenth`, `last_tenth`). `mean_word` is the mean position of
+    the reference's content; `by_position` has Spearman's ρ of that position with each score.
     """
 
     entry: str
@@ -63,6 +70,7 @@ class Positions:
     reference_sentences: Curve
     mean_word: float | None
     by_position: Mapping[str, Comparison]
+    shares: Mapping[str, Stat]
 
 
 def reference_spread(reference: Sequence[str], shown: Shown, whole: Shown) -> Spread:
@@ -104,7 +112,31 @@ def positions(
         reference_sentences=sentence_curve(references),
         mean_word=fmean(known) if known else None,
         by_position={name: spearman(means, [text.score(name) for text in texts]) for name in (*scores, *NAMES)},
+        shares=shares_of(texts),
     )
+
+
+def shares_of(texts: Sequence[Placed]) -> dict[str, Stat]:
+    """How much of the content stands in the first and the last fifth or tenth, with intervals over subtopics."""
+    cells = np.array([text.placement.text.cells for text in texts], dtype=np.int64)
+    sentences = np.array([text.placement.text.sentences for text in texts], dtype=np.int64)
+    chosen = {
+        "first": (cells, slice(0, FIFTH)),
+        "last": (cells, slice(-FIFTH, None)),
+        "first_tenth": (sentences, slice(0, TENTH)),
+        "last_tenth": (sentences, slice(-TENTH, None)),
+    }
+    return {
+        name: bootstrap_ratio(
+            counts[:, part].sum(axis=1),
+            counts.sum(axis=1),
+            clusters=[text.subtopic for text in texts],
+            method="share of matches pooled over texts",
+            reason="no content was found in the documents",
+            bounds=(0.0, 1.0),
+        )
+        for name, (counts, part) in chosen.items()
+    }
 
 
 def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Distance | None:
