@@ -53,7 +53,8 @@ def _compute(look: VotesLook) -> JuryVotes:
 
 
 def _facts(look: VotesLook) -> object:
-    return data_version(look.labels)
+    jury = Judge.objects.filter(pk=look.jury).values_list("kind", "config_sha256")
+    return data_version(look.labels), list(jury)
 
 
 JURY_VOTES = register(
@@ -62,7 +63,7 @@ JURY_VOTES = register(
 
 
 def said_of_jury(jury: Judge, reader: Any) -> str:
-    """As how many independent judges a jury counts, in a sentence. Three queries."""
+    """As how many independent judges a jury counts, in a sentence. Four queries."""
     studies = Study.objects.readable_by(reader).of_coverage().order_by("pk")
     look = VotesLook(jury.pk, tuple(studies.values_list("pk", flat=True)))
     votes = look_up(JURY_VOTES, look, now=timezone.now()).figures

@@ -21,9 +21,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import kinds
+from annotation.licences.votes import JURY_VOTES, VotesLook
 from annotation.models import Study
 from annotation.writing.practising import PRACTISED, OfPractice
-from benchmarks.models import Haystack, Question, Result
+from benchmarks.models import Haystack, Judge, Question, Result, Verdict
 from benchmarks.results.computation import Computation, computation_named, computations
 from benchmarks.results.stored import look_up
 from tests.annotation import little
@@ -31,8 +32,11 @@ from tests.annotation.test_cost_of_results import BENCHMARKS, PARTS
 from tests.annotation.test_toy_results import graded
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, make_assignment, make_session
+from tests.makers_recall import make_judge
 
 pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
+LASTS_S = 1800
+"""On a busy machine; of linking it is minutes on any."""
 MODELS = {model._meta.db_table: model for model in apps.get_models()}
 NAMED = re.compile(r'(?:FROM|JOIN) "(\w+)"')
 DRAWN = {"drawing", "chart file"}
@@ -184,14 +188,31 @@ def of_benchmarks(client: Any) -> None:
         client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid]))
 
 
-SEEN: set[str] = set()
+def of_a_jury(study: Study) -> None:
+    """Look up as how many judges two of them count, who err on other labels of a study."""
+    owl, jay = Judge.objects.get(name="owl"), make_judge("jay")
+    members = [str(owl.uid), str(jay.uid)]
+    jury = Judge.objects.create(
+        name="both", kind="jury", config={"members": members}, config_sha256="both", created_at=NOW
+    )
+    for at, verdict in enumerate(Verdict.objects.filter(judge=owl).order_by("pk")):
+        for judge, coverage in ((jury, verdict.coverage), (jay, ("none", "full", "partial")[at % 3])):
+            verdict.pk, verdict.judge, verdict.coverage = None, judge, coverage
+            verdict.is_linked, verdict.lines = coverage != "none", [3] if coverage != "none" else []
+            verdict.save()
+    votes = look_up(JURY_VOTES, VotesLook(jury.pk, (study.pk,)), now=NOW).figures
+    assert votes is not None
+    assert votes.votes is not None
 
 
-@pytest.mark.parametrize("scene", [*little.MAKERS, KIND.value, "benchmarks"])
-def test_whatever_changes_a_figure_makes_it_stale(
-    scene: str, ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = login(ada)
+SCENES = (*little.MAKERS, KIND.value, "benchmarks")
+
+
+def looked_up_in(
+    scene: str, people: tuple[Any, Any, Any], client: Any, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[Computation[Any, Any], Any]]:
+    """Make a study or what is measured without people, open its pages, and give what these looked up."""
+    ada, ben, cleo = people
     if scene == "benchmarks":
         little.make_benchmarks(little.ALL, (ben, cleo))
         of_benchmarks(client)
@@ -203,15 +224,32 @@ def test_whatever_changes_a_figure_makes_it_stale(
         look_up(PRACTISED, OfPractice(practice.pk), now=NOW)
     elif scene == KIND.value:
         monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
-        of_a_study(graded((ben, cleo), by=ada), client)
+        study = graded((ben, cleo), by=ada)
+        of_a_study(study, client)
+        of_a_jury(study)
     else:
         of_a_study(little.MAKERS[scene](little.ALL, ada, (ben, cleo)), client)
-    looked_up = stored()
+    return stored()
+
+
+@pytest.mark.timeout(LASTS_S)
+@pytest.mark.parametrize("scene", SCENES)
+def test_whatever_changes_a_figure_makes_it_stale(
+    scene: str, ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = looked_up_in(scene, (ada, ben, cleo), login(ada), monkeypatch)
     assert looked_up
-    SEEN.update(computation.name for computation, _options in looked_up)
     wrong = {f"{one.name} {options}": [*unnoticed(one, options)] for one, options in looked_up}
     assert {name: rows for name, rows in wrong.items() if rows} == {}
 
 
-def test_no_computation_is_left_out() -> None:
-    assert {computation.name for computation in computations()} - DRAWN - ELSEWHERE - SEEN == set()
+@pytest.mark.timeout(LASTS_S)
+def test_no_computation_is_left_out(
+    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+    for scene in SCENES:
+        with undone():
+            people = (ada, ben, cleo)
+            seen |= {computation.name for computation, _ in looked_up_in(scene, people, login(ada), monkeypatch)}
+    assert {computation.name for computation in computations()} - DRAWN - ELSEWHERE - seen == set()
