@@ -78,6 +78,12 @@ def begin(user: Any) -> None:
     _reader.set(user)
 
 
+def lift() -> None:
+    """See the whole site until the request has ended, as where somebody reads only what is held of them."""
+    _reader.set(None)
+    _sight.set(WHOLE_SITE)
+
+
 def has_no_groups() -> bool:
     """Whether the request has found out that the site has no groups, so that forms need not ask."""
     current()

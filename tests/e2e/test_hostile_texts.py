@@ -30,12 +30,13 @@ WIDTHS = (1440, 390)
 UNSENT = ("log-out", "logout", "password", "erase", "delete", "active", "leave", "withdraw", "void", "remove")
 """Forms that would end what is audited."""
 FORMS = """forms => forms.map(form => ({
-  action: form.action,
+  action: new URL(form.getAttribute("action") ?? "", location).href,
   fields: [...form.elements].filter(one => one.name && !one.disabled && one.type !== "submit").map(one => ({
     name: one.name, type: one.type, value: one.value,
     sent: !["checkbox", "radio"].includes(one.type) || one.checked,
   })),
 }))"""
+"""By the attribute: where a field is named `action`, `form.action` is that field."""
 UNSAFE = """() => [
   ...document.querySelectorAll("[onerror], [onload], [onclick], a[href^='javascript:' i], iframe, object, embed"),
 ].map(one => one.outerHTML.slice(0, 120))"""

@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from io import BytesIO
 from typing import Any
@@ -14,15 +15,18 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.db import models
 from django.urls import reverse
 from django.utils import translation
 
-from annotation.models import Annotator, DatasetVersion
-from benchmarks.models import AuditEvent, Summary
+from annotation.models import Annotator, DatasetVersion, Study
+from benchmarks import grouping
+from benchmarks.models import AuditEvent, Haystack, Question, Summary
 from benchmarks.personal import Erased, Person
+from summhay_site.accounts.roles import RESEARCHER
 from summhay_site.operations import erasing
-from summhay_site.privacy import views
+from summhay_site.privacy import export, views
 from summhay_site.privacy.declared import ACTS, HELD
 from tests.everything_held import hold_everything
 from tests.makers import annotator_of
@@ -155,3 +159,22 @@ def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, login: 
             assert str(held.what) in in_german
     for held in HELD:
         assert str(held.what) not in in_german
+
+
+def test_what_is_held_of_a_researcher_is_given_whole_though_it_belongs_to_a_group_that_they_are_not_in(
+    people: tuple[Any, Any], eve: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ben, cleo = people
+    with_texts = [replace(held, fields=held.fields or ("pk",)) for held in HELD]  # of rows that groups fence, too
+    monkeypatch.setattr(export, "HELD", with_texts)
+    ben.groups.set(Group.objects.filter(name=RESEARCHER))
+    before = _files_of(login(ben))
+    group = grouping.make_group(name="Terns", by=eve, now=now)
+    grouping.set_members(group=group, members=[cleo], by=eve, now=now)
+    for model in (Study, Haystack, Question):
+        model.objects.update(group=group)  # type: ignore[attr-defined]
+    after = _files_of(login(ben))
+    of_logging_in = {"account.json", "log_ins.json", "audit_about.json", "audit_own_acts.json", "README.txt"}
+    assert before["scored_texts.json"]
+    for name in before.keys() - of_logging_in:
+        assert after[name] == before[name], name
