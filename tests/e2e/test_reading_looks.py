@@ -39,6 +39,11 @@ ROWS = """() => [...document.querySelectorAll("[data-asking] .levels label.level
     const row = each.closest(".levels").getBoundingClientRect();
     return [height, each.closest(".explained") ? row.width - width : 0];
 })"""
+IN_SIGHT = """() => {
+    const ends = document.querySelector("[data-onward]").getBoundingClientRect().top;
+    return [...document.querySelectorAll("[data-asking] .judgments label")].every((each) =>
+        each.getBoundingClientRect().bottom <= ends);
+}"""
 
 
 def test_documents_are_read_in_our_serif_and_open_where_they_were_left(desk: Callable[[str], Page]) -> None:
@@ -94,5 +99,6 @@ def test_an_item_opens_without_a_ring_and_answers_are_whole_rows(
     assert len(rows) == 5
     assert all(height >= 44 for height, _short in rows)
     assert all(short <= 4 for _height, short in rows), "the words beside an answer belong to it"
+    assert page.evaluate(IN_SIGHT), "every answer is in sight, not sure too"
     press(page, "Tab")
     assert page.evaluate(RINGS), "the keyboard shows where it is"
