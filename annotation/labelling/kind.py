@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -18,6 +20,7 @@ from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
 from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
 from annotation.labelling.task_page import TaskPage
+from annotation.labelling.trial.own import set_aside_items
 from annotation.labelling.trial.progress import progress_by_annotator
 from annotation.models import Annotator, LabelTask, Study
 from annotation.results import learning_sheet, plan_sheet, priors
@@ -102,8 +105,17 @@ class LabelWork(TaskPage, Work):
     def dealing(self, study: Study) -> Dealing:
         """How the items of a study are assigned."""
 
+    @transaction.atomic
     def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-        """What somebody left unfinished goes to somebody else as one; what was answered stays."""
+        """What somebody left unfinished goes to somebody else as one; what was answered stays.
+
+        A trial example of the study's own that is an item by now is set aside.
+        """
+        aside = 0 if self.trial is None else set_aside_items(study=study, kind=self.trial, by=by, now=now)
+        return replace(self.assign(study=study, by=by, now=now, rebalance=rebalance), n_set_aside=aside)
+
+    def assign(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
+        """Give items their missing annotators."""
         narrows_first = getattr(plan_of(study), "narrows_first", False)
         return tasks.deal(
             study=study, by=by, now=now, rebalance=rebalance, narrows_first=narrows_first, **self.dealing(study)

@@ -138,7 +138,7 @@ class Linking(LabelWork):
     simulated = SIMULATED
     trial = TRIAL
     dealing = staticmethod(planning.dealing)
-    deal = staticmethod(planning.deal)
+    assign = staticmethod(planning.deal)
     checks = staticmethod(checks_of)
     checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)

@@ -25,6 +25,12 @@ class TrialExamples(models.Model):
     replaces = models.BooleanField(
         default=False, help_text="Whether the built-in examples are left out; otherwise they come after these."
     )
+    set_aside = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Examples that became items of the study, as set.number, by spaces; tries leave them out.",
+    )
     made_at = models.DateTimeField()
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -118,7 +118,15 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
     elif action != "deal" or not work.deals:
         raise Http404
     if work.deals:
-        n = n_added = work.deal(rebalance=rebalance, **how).n_new
+        dealt = work.deal(rebalance=rebalance, **how)
+        n = n_added = dealt.n_new
+        if dealt.n_set_aside:
+            told = ngettext(
+                "%(n)d trial example is an item of the study now, so new tries leave it out.",
+                "%(n)d trial examples are items of the study now, so new tries leave them out.",
+                dealt.n_set_aside,
+            )
+            messages.warning(request, told % {"n": dealt.n_set_aside})
         text = ngettext("%(n)d task was assigned.", "%(n)d tasks were assigned.", n) % {"n": n}
     else:
         text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}

@@ -32,10 +32,11 @@ IN_A_QUERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What a deal gave: new tasks, and how many groups still lack people."""
+    """What a deal gave: new tasks, how many groups still lack people, how many trial examples were set aside."""
 
     n_new: int
     n_short: int
+    n_set_aside: int = 0
 
 
 class Dealing(TypedDict, total=False):

@@ -20,7 +20,7 @@ from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.trial.examples import TrialKind
-from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, sets_in
+from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, save, sets_in
 from annotation.models import Annotator, LabelTask, Study, Trial
 from annotation.recruitment.people import people_of
 from annotation.recruitment.progress import progress_of
@@ -379,7 +379,7 @@ def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_it
     study.researchers.add(ada)
     built_in = trial.file.read_text(encoding="utf-8")
     assert sets_in(trial, built_in) == trial.sets()
-    assert known_from_items(trial, built_in, study) == []
+    assert known_from_items(trial, built_in, study) == {}
     assert save_own(login(ada), study, built_in, "1").status_code == 302
     assert (
         "This study has" in login(ada).get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
@@ -420,6 +420,32 @@ def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it
     assert "example 1 of 3" in login(cleo).get(address(study, 1)).content.decode()
     assert sum(file.name.startswith("trial-examples/") for file in files_of(study, now=NOW)) == 2
     study.delete()
+
+
+def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_researcher_is_told(
+    ben: Any, cleo: Any, ada: Any, login: Any
+) -> None:
+    study = make_study("validation", ben, cleo)
+    study.researchers.add(ada)
+    item = study.label_items.select_related("response", "key_point").get(pk=label_task(study, cleo).item_id)
+    kept, work = OWN.partition("[[set.item]]")[2], reverse("annotation:study-annotators", args=[study.uid])
+    body = f"{OWN}[[set.item]]\n{kept.replace('Sonntags öffnet das Bad um neun.', item.key_point.text)}"
+    with pytest.raises(BadExamples, match="an item of the study"):
+        save(study=study, kind=kind_of("validation"), body=body, replaces=True, by=ada, now=NOW)
+    # As it would be had the item joined only now.
+    study.trial_examples.create(body=body, replaces=True, made_at=NOW, made_by=ada)
+    begun = login(ben).get(address(study, 1)).content.decode()
+    assert "example 1 of 2" in begun
+    login(ben).post(address(study, 1, "choice"), {"answer": "yes"}, headers=JSON)
+
+    told = login(ada).post(work, {"action": "deal"}, follow=True).content.decode()
+    assert "1 trial example is an item of the study now" in told
+    page = login(ada).get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
+    assert "1 example has become an item of this study since" in page
+    assert "example 1 of 1" in login(cleo).get(address(study, 1)).content.decode()
+    assert "example 1 of 2" in login(ben).get(address(study, 1)).content.decode()
+    assert "trial example is" not in login(ada).post(work, {"action": "deal"}, follow=True).content.decode()
+    assert study.trial_examples.count() == 2
 
 
 def test_what_is_no_file_of_examples_is_refused_with_its_place() -> None:

@@ -74,7 +74,8 @@ class TrialKind(ABC, Generic[A]):
         built_in = _sets(in_active_language(self.file), get_language() or "en")
         if custom is None or not custom.body:
             return built_in
-        return _sets_in(custom.body) if custom.replaces else (*_sets_in(custom.body), *built_in)
+        of_study = _sets_in(custom.body, custom.set_aside)
+        return of_study if of_study and custom.replaces else (*of_study, *built_in)
 
     def examples(self, number: int, custom: TrialExamples | None = None) -> Sequence[Example]:
         """The examples of a try by its number, from 1."""
@@ -143,8 +144,18 @@ def _sets(path: Path, language: str) -> tuple[tuple[Example, ...], ...]:
 
 
 @lru_cache(maxsize=32)
-def _sets_in(body: str) -> tuple[tuple[Example, ...], ...]:
-    return examples_of(tomllib.loads(body))
+def _sets_in(body: str, set_aside: str) -> tuple[tuple[Example, ...], ...]:
+    left_out = set(set_aside.split())
+    sets = (
+        tuple(example for place, example in placed if place not in left_out)
+        for placed in places_of(examples_of(tomllib.loads(body)))
+    )
+    return tuple(filter(None, sets))
+
+
+def places_of(sets: Sequence[Sequence[Example]]) -> list[list[tuple[str, Example]]]:
+    """Each example with its place, as set.number."""
+    return [[(f"{s}.{n}", each) for n, each in enumerate(part, 1)] for s, part in enumerate(sets, 1)]
 
 
 def examples_of(read: Mapping[str, Any], language: str = "en") -> tuple[tuple[Example, ...], ...]:

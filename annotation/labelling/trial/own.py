@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.labelling.trial.examples import Example, TrialKind, examples_of
+from annotation.labelling.trial.examples import Example, TrialKind, examples_of, places_of
 from annotation.models import Study, TrialExamples
 from benchmarks import audit
 from benchmarks.io.reading.problems import Problems
@@ -63,11 +64,15 @@ def sets_in(kind: TrialKind[Any], body: str) -> tuple[tuple[Example, ...], ...]:
     return sets
 
 
-def known_from_items(kind: TrialKind[Any], body: str, study: Study) -> list[str]:
-    """Texts of examples that an item of the study has too, whatever their case and spaces."""
+def known_from_items(kind: TrialKind[Any], body: str, study: Study) -> dict[str, list[str]]:
+    """Examples that are items of the study: by place what an item has too, whatever its case and spaces."""
     of_items = {_plain(text) for text in kind.texts_of_items(study) if text}
-    texts = (text for examples in sets_in(kind, body) for each in examples for text in kind.texts(each))
-    return list(dict.fromkeys(text for text in texts if _plain(text) in of_items))
+    known = {
+        place: list(dict.fromkeys(text for text in kind.texts(each) if _plain(text) in of_items))
+        for examples in places_of(sets_in(kind, body))
+        for place, each in examples
+    }
+    return {place: texts for place, texts in known.items() if texts}
 
 
 @transaction.atomic
@@ -82,12 +87,41 @@ def save(
     body = body.strip()
     if body and (known := known_from_items(kind, body, study)):
         shown = _("This is an item of the study, so it cannot be an example: %(text)s")
-        raise BadExamples([shown % {"text": text} for text in known])
+        raise BadExamples([shown % {"text": text} for text in dict.fromkeys(chain.from_iterable(known.values()))])
     row: TrialExamples = TrialExamples.objects.create(
         study=study, body=body, replaces=replaces and bool(body), made_at=now, made_by=by
     )
     audit.record(actor=by, action="study.trial_examples", target=study, now=now)
     return row
+
+
+@transaction.atomic
+def set_aside_items(*, study: Study, kind: TrialKind[Any], by: Any, now: datetime) -> int:
+    """Leave examples that have become items out of new tries; gives how many were left out by this.
+
+    Asked for whenever items are given to people, however they joined the study.
+    """
+    if (custom := current_of(study)) is None:
+        return 0
+    known = set(custom.set_aside.split())
+    new = known_from_items(kind, custom.body, study).keys() - known
+    if new:
+        study.trial_examples.create(
+            body=custom.body,
+            replaces=custom.replaces,
+            set_aside=" ".join(sorted(known | new)),
+            made_at=now,
+            made_by=by,
+        )
+        audit.record(actor=by, action="study.trial_examples", target=study, now=now)
+    return len(new)
+
+
+def set_aside_in(kind: TrialKind[Any], custom: TrialExamples) -> list[str]:
+    """The examples that were set aside, each by its first text."""
+    left_out = set(custom.set_aside.split())
+    placed = chain.from_iterable(places_of(sets_in(kind, custom.body)))
+    return [next(iter(kind.texts(each))) for place, each in placed if place in left_out]
 
 
 def _plain(text: str) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.labelling.kind import task_page_of
-from annotation.labelling.trial.own import LONGEST_BODY, BadExamples, current_of, save, sets_in
+from annotation.labelling.trial.own import LONGEST_BODY, BadExamples, current_of, save, set_aside_in, sets_in
 from annotation.studies.kind import work_of
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -90,6 +90,7 @@ def trial_examples(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "kind": work_of(study),
         "form": form,
         "custom": custom,
+        "set_aside": set_aside_in(trial, custom) if custom else [],
         "n_examples": sum(len(examples) for examples in sets_in(trial, custom.body)) if custom else 0,
         "built_in": trial.file.read_text(encoding="utf-8"),
     }
