@@ -48,8 +48,8 @@ def busy(site: Site, seconds: int) -> dict[str, Any]:
         crew = Crew(site, address)
         try:
             crew.start()
-            asked = (str(site.folder), address, seconds)
-            silences: dict[str, Any] = site.call("bench.two_years.work", "busy", *asked, **crew.shared)
+            options = (str(site.folder), address, seconds)
+            silences: dict[str, Any] = site.call("bench.two_years.work", "busy", *options, **crew.shared)
         finally:
             crew.stop()
     return silences
