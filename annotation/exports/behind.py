@@ -44,12 +44,11 @@ def work_files(study: Study) -> Iterator[StudyFile]:
     """The files of a study of one of these kinds that was set up here; none of others."""
     if study.kind not in PLANS or not has_plan(study):
         return
-    items = _items(study)
     for name in _datasets(study):
         yield StudyFile(
             question_file(name), _("Questions with key points and responses"), partial(_questions, study, name)
         )
-    yield StudyFile(WORK, _("Items, tasks and what judges said of them"), lambda: [_work(study, items)])
+    yield StudyFile(WORK, _("Items, tasks and what judges said of them"), lambda: [_work(study, _items(study))])
 
 
 def _items(study: Study) -> list[LabelItem]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 from django.template.loader import render_to_string
 
 from annotation.exports.study_files import agreed_texts
@@ -18,7 +18,7 @@ from annotation.studies.removed import in_words, removed_from
 from annotation.verification.exports import hashed
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
-from benchmarks.models import Haystack, Question, Summary
+from benchmarks.models import Haystack, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class Described:
 def described(study: Study, *, now: datetime) -> Described:
     """Collect what the data sheet, the manifest and the methods section say of a study."""
     kind = kind_named(study.kind)
-    members = study.memberships.all()
+    prefetch_related_objects([study], "memberships", "guidelines", "trials")
     return Described(
         study=study,
         kind=kind.label,
         made_at=now,
-        n_people=len(members),
-        guideline_versions=tuple(study.guidelines.order_by("version").values_list("version", flat=True)),
-        consent_versions=tuple(text.version for text in agreed_texts(study)),
+        n_people=len(study.memberships.all()),
+        guideline_versions=tuple(sorted(row.version for row in study.guidelines.all())),
+        consent_versions=tuple(agreed_texts(study).values_list("version", flat=True)),
         corpora=tuple(_corpora(study)),
         is_planned=isinstance(kind, Work) and has_plan(study),
         removed=removed_from(study),
@@ -108,8 +108,8 @@ def data_sheet(about: Described, *, files: Sequence[Any], licence: str, methods:
 
 def _corpora(study: Study) -> list[Corpus]:
     items, labels = study.label_items.order_by(), study.coveragelabels.order_by()
-    summaries = Summary.objects.filter(Q(pk__in=items.values("summary")) | Q(pk__in=labels.values("summary")))
-    of_study = Q(pk__in=summaries.order_by().values("haystack")) | Q(subtopics__writing_plans__study=study)
+    of_labels = Q(pk__in=items.values("summary__haystack")) | Q(pk__in=labels.values("summary__haystack"))
+    of_study = of_labels | Q(subtopics__writing_plans__study=study)
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
     sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
     corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]

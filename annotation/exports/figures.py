@@ -23,7 +23,7 @@ from benchmarks.results.drawings import file_now
 from benchmarks.results.judged import NOBODY, Judged, licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Sheet, Table, long_rows
-from benchmarks.results.stored import fresh
+from benchmarks.results.stored import Shown, fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
 from benchmarks.web.charts import Chart
 
@@ -69,15 +69,18 @@ def public_results(study: Study) -> tuple[StudyResults[Any, Any], Any] | None:
     return None if results is None else (results, results.archived(results.first(study)))
 
 
-def figures_of(study: Study, *, now: datetime) -> Made | None:
-    """All figures that the page of results shows, as the labels are now, people under their pseudonyms."""
+def figures_of(study: Study, *, now: datetime, shown: Shown[Any] | None = None) -> Made | None:
+    """All figures that the page of results shows, as the labels are now, people under their pseudonyms.
+
+    `shown` are those that were just looked up and are fresh, where they were.
+    """
     public = public_results(study)
     if public is None:
         return None
     results, options = public
     origin = Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
     try:
-        figures = fresh(results.computation, options, clock=lambda: now)
+        figures = fresh(results.computation, options, clock=lambda: now) if shown is None else shown.figures
     except CannotCompute as reason:
         return Made({"reason": str(reason)}, Sheet(()), origin, reason=str(reason))
     judged = results.judged(study, options, figures)
@@ -89,7 +92,7 @@ def figures_of(study: Study, *, now: datetime) -> Made | None:
             origin.what,
             results.judged_by(figures),
             results.chosen(figures),
-            results.computation.version(options),
+            results.computation.version(options) if shown is None else shown.version,
         ),
         results.headline(figures),
         judged,

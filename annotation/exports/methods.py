@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Max, Min, Sum
 
 from annotation.exports.describing import Described
 from annotation.exports.figures import Made
@@ -137,18 +138,7 @@ TASKS: Mapping[str, Callable[[Described], str]] = {
 
 def _on(about: Described) -> str:
     """Which data at which version, and how much of them."""
-    items = about.study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
-    summaries = [
-        items.exclude(summary=None).values("summary").distinct(),
-        about.study.coveragelabels.order_by().values("summary").distinct(),  # of labels that were imported
-    ]
-    counts = [
-        (max(rows.count() for rows in summaries), "summary", "summaries"),
-        (items.exclude(response=None).values("response").distinct().count(), "response", "responses"),
-        (items.exclude(key_point=None).values("key_point").distinct().count(), "key point", "key points"),
-        (about.study.assignments.live().order_by().values("subtopic").distinct().count(), "subtopic", "subtopics"),
-    ]
-    sizes = listed([counted(n, singular, many) for n, singular, many in counts if n])
+    sizes = listed([counted(n, singular, many) for n, singular, many in _counts(about.study) if n])
     sources = listed(
         [
             f"the {corpus.kind} “{corpus.title}”"
@@ -159,6 +149,23 @@ def _on(about: Described) -> str:
     if sizes and sources:
         return f"They did so for {sizes} of {sources}."
     return f"The material came from {sources}." if sources else ""
+
+
+def _counts(study: Study) -> list[tuple[int, str, str]]:
+    """How much of what is written on or labelled, with its name for one and for many."""
+    if study.kind == Study.Kind.WRITING:
+        subtopics = study.assignments.live().order_by().values("subtopic").distinct()
+        return [(subtopics.count(), "subtopic", "subtopics")]
+    items = study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
+    of_items = items.aggregate(
+        **{name: Count(name, distinct=True) for name in ("summary", "response", "key_point")}
+    )
+    imported = study.coveragelabels.order_by().values("summary").distinct()
+    return [
+        (max(of_items["summary"], imported.count()), "summary", "summaries"),
+        (of_items["response"], "response", "responses"),
+        (of_items["key_point"], "key point", "key points"),
+    ]
 
 
 def _seeded(study: Study) -> str:
@@ -219,11 +226,10 @@ SHARED_OUT: Mapping[str, Callable[[Study], str]] = {
 
 def _people(about: Described) -> Iterator[str]:
     study = about.study
-    members = study.memberships.order_by("joined_at")
-    first, last = _days(study)
+    first, last, worked = _worked(study)
     when = f" between {first} and {last}" if first and first != last else f" on {first}" if first else ""
     yield f"{counted(about.n_people, 'annotator', 'annotators').capitalize()} took part{when}."
-    n_left = sum(member.left_at is not None for member in members)
+    n_left = sum(member.left_at is not None for member in study.memberships.all())
     if n_left:
         yield f"{counted(n_left, 'person', 'people').capitalize()} left before the end."
     panels = sorted({link.get_panel_display() for link in RecruitmentLink.objects.filter(study=study)})
@@ -234,7 +240,6 @@ def _people(about: Described) -> Iterator[str]:
     if not about.is_planned:
         yield "How long they worked and what they were paid is not known."
         return
-    worked = _active_ms(study)
     pay = (
         f"Active time was paid at {money(study.hourly_rate, study.currency)} an hour"
         if study.hourly_rate
@@ -243,18 +248,15 @@ def _people(about: Described) -> Iterator[str]:
     yield pay + (f", {duration(worked)} in all." if worked else ".")
 
 
-def _days(study: Study) -> tuple[str, str]:
-    days = [
-        *study.label_tasks.exclude(done_at=None).values_list("done_at", flat=True),
-        *Session.objects.filter(assignment__study=study).exclude(ended_at=None).values_list("ended_at", flat=True),
-    ]
-    return (f"{min(days):%Y-%m-%d}", f"{max(days):%Y-%m-%d}") if days else ("", "")
-
-
-def _active_ms(study: Study) -> int:
-    labelled = study.label_tasks.aggregate(total=Sum("active_ms"))["total"] or 0
-    written = Session.objects.filter(assignment__study=study).aggregate(total=Sum("acc_ms"))["total"] or 0
-    return int(labelled + written)
+def _worked(study: Study) -> tuple[str, str, int]:
+    """The first and the last day on which work ended, empty without any, and the active time in all (ms)."""
+    if study.kind == Study.Kind.WRITING:
+        rows, ended, active = Session.objects.filter(assignment__study=study), "ended_at", "acc_ms"
+    else:
+        rows, ended, active = study.label_tasks.all(), "done_at", "active_ms"
+    of_rows: dict[str, Any] = rows.order_by().aggregate(first=Min(ended), last=Max(ended), total=Sum(active))
+    first, last = (f"{day:%Y-%m-%d}" if (day := of_rows[which]) else "" for which in ("first", "last"))
+    return first, last, of_rows["total"] or 0
 
 
 # Quality
@@ -267,15 +269,16 @@ def _quality(about: Described) -> Iterator[str]:
         yield f"Everybody worked under written guidelines ({_versions(about.guidelines)}, reproduced in {file})."
     if not about.is_planned:
         return
-    roles = dict(study.label_items.order_by().values_list("role").annotate(n=Count("pk")))
-    training, gold = roles.get(LabelItem.Role.TRAINING, 0), roles.get(LabelItem.Role.GOLD, 0)
     is_writing = study.kind == Study.Kind.WRITING
+    rows = study.label_items.none() if is_writing else study.label_items.order_by()
+    roles = dict(rows.values_list("role").annotate(n=Count("pk")))
+    training, gold = roles.get(LabelItem.Role.TRAINING, 0), roles.get(LabelItem.Role.GOLD, 0)
     if training:
         items = counted(training, "item", "items")
         yield f"Before their work they were trained on {items}, each of which told the agreed answers."
     if gold:
         yield _checks(study, gold)
-    trials = list(study.trials.order_by("pk"))
+    trials = list(study.trials.all())
     if study.has_trial or trials:
         yield _trial(study, trials)
     elif not is_writing and not training and not gold:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import orjson
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.exports.behind import work_files
@@ -42,7 +44,7 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
                     partial(_trial_answers, study),
                 )
             ]
-            if study.has_trial or study.trials.exists()
+            if study.has_trial or study.trials.all()
             else ()
         ),
         *(
@@ -51,7 +53,7 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
         ),
         *(
             StudyFile(f"guidelines/{row.version}.md", _("Guidelines"), partial(_text, row.body))
-            for row in study.guidelines.order_by("version")
+            for row in sorted(study.guidelines.all(), key=attrgetter("version"))
         ),
         *(
             StudyFile(f"consent/{row.version}.md", _("Consent texts"), partial(_text, row.body))
@@ -69,10 +71,10 @@ def as_parquet(file: StudyFile) -> list[StudyFile]:
     return [StudyFile(name, file.title, partial(parquet, file.columns, file.rows))]
 
 
-def agreed_texts(study: Study) -> list[ConsentText]:
+def agreed_texts(study: Study) -> QuerySet[ConsentText]:
     """The versions of the consent text that people of a study agreed to."""
     texts = ConsentText.objects.filter(consents__annotator__memberships__study=study)
-    return list(texts.distinct().order_by("version"))
+    return texts.distinct().order_by("version")
 
 
 def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:

@@ -216,7 +216,7 @@ def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> 
     now = timezone.now()
     about = describing.described(study, now=now)
     shown = _figures(study, wait_s=0)
-    made = None if shown is None or shown.state != "fresh" else figures_of(study, now=now)
+    made = None if shown is None or shown.state != "fresh" else figures_of(study, now=now, shown=shown)
     context: dict[str, Any] = {
         "study": study,
         "removed": about.removed,

@@ -353,8 +353,11 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
     judge = judge_versions.default_judge(now=now)
     settling.settle_study(study=study, now=now)
-    about = manifest(study, judge, now=now)
+
+    def about() -> list[bytes]:
+        return [orjson.dumps(manifest(study, judge, now=now))]
+
     return [
         *files(study, judge, now).values(),
-        StudyFile("sessions.manifest.json", "Manifest of the sessions", lambda: [orjson.dumps(about)]),
+        StudyFile("sessions.manifest.json", "Manifest of the sessions", about),
     ]

@@ -18,6 +18,8 @@ from tests.annotation.little import ALL, MAKERS, make_benchmarks
 
 pytestmark = pytest.mark.django_db
 MOST = 24
+MOST_OF_ARCHIVE = 48
+"""Of verification, whose question sets are read for their hash; at most 38 of other kinds."""
 PARTS = {
     "verification": ("verification-choosing", "verification-autods", "verification-dataset"),
     "linking": ("study-licences", "study-plan", "study-learning"),
@@ -36,13 +38,13 @@ BENCHMARKS = (
 )
 
 
-def assert_cheap(client: Client, address: str) -> str:
+def assert_cheap(client: Client, address: str, *, most: int = MOST) -> str:
     """Open a page for the second time; returns what it holds."""
     assert client.get(address).status_code == 200, address
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(address)
     told = "\n".join(query["sql"][:200] for query in queries)
-    assert len(queries) <= MOST, f"{address} asks {len(queries)} times:\n{told}"
+    assert len(queries) <= most, f"{address} asks {len(queries)} times:\n{told}"
     return answer.content.decode()
 
 
@@ -61,6 +63,14 @@ def test_results_of_a_study_are_looked_up(kind: str, ada: Any, ben: Any, cleo: A
     if kind == "writing":
         session = assert_cheap(client, linked(page, "/sessions/"))
         assert_cheap(client, linked(session, "/sessions/"))
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_page_of_an_archive_looks_up_what_its_methods_section_says(
+    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    assert_cheap(client, reverse("annotation:study-archive", args=[study.uid]), most=MOST_OF_ARCHIVE)
 
 
 def test_results_of_benchmarks_are_looked_up(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
