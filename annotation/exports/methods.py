@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Count, Max, Min, Sum
+from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from annotation.exports.describing import Described
 from annotation.exports.figures import Made
@@ -250,10 +250,11 @@ def _people(about: Described) -> Iterator[str]:
 
 def _worked(study: Study) -> tuple[str, str, int]:
     """The first and the last day on which work ended, empty without any, and the active time in all (ms)."""
-    if study.kind == Study.Kind.WRITING:
-        rows, ended, active = Session.objects.filter(assignment__study=study), "ended_at", "acc_ms"
-    else:
-        rows, ended, active = study.label_tasks.all(), "done_at", "active_ms"
+    is_writing = study.kind == Study.Kind.WRITING
+    ended, active = ("ended_at", "acc_ms") if is_writing else ("done_at", "active_ms")
+    rows: QuerySet[Any] = (
+        Session.objects.filter(assignment__study=study) if is_writing else study.label_tasks.all()
+    )
     of_rows: dict[str, Any] = rows.order_by().aggregate(first=Min(ended), last=Max(ended), total=Sum(active))
     first, last = (f"{day:%Y-%m-%d}" if (day := of_rows[which]) else "" for which in ("first", "last"))
     return first, last, of_rows["total"] or 0
