@@ -5,12 +5,14 @@ A group is archived, never deleted: what belongs to it stays its own.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from benchmarks import audit
@@ -85,6 +87,13 @@ def join(*, group_id: int | None, people: Iterable[Any]) -> None:
         through.objects.bulk_create(
             [through(researchgroup_id=group_id, user_id=person.pk) for person in people], ignore_conflicts=True
         )
+
+
+def join_named(*, names: Collection[str], person: Any) -> None:
+    """Make somebody who is in no group a member of those that have one of these names and are not archived."""
+    if names and not person.research_groups.exists():
+        named = functools.reduce(operator.or_, (Q(name__iexact=name) for name in names))
+        person.research_groups.add(*ResearchGroup._base_manager.filter(named, archived_at=None))
 
 
 def _saved(group: ResearchGroup) -> ResearchGroup:

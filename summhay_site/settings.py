@@ -125,6 +125,7 @@ OIDC_USE_PKCE = True
 OIDC_TIMEOUT = 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "from-institution"
 OIDC_NAME = env.text("OIDC_NAME")
+OIDC_GROUPS = env.names("OIDC_GROUPS")
 if OIDC_ISSUER:
     AUTHENTICATION_BACKENDS.append("summhay_site.accounts.institution.InstitutionBackend")
 PASSWORD_HASHERS = [

@@ -27,6 +27,7 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
 
 from benchmarks.audit import record
+from benchmarks.grouping import join_named
 from benchmarks.web.permissions import public
 from summhay_site.accounts.models import User
 
@@ -125,6 +126,7 @@ class InstitutionBackend(_Discovers, OIDCAuthenticationBackend):  # type: ignore
             user.subject = subject
             user.save(update_fields=["subject"])
             record(actor=user, action="account.institution", target=user, now=timezone.now())
+            join_named(names=settings.OIDC_GROUPS, person=user)
         return user
 
 

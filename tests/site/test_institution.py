@@ -14,7 +14,9 @@ from django.conf import settings as live
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client, override_settings
+from django.utils import timezone
 
+from benchmarks import grouping
 from benchmarks.models import AuditEvent
 from summhay_site import env, urls
 from tests.conftest import make_user
@@ -72,6 +74,26 @@ def test_somebody_with_a_verified_address_is_logged_in_and_later_known_without_i
     assert come_back(client).context["user"] == ben
     assert AuditEvent.objects.filter(action="account.institution").count() == 1
     assert come_back(Client(), next_page="https://elsewhere.example/").request["PATH_INFO"] != "elsewhere.example"
+
+
+def test_a_first_log_in_joins_the_groups_of_the_setting_unless_an_admin_has_chosen_one(
+    ben: Any, eve: Any, there: Institution, client: Client
+) -> None:
+    gulls, terns, old = (
+        grouping.make_group(name=name, by=eve, now=timezone.now()) for name in ("Gulls", "Terns", "Auks")
+    )
+    grouping.set_archived(group=old, is_archived=True, by=eve, now=timezone.now())
+    with override_settings(OIDC_GROUPS=["gulls", "Auks", "Nobody"]):
+        come_back(client)
+        assert list(ben.research_groups.all()) == [gulls]
+        ben.research_groups.clear()
+        client.logout()
+        come_back(client)
+        assert not ben.research_groups.exists()  # only the first time
+        type(ben).objects.filter(pk=ben.pk).update(subject="")
+        ben.research_groups.set([terns])
+        come_back(Client())
+        assert list(ben.research_groups.all()) == [terns]
 
 
 def test_nobody_gets_in_by_an_address_that_is_not_theirs_alone(

@@ -17,6 +17,7 @@ from benchmarks.io.formats import FORMATS, Format, Option, get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File
 from benchmarks.io.running import Report, import_files
+from benchmarks.models import ResearchGroup
 
 EXIT_REFUSED = 1
 
@@ -37,6 +38,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
         parser.add_argument(
             "--researcher", default=None, metavar="USERNAME", help="of files with labels: whose study they go to"
+        )
+        parser.add_argument(
+            "--group", default=None, metavar="NAME", help="research group of what is new (default: the whole site)"
         )
         for option, owners in self._options().items():
             of = "" if self.format_name else f"{', '.join(owners)}: "
@@ -60,7 +64,10 @@ class Command(BaseCommand):
         """Check the file, import it unless this is a trial, and report."""
         entry = get_format(self.format_name or options["format"])
         request = ImportRequest(
-            now=timezone.now(), options=_option_values(entry, options), researcher=_user(options["researcher"])
+            now=timezone.now(),
+            options=_option_values(entry, options),
+            researcher=_user(options["researcher"]),
+            group=_group(options["group"]),
         )
         paths: list[Path] = options["files"]
         files = [File(path, path.name, settings.UPLOAD_LIMIT_BYTES) for path in paths]
@@ -121,3 +128,12 @@ def _user(name: str | None) -> Any:
     if user is None:
         raise CommandError(f"There is no account “{name}”.")
     return user
+
+
+def _group(name: str | None) -> int | None:
+    if name is None:
+        return None
+    group = ResearchGroup.objects.filter(name__iexact=name, archived_at=None).first()
+    if group is None:
+        raise CommandError(f"There is no research group “{name}”, or it is archived.")
+    return group.pk

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from pytest_django import DjangoAssertNumQueries
 
+from benchmarks import grouping
 from benchmarks.io.plan import Result
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import Report
@@ -353,6 +354,20 @@ def test_people_read_a_table_and_the_first_errors(tmp_path: Path) -> None:
     assert "topic_harbour.json: documents[0].document_text: expected a text" in err.getvalue()
     assert "and 40 more errors" in err.getvalue()
     assert "Nothing was imported." in err.getvalue()
+
+
+def test_what_a_command_imports_belongs_to_the_research_group_that_it_names(
+    tmp_path: Path, eve: Any, now: datetime
+) -> None:
+    group = grouping.make_group(name="Gulls", by=eve, now=now)
+    path = write_topic(tmp_path, topic_json())
+    with pytest.raises(CommandError, match="no research group “Terns”"):
+        run(path, "--group", "Terns")
+    assert run(path, "--group", "gulls")[0] == 0
+    assert Haystack.objects.get().group == group
+    grouping.set_archived(group=group, is_archived=True, by=eve, now=now)
+    with pytest.raises(CommandError, match="is archived"):
+        run(path, "--group", "gulls")
 
 
 def test_importing_loads_nothing_heavy() -> None:
