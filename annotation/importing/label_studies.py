@@ -15,9 +15,11 @@ from annotation.studies.grouping import out_of_place
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.topics import TopicVerdict
-from benchmarks.models import Insight, Summary
+from benchmarks.models import Haystack, Insight, Question, Summary
 
 PERMISSION = "annotation.add_study"
+SUBJECTS = ("summary", "question", "response", "key_point")
+"""By what a label or an item of a study names its text."""
 Rows = TypeVar("Rows")
 
 
@@ -120,6 +122,27 @@ class LabelPlan(Plan[Rows]):
             made_at=self.now,
         )
 
+    def refuse_hidden(self) -> None:
+        """Refuse labels on texts of another group than the study's as well, before the preview. Two queries."""
+        super().refuse_hidden()
+        if self.study is None:
+            return
+        keys: dict[type[Any], set[int]] = {Haystack: set(), Question: set()}
+        for row in self.rows():
+            for subject in [getattr(row, name, None) for name in SUBJECTS] if hasattr(row, "study_id") else ():
+                keys[Haystack].add(getattr(subject, "haystack_id", None) or 0)
+                own = subject.pk if isinstance(subject, Question) else getattr(subject, "question_id", None)
+                keys[Question].add(own or 0)
+        for model, name in ((Haystack, "title"), (Question, "dataset")):
+            rows = model._base_manager.filter(pk__in=keys[model] - {0}, group__isnull=False)
+            others = rows.exclude(group=self.study.group_id).order_by(name)
+            for title in others.values_list(name, flat=True).distinct()[:5]:
+                text = _("“%(name)s” belongs to another research group than the study.")
+                self._out_of_place(text % {"name": title})
+
+    def _out_of_place(self, got: str) -> None:
+        self.problems.error("other_group", "", "", expected=_("texts of the study's group"), got=got)
+
     def write(self) -> None:
         """Save the rows, and give the study to whom it belongs."""
         super().write()
@@ -127,7 +150,7 @@ class LabelPlan(Plan[Rows]):
             owners = {self.request.researcher, self.request.actor if self.is_new else None} - {None}
             self.study.researchers.add(*owners)
             for problem in out_of_place(self.study, self.study.group):
-                self.problems.error("other_group", "", "", expected=_("texts of the study's group"), got=problem)
+                self._out_of_place(problem)
             self.problems.raise_errors()
 
     def results(self) -> list[Result]:

@@ -12,9 +12,10 @@ from django.core.management import CommandError, call_command
 
 from annotation.linking import exports
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
+from benchmarks import grouping
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import plain_labels
-from benchmarks.models import AuditEvent
+from benchmarks.models import AuditEvent, Haystack
 from benchmarks.web.downloads import csv_lines, json_lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_report import report
@@ -163,6 +164,19 @@ def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: 
         study.coveragelabels.order_by("annotator__label", *values[:2]).values_list(*values)
     )
     assert not back.filter(breaks_rule=True).exists()
+
+
+def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(
+    tmp_path: Path, eve: Any, now: Any
+) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=2), judges=())
+    path = write(tmp_path, "".join(csv_lines(tuple(exports.COLUMNS), exports.spaced(exports.label_rows(study)))))
+    assert run(path, "--study", "Back", "--dry-run")[0] == 0
+    Haystack.objects.update(group=grouping.make_group(name="Terns", by=eve, now=now))
+    code, found = run(path, "--study", "Back", "--dry-run")
+    assert code == 1
+    assert {error["kind"] for error in found["errors"]} == {"other_group"}
+    assert run(path, "--study", "Back", "--dry-run", "--group", "terns")[0] == 0
 
 
 def make_labels_of() -> Any:
