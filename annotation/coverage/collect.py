@@ -254,9 +254,7 @@ def _assemble(
         cell = (items[summary, insight], columns[who])
         mask = _mask(lines)
         codes[cell], links[cell], versions[cell] = CODES[coverage], mask, version or 0
-        is_single[cell] = mask != 0 or (
-            raw != EMPTY and orjson.loads(raw).get("candidate_id") not in _NOT_SELECTED
-        )
+        is_single[cell] = mask != 0 or (raw != EMPTY and _selects(orjson.loads(raw).get("candidate_id")))
     n_invalid = dict.fromkeys(judges, 0)
     expected = np.full((len(items), len(judge_columns)), np.nan)
     for who, summary, insight, coverage, lines, raw, partial, full in verdicts:
@@ -292,6 +290,11 @@ def _assemble(
         n_invalid=tuple(n_invalid.values()),
         expected=expected,
     )
+
+
+def _selects(candidate: Any) -> bool:
+    """Whether a published label names a line, be it one that the summary has not."""
+    return not isinstance(candidate, list | dict) and candidate not in _NOT_SELECTED
 
 
 def _names_one(raw: Any, mask: int) -> bool:

@@ -24,7 +24,7 @@ from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import Expected, Part, Text
 from benchmarks.models import Subtopic
 
-SESSIONS = "sessions.jsonl"
+SESSIONS, TEXTS = "sessions.jsonl", "snapshots.jsonl"
 KEPT = {"state", "limit_ms", "mark_every_ms", "config", "attested_before_at", "started_at", "ended_at"}
 """Columns that are fields of a session as they are."""
 OVER = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
@@ -102,8 +102,14 @@ def read_sessions(archive: Opened) -> Sessions:
     if not rows:
         expected = "at least one session that is over"
         archive.problems.error("no_sessions", SESSIONS, "", expected=expected, got=Got("none"))
-    for text in archive.rows("snapshots.jsonl", SnapshotPart):
+    for text in archive.rows(TEXTS, SnapshotPart):
         texts[text.session].append(text)
+    for session, of_session in texts.items():
+        marks = {text.mark_ms for text in of_session if text.kind == Snapshot.Kind.MARK}
+        ends = {text.mark_ms for text in of_session if text.kind != Snapshot.Kind.MARK}
+        if marks and ends and max(marks) > min(ends):
+            expected, got = f"a final text at {max(marks)} ms or later", Got(f"one at {min(ends)} ms")
+            archive.problems.error("wrong_value", f"{TEXTS}, {session}", "mark_ms", expected=expected, got=got)
     return Sessions(tuple(rows), texts, archive.corpora)
 
 

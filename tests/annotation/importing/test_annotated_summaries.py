@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.coverage.collect import coverage_table
 from annotation.models import CoverageLabel, Study
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark
@@ -137,6 +138,15 @@ def test_the_example_becomes_a_study_with_labels_and_a_judge(tmp_path: Path) -> 
     before = rows()
     assert run(write(tmp_path, ENTRY))[1]["created"] == dict.fromkeys(report["created"], 0)
     assert rows() == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("named", "names_one"), [("7", True), ("NA", False), ([[1]], False), ({"a": []}, False)])
+def test_a_label_names_one_line_or_none_whatever_stands_there(tmp_path: Path, named: Any, names_one: bool) -> None:
+    label = {"insight_id": "costs-1", "coverage": "fully_covered", "candidate_id": named}
+    assert run(write(tmp_path, entry(annotation=[label])))[0] == 0
+    table = coverage_table(CoverageLabel.objects.all())
+    assert table.is_single[:, 0].tolist() == [names_one]
 
 
 @pytest.mark.django_db

@@ -231,6 +231,14 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
     assert missing["errors"][0]["kind"] == "unknown_subtopic"
     assert not Study.objects.exists()
     run("import_dataset", "summhay", topic)
+    members = read_members(path)
+    rows = [json.loads(line) for line in members["snapshots.jsonl"].splitlines()]
+    early = b"\n".join(
+        json.dumps(row | ({"mark_ms": 0} if row["kind"] == "final" else {})).encode() for row in rows
+    )
+    altered = write_members(tmp_path / "altered.zip", sealed({**members, "snapshots.jsonl": early}))
+    [error] = imported_with_errors(altered)["errors"]
+    assert (error["field"], error["got"]) == ("mark_ms", "one at 0 ms")
     assert imported(path)["created"] == {"sessions": 1, "snapshots": len(snapshots)}
     back = Study.objects.get()
     assert (back.name, back.kind, people(back)) == (study.name, "writing", ["annotator1"])
