@@ -131,8 +131,8 @@ class LabelPlan(Plan[Rows]):
         for row in self.rows():
             for subject in [getattr(row, name, None) for name in SUBJECTS] if hasattr(row, "study_id") else ():
                 keys[Haystack].add(getattr(subject, "haystack_id", None) or 0)
-                own = subject.pk if isinstance(subject, Question) else getattr(subject, "question_id", None)
-                keys[Question].add(own or 0)
+                question = subject.pk if isinstance(subject, Question) else getattr(subject, "question_id", None)
+                keys[Question].add(question or 0)
         for model, name in ((Haystack, "title"), (Question, "dataset")):
             rows = model._base_manager.filter(pk__in=keys[model] - {0}, group__isnull=False)
             others = rows.exclude(group=self.study.group_id).order_by(name)

@@ -133,7 +133,8 @@ def _user(name: str | None) -> Any:
 def _group(name: str | None) -> int | None:
     if name is None:
         return None
-    group = ResearchGroup.objects.filter(name__iexact=name, archived_at=None).first()
-    if group is None:
+    groups = ResearchGroup.objects.filter(name__iexact=name, archived_at=None)
+    key: int | None = groups.values_list("pk", flat=True).first()
+    if key is None:
         raise CommandError(f"There is no research group “{name}”, or it is archived.")
-    return group.pk
+    return key
