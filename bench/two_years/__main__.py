@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from argparse import ArgumentParser
 
-import django
 from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
+
+from annotation.models import Study
+from bench.two_years import labelling, scene, sql, writing
 
 
 def main() -> None:
@@ -18,10 +19,6 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of two years; 0.2 for SQLite")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
-    django.setup()
-    from annotation.models import Study
-    from bench.two_years import labelling, scene, sql, writing
 
     call_command("migrate", verbosity=0)
     if Study.objects.exists():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import django
 from django.utils import timezone
 
 from bench.two_years.walk import N_WORST, pss_mib
+from benchmarks.results import stored
 
 
 def main() -> None:
@@ -21,9 +20,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=240, help="after which nothing new is begun")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where this is written")
     options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
-    django.setup()
-    from benchmarks.results import stored
 
     began, rows = time.monotonic(), list[dict[str, Any]]()
     waiting = list(stored.unfinished(timezone.now()).values_list("uid", "name"))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import django
 from django.core.management import call_command
 
+from bench.cases.pages import MOST_MS, MOST_QUERIES, walk
 from bench.client import OK, REDIRECT
 from bench.driver import percentile
 
@@ -47,9 +46,6 @@ def main() -> None:
     parser.add_argument("roles", nargs="*", default=ROLES, metavar="USER", help="who walks; all roles")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the whole and every page are written")
     options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
-    django.setup()
-    from bench.cases.pages import MOST_MS, MOST_QUERIES, walk
 
     call_command("collectstatic", interactive=False, verbosity=0)
 

@@ -11,13 +11,8 @@ PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
 HEAVY = {"altair", "bm25s", "bpe_openai", "krippendorff", "openai", "pyarrow", "pypdf", "scipy", "vl_convert"}
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; bpe_openai,
 pyarrow and pypdf are extras that need not be there."""
-EXCEPTIONS = {
-    "summhay_site/gunicorn.py",
-    "bench/two_years/__main__.py",
-    "bench/two_years/walk.py",
-    "bench/two_years/figures.py",
-}
-"""Run before Django is set up."""
+EXCEPTIONS = {"summhay_site/gunicorn.py"}
+"""Runs before Django is set up."""
 
 
 def local_imports(source: str) -> Iterator[tuple[int, str]]:
