@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -48,7 +49,8 @@ def sample_list(request: HtmxHttpRequest) -> HttpResponse:
         else:
             enqueue(DRAW)
             return redirect("benchmarks:samples")
-    rows = [(row, may_change(request.user, row)) for row in SourceSample.objects.all()]
+    samples = SourceSample.objects.annotate(n_left=Count("members"))
+    rows = [(row, may_change(request.user, row)) for row in samples]
     context = {"rows": rows, "form": form, "is_drawing": any(row.drawn_at is None for row, _mine in rows)}
     return page(request, "benchmarks/sample_list.html", context, status=422 if form.errors else 200)
 

@@ -273,5 +273,6 @@ def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "haystack": haystack,
         "contents": corpora.contents(haystack),
         "obstacles": corpora.obstacles(haystack),
+        "samples": haystack.samples.values_list("name", flat=True),
     }
     return page(request, "benchmarks/haystack_delete.html", context)

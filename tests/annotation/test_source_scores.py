@@ -145,6 +145,20 @@ def test_a_sample_is_drawn_by_command_or_refused(now: datetime) -> None:
     assert SourceSample.objects.count() == 1
 
 
+def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, eve: Any, login: Any) -> None:
+    take(now, "law", *(source(f"l{at}") for at in range(3)))
+    sample = sampling.draw(sample=sampling.request_sample(**of("middle", n=2)), now=now)
+    client = login(eve)
+    page = reverse("benchmarks:samples")
+    assert "were deleted" not in client.get(page).text
+    member = sample.members.first()
+    assert member is not None
+    deletion = reverse("benchmarks:haystack-delete", args=[member.uid])
+    assert "would be missing there: middle" in " ".join(client.get(deletion).text.split())
+    client.post(deletion)
+    assert "1 of 2 left: the others were deleted" in " ".join(client.get(page).text.split())
+
+
 def test_scores_on_a_sample_stand_beside_random_subsets(now: datetime) -> None:
     lines = [source(f"l{at}", is_late=at < 6, gull=REFERENCE if at >= 6 else "Boats.") for at in range(14)]
     take(now, "law", *lines)
