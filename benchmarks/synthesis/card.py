@@ -83,6 +83,8 @@ def _checks(figures: SynthesisFigures) -> Iterator[tuple[str, str]]:
     yield "Insights that the model knows without any text", _number(figures.closed_book)
     probes = f"{_number(figures.probes.value)} of {figures.probes.n_items}"
     yield "Documents without the evidence of an insight that words and model notice", probes
+    insertions = f"{_number(figures.insertions.value)} of {figures.insertions.n_items}"
+    yield "Documents with evidence put in where it is not planned that words and model notice", insertions
     yield "Pairs of documents that are near-duplicates", str(figures.n_near_duplicates)
     within = figures.n_overlapping_within
     yield (

@@ -59,8 +59,8 @@ class SynthesisFigures:
     how many of those that people find checks find too; the newest verdict on a pair counts. `edited` is the mean
     share of letters that edits changed, `leaks` the leaks left in a document, `minutes` the time that people took
     for each part that they accepted. `probes` is how many documents without the evidence of an insight the checks
-    notice. `closed_book` is the coverage, from 0 to 1, of what the model answers to the queries without any text,
-    by the offline judge.
+    notice, `insertions` how many with that evidence at another place, where it is not planned. `closed_book` is
+    the coverage, from 0 to 1, of what the model answers to the queries without any text, by the offline judge.
     """
 
     decisions: Mapping[str, int]
@@ -80,16 +80,22 @@ class SynthesisFigures:
     minutes: float | None
     closed_book: float | None
     probes: Stat
+    insertions: Stat
     why_no_checks: str = ""
 
 
 def probes_of(synthesis: Synthesis) -> dict[str, int]:
-    """How many documents without the evidence of an insight were checked, and how many of these were noticed."""
+    """How many documents without the evidence of an insight were checked, and how many of these were noticed.
+
+    The same of documents where it was put in again at another place, as evidence that is not planned.
+    """
     documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
     rows = [part.data for part in documents]
     return {
         "n": sum(int(data.get("probes", 0)) for data in rows),
         "n_caught": sum(int(data.get("probes_caught", 0)) for data in rows),
+        "n_insertions": sum(int(data.get("insertions", 0)) for data in rows),
+        "n_insertions_caught": sum(int(data.get("insertions_caught", 0)) for data in rows),
     }
 
 
@@ -120,7 +126,7 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
         leaks=_mean(left),
         minutes=_minutes(decisions),
         closed_book=_closed_book(synthesis),
-        probes=_of_probes(synthesis),
+        **_of_probes(synthesis),
         said_right=_share([row.reason == PRESENT for row in pairs if row.before["said"] == "yes"]),
         said_seen=_share([row.before["said"] == "yes" for row in pairs if row.reason == PRESENT]),
         **_checks(synthesis),
@@ -182,9 +188,12 @@ def _closed_book(synthesis: Synthesis) -> float | None:
     return _mean(values)
 
 
-def _of_probes(synthesis: Synthesis) -> Stat:
-    probes = probes_of(synthesis)
-    return wilson(probes["n_caught"], probes["n"], method="share")
+def _of_probes(synthesis: Synthesis) -> dict[str, Any]:
+    counts = probes_of(synthesis)
+    return {
+        "probes": wilson(counts["n_caught"], counts["n"], method="share"),
+        "insertions": wilson(counts["n_insertions_caught"], counts["n_insertions"], method="share"),
+    }
 
 
 def _share(hits: Sequence[bool]) -> Stat:
@@ -209,6 +218,6 @@ def _facts(look: FiguresLook) -> object:
 
 FIGURES = register(
     Computation(
-        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=5
+        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=6
     )
 )

@@ -81,9 +81,10 @@ def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -
     assert leak[0]["quote"] in flagged.text
 
 
-def test_every_run_says_whether_its_checks_notice_evidence_that_was_taken_out(server: FakeServer) -> None:
+def test_every_run_says_whether_its_checks_notice_evidence_taken_out_and_put_in(server: FakeServer) -> None:
     honest = make(server, Script(), "--probes", "40")["probes"]
     assert honest["n"] == honest["n_caught"] > 5
+    assert honest["n_insertions"] == honest["n_insertions_caught"] == honest["n"]
     blind = make(server, Script(credulous=True), "--probes", "40", "--repairs", "0", "--seed", "2")["probes"]
     assert blind["n"] > 5
     assert blind["n_caught"] == 0

@@ -370,6 +370,9 @@ def _check_lines(report: Mapping[str, Any]) -> list[str]:
     if probes := report["probes"]["n"]:
         caught = report["probes"]["n_caught"]
         lines.append(f"documents without the evidence of an insight that the checks notice: {caught} of {probes}")
+    if inserted := report["probes"]["n_insertions"]:
+        caught = report["probes"]["n_insertions_caught"]
+        lines.append(f"documents with evidence put in elsewhere that the checks notice: {caught} of {inserted}")
     return lines
 
 

@@ -81,10 +81,11 @@ def document(world: World, task: Task, replies: Replies) -> Progress:
     repairable = [pair for pair in wrong if pair.flag != UNCHECKED]
     if (repairable or SHORT in flags) and n_texts <= world.settings.repairs:
         return Progress(asks=(_repair(world, task, draft, repairable, n_texts),), data=data, **there)
-    caught, asks = _probed(world, task, draft["document"], pairs, replies)
+    probed, asks = _probed(world, task, draft["document"], pairs, replies)
     if asks:
         return Progress(asks=asks, data=data, **there)
-    data |= {"probes": len(caught), "probes_caught": sum(caught)}
+    data |= {"probes": len(probed.without), "probes_caught": sum(probed.without)}
+    data |= {"insertions": len(probed.elsewhere), "insertions_caught": sum(probed.elsewhere)}
     kept = [pair for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
     return Progress(flags=flags, data={**data, "pairs": [pair.as_json() for pair in kept]}, **there)
 
@@ -173,29 +174,61 @@ def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mappin
             yield pair("words", "no")
 
 
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """Whether the checks notice each change: evidence that is taken out, and then put in elsewhere."""
+
+    without: list[bool]
+    elsewhere: list[bool]
+
+
 def _probed(
     world: World, task: Task, text: str, pairs: Sequence[Pair], replies: Replies
-) -> tuple[list[bool], list[Ask]]:
-    """(whether the checks miss an insight whose evidence is taken out, what is still asked), of a few by seed."""
+) -> tuple[Probed, list[Ask]]:
+    """(what the checks say of changed texts, what is still asked), for a few insights by seed.
+
+    Without the evidence of an insight they must miss it. With the evidence put in again at another place they must
+    notice it, as one that is not planned there: by words, or by the model where words leave it to the model.
+    """
     settings, draws = world.settings, Draws(world.seed)
     n_planned = settings.documents * settings.in_document[1]
-    caught: list[bool] = []
+    probed = Probed([], [])
     asks: list[Ask] = []
+
+    def said(insight: Piece, changed: str, *, is_there: set[str]) -> bool | None:
+        key = check_key(insight, changed)
+        if key not in replies:
+            asks.append(check_ask(insight, changed))
+            return None
+        value = replies[key]
+        return value is not None and value["present"] in is_there
+
     for pair in pairs:
         place = located(text, pair.quote) if pair.is_planned and pair.present == "yes" and pair.quote else None
         drawn = draws.of("probe", task.piece.number, pair.insight.number) * n_planned < settings.probes
         if place is None or not drawn:
             continue
-        changed = text[: place[0]] + text[place[1] :]
-        [(score, _sentence)] = closest(changed, (pair.insight.text,))
-        if score >= settings.band[1] and not _lacks_a_figure(pair.insight.text, changed):
-            caught.append(False)
-        elif check_key(pair.insight, changed) not in replies:
-            asks.append(check_ask(pair.insight, changed))
-        else:
-            value = replies[check_key(pair.insight, changed)]
-            caught.append(value is not None and value["present"] != "yes")
-    return caught, asks
+        without = text[: place[0]] + text[place[1] :]
+        [(score, _sentence)] = closest(without, (pair.insight.text,))
+        if score >= settings.band[1] and not _lacks_a_figure(pair.insight.text, without):
+            probed.without.append(False)
+        elif (is_right := said(pair.insight, without, is_there={"no", "partly"})) is not None:
+            probed.without.append(is_right)
+        at = draws.of("insertion", task.piece.number, pair.insight.number)
+        elsewhere = _put_in(text[place[0] : place[1]], without, at)
+        [(score, _sentence)] = closest(elsewhere, (pair.insight.text,))
+        if not settings.band[0] <= score < settings.band[1]:
+            probed.elsewhere.append(score >= settings.band[1])
+        elif (is_right := said(pair.insight, elsewhere, is_there={"yes", "partly"})) is not None:
+            probed.elsewhere.append(is_right)
+    return probed, asks
+
+
+def _put_in(evidence: str, text: str, at: float) -> str:
+    """A text with a passage as a paragraph of its own before one of its paragraphs, or at its end."""
+    paragraphs = text.split("\n\n")
+    before = int(at * (len(paragraphs) + 1))
+    return "\n\n".join([*paragraphs[:before], evidence, *paragraphs[before:]])
 
 
 def check_key(insight: Piece, text: str) -> str:

@@ -1,0 +1,39 @@
+"""What documents are asked while they are written, checked and their checks are tried: no database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.synthesis.programs import writing
+from benchmarks.synthesis.programs.base import Piece, Task, World
+from benchmarks.synthesis.settings import Settings
+
+TOLD = Piece(1, 1, "", "The ferry to Nordholm was cancelled on 41 days of 2019.")
+HINTED = Piece(2, 2, "", "A season ticket costs 310 crowns since the spring.")
+PARAPHRASE = "Whoever pays for all trips at once now parts with three hundred and ten."
+TEXT = f"The harbour woke late.\n\n{TOLD.text}\n\n{PARAPHRASE}\n\nNobody was in a hurry to go home."
+
+
+def document(replies: dict[str, Any]) -> Any:
+    settings = Settings(documents=1, words=20, in_document=(1, 2), in_documents=1, repairs=0, audit=0, probes=100)
+    world = World("A harbour", settings, 1, insights=(TOLD, HINTED))
+    return writing.document(world, Task(Piece(9, 1, "", ""), holds=(TOLD, HINTED)), replies)
+
+
+def test_evidence_put_in_is_noticed_by_words_and_missed_where_it_is_in_other_words() -> None:
+    replies: dict[str, Any] = {"text-0": {"title": "Harbour", "document": TEXT}}
+    for _round in range(3):
+        made = document(replies)
+        for ask in made.asks:
+            is_told = ask.fields["insight"] == HINTED.text and PARAPHRASE in ask.fields["document"]
+            quote = PARAPHRASE if is_told else ""
+            replies[ask.key] = {"present": "yes" if quote else "no", "quote": quote}
+    assert not made.asks
+    assert not made.flags
+    assert (made.data["probes"], made.data["probes_caught"]) == (2, 2)
+    assert (made.data["insertions"], made.data["insertions_caught"]) == (2, 1)
+
+
+def test_a_passage_is_put_in_whole_at_any_place() -> None:
+    texts = {writing._put_in("New.", "One.\n\nTwo.", at) for at in (0.0, 0.4, 0.99)}
+    assert texts == {"New.\n\nOne.\n\nTwo.", "One.\n\nNew.\n\nTwo.", "One.\n\nTwo.\n\nNew."}
