@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchmarks.engine.data_folder import data_folder
 from summhay_site.demo import player
 
-READY_SECONDS = 30
+READY_SECONDS = 180
 STOPPED = "A process stopped; its message is above, or in worker.log of the data folder."
 
 
