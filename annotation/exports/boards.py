@@ -152,7 +152,7 @@ def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
     )
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
-    table = files.as_latex(board_made.board)
+    table = files.as_latex(board_made.board, said=licence_notes(board_made.made.judged))
     yield StudyFile("tables/scores.tex", _("Scores of the papers"), lambda: [table])
 
 

@@ -25,6 +25,7 @@ from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Sheet, Table, long_rows
 from benchmarks.results.stored import Shown, fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
+from benchmarks.web import latex
 from benchmarks.web.charts import Chart
 
 Draw = Callable[[Chart, str], bytes | None]
@@ -108,12 +109,15 @@ def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
     """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
     yield StudyFile("figures.json", _("Figures"), partial(_json, made.plain))
     yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
+    said = "".join(latex.comment(note.text) for note in licence_notes(made.judged))
     for table in made.tables:
-        content = partial(_text, tex(table, origin=made.origin))
+        content = partial(_text, said + tex(table, origin=made.origin))
         yield StudyFile(f"tables/{table.key}.tex", _("%(table)s, for LaTeX") % {"table": table.title}, content)
     if layout := paper_layout(made.sheet, origin=made.origin):
         key, text = layout
-        yield StudyFile(f"tables/{key}.tex", _("Systems by retriever, as in the paper"), partial(_text, text))
+        yield StudyFile(
+            f"tables/{key}.tex", _("Systems by retriever, as in the paper"), partial(_text, said + text)
+        )
     for chart in made.sheet.charts:
         for ending in DRAWN:
             if (drawn := draw(chart, ending)) is not None:

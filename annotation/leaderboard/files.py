@@ -10,6 +10,8 @@ from typing import Any
 from annotation.leaderboard.board import Board, Line
 from annotation.leaderboard.time_sheet import stats_of as times_of
 from annotation.leaderboard.time_sheet import times_json
+from benchmarks.results.judged import LicenceNote
+from benchmarks.results.licence_notes import with_licence_column
 from benchmarks.results.sheet import STAT_COLUMNS, Measure, Name, Row, Table, Unit, stat_cells
 from benchmarks.results.tex import tex
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
@@ -128,8 +130,13 @@ def with_reason(stat: Stat) -> dict[str, Any]:
     return interval_json(stat) | {"reason": stat.reason}
 
 
-def as_csv(board: Board, *, with_intervals: bool = True, reader: str = SPREADSHEETS) -> str:
-    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
+def as_csv(
+    board: Board, *, with_intervals: bool = True, reader: str = SPREADSHEETS, said: Sequence[LicenceNote] = ()
+) -> str:
+    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone.
+
+    What is said of its judges is a column, the same in each row.
+    """
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
         (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
@@ -140,11 +147,14 @@ def as_csv(board: Board, *, with_intervals: bool = True, reader: str = SPREADSHE
         )
         for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
     )
-    return "".join(csv_lines(("system", "retriever", "figure", *columns), rows, reader=reader))
+    head, cells = with_licence_column(said, ("system", "retriever", "figure", *columns), rows)
+    return "".join(csv_lines(head, cells, reader=reader))
 
 
-def as_markdown(board: Board, *, with_intervals: bool = True, reader: str = "") -> str:
-    """A wide table: the figures of each entry with their intervals."""
+def as_markdown(
+    board: Board, *, with_intervals: bool = True, reader: str = "", said: Sequence[LicenceNote] = ()
+) -> str:
+    """A wide table: the figures of each entry with their intervals, and below what is said of its judges."""
     word = _plain if with_intervals else _alone
     head = ["System", "Retriever", *HEADS]
     return "\n".join(
@@ -152,21 +162,23 @@ def as_markdown(board: Board, *, with_intervals: bool = True, reader: str = "") 
             _markdown(head),
             _markdown(["---"] * 2 + ["---:"] * len(HEADS)),
             *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
-            *(f"\n{note}" for note in _notes(board)),
+            *(f"\n{note}" for note in _notes(board, said)),
             "",
         ]
     )
 
 
-def as_latex(board: Board, *, with_intervals: bool = True, reader: str = "") -> str:
-    """A table with caption and the intervals in small print, and a comment on who the people are."""
+def as_latex(
+    board: Board, *, with_intervals: bool = True, reader: str = "", said: Sequence[LicenceNote] = ()
+) -> str:
+    """A table with caption and the intervals in small print, and comments on who the people are and on judges."""
     measures = [
         *(Measure(name, title, Unit.POINTS) for name, title in COLUMNS.items()),
         *(Measure(name, title, Unit.COUNT) for name, title in N_COLUMNS.items()),
     ]
     names = (Name("system", "System"), Name("retriever", "Retriever"))
     table = Table("leaderboard", "Leaderboard", names, tuple(measures), tuple(map(_table_row, board.lines)))
-    return tex(table, with_intervals=with_intervals) + "".join(map(latex.comment, _notes(board)))
+    return tex(table, with_intervals=with_intervals) + "".join(map(latex.comment, _notes(board, said)))
 
 
 def _table_row(line: Line) -> Row:
@@ -174,14 +186,15 @@ def _table_row(line: Line) -> Row:
     return Row((line.entry.system, line.entry.retriever), {**stats_of(line), **counts}, is_people=line.is_people)
 
 
-def _notes(board: Board) -> list[str]:
-    """Who the people of each row of people are, in a line below the table."""
-    return [
+def _notes(board: Board, said: Sequence[LicenceNote]) -> list[str]:
+    """Who the people of each row of people are, and what is said of the judges, in lines below the table."""
+    people = [
         f"{line.key}: "
         + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in writers.items())
         for line in board.of_people
         for writers in [writers_of(line)]
     ]
+    return [*people, *(note.text for note in said)]
 
 
 COLUMNS = {

@@ -16,12 +16,13 @@ from annotation.leaderboard.board import Board, View, board
 from annotation.leaderboard.orders import OrderRow, as_json, rows_by_order
 from annotation.leaderboard.position_sheet import orders_sheet
 from annotation.leaderboard.ratings import KINDS
-from annotation.leaderboard.sheet import sheet
+from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
+from benchmarks.results.judged import licence_notes
 from benchmarks.scoring.summhay import Score
 
 
@@ -73,7 +74,8 @@ class Printed:
     @property
     def text(self) -> str:
         """The text that was asked for."""
-        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals)
+        said = licence_notes(judged_in(self.view, self.board))
+        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals, said=said)
 
 
 def make_leaderboard(options: Mapping[str, Any]) -> Printed:

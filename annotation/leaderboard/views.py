@@ -22,6 +22,7 @@ from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.models import Haystack
+from benchmarks.results.judged import licence_notes
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
@@ -67,15 +68,16 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase:
     """All rows as JSON, CSV, LaTeX or Markdown."""
-    _form, _view, shown = shown_board(request, wait_s=FILE_WAIT_S)
-    if file_format not in FORMATS or shown is None:
+    _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
+    if file_format not in FORMATS or view is None or shown is None:
         raise Http404
     name, board = f"leaderboard.{FORMATS[file_format]}", shown.figures
     if board is None:
         return waiting_file(request, shown, name=name)
     if file_format == "json":
         return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
-    text = files.TEXTS[file_format](board, reader=reader_of(request))
+    said = licence_notes(judged_in(view, board), reader=request.user)
+    text = files.TEXTS[file_format](board, reader=reader_of(request), said=said)
     return download([text], name=name, content_type="text/plain; charset=utf-8")
 
 

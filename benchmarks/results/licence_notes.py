@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,12 @@ from django.utils.translation import gettext as _
 
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
+from benchmarks.web.charts import Chart
 
 LICENCES = "judge_licences"
 """The key of the table, in JSON too."""
+MOST_IN_CHART = 2
+"""Judges of whom a chart says more than how many have a licence."""
 
 
 def with_licence_notes(sheet: Sheet, said: Sequence[LicenceNote]) -> Sheet:
@@ -26,6 +29,29 @@ def with_licence_notes(sheet: Sheet, said: Sequence[LicenceNote]) -> Sheet:
     measures = (Measure("holds", _("Licence holds"), Unit.TEXT), Measure("licence", _("Licence"), Unit.TEXT))
     table = Table(LICENCES, title, (Name("judge", _("Judge")),), measures, rows)
     return replace(sheet, parts=(*sheet.parts, Section(LICENCES, title, (table,))))
+
+
+def with_licence_column(
+    said: Sequence[LicenceNote], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> tuple[list[str], Iterator[Sequence[Any]]]:
+    """Columns and rows of a CSV with what is said of its judges at the end of each; without judges as they are."""
+    words = " ".join(note.text for note in said)
+    if not words:
+        return [*columns], iter(rows)
+    return [*columns, LICENCES], ([*row, words] for row in rows)
+
+
+def with_licence_words(chart: Chart, said: Sequence[LicenceNote]) -> Chart:
+    """A chart that says below its title what is said of its judges; of more than two how many licences hold."""
+    if not said:
+        return chart
+    if len(said) <= MOST_IN_CHART:
+        words = " ".join(note.text for note in said)
+    else:
+        counts = {"n": len(said), "held": sum(note.holds for note in said)}
+        words = _("Of %(n)d judges %(held)d have a licence that holds here.") % counts
+    subtitle = " ".join(filter(None, (str(chart.subtitle), words)))
+    return replace(chart, words=replace(chart.words, subtitle=subtitle))
 
 
 def licence_notes_json(said: Sequence[LicenceNote]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 
 from benchmarks.results.chart_files import chart_file
 from benchmarks.results.judged import licence_notes
-from benchmarks.results.licence_notes import LICENCES, licence_notes_json, with_licence_notes
+from benchmarks.results.licence_notes import LICENCES, licence_notes_json, with_licence_column, with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Cards, Sheet, long_rows, wide
 from benchmarks.results.tex import tex
 from benchmarks.web import latex
@@ -38,8 +38,7 @@ def sheet_file(
 ) -> HttpResponseBase:
     """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names.
 
-    What is said of the judges behind the figures is a table of it, and stands in the files of all of them and in
-    LaTeX.
+    What is said of the judges behind the figures is a table of it, and stands in every other file too.
     """
     said = licence_notes(sheet.judged, reader=request.user)
     sheet = with_licence_notes(sheet, said)
@@ -56,7 +55,7 @@ def sheet_file(
         return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
     table = sheet.table(stem)
     if table is not None and ending == "csv":
-        columns, rows = wide(table)
+        columns, rows = with_licence_column(said if stem != LICENCES else (), *wide(table))
         return csv_download(request, columns, rows, name=kept, about=about)
     if table is not None and ending == "tex":
         has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))
@@ -64,4 +63,4 @@ def sheet_file(
         return download([comments, tex(table, has_extra=has_extra)], name=kept, content_type=TEX, about=about)
     if isinstance(table, Cards):
         raise Http404
-    return chart_file(request, sheet.charts, name, prefix=prefix, about=about)
+    return chart_file(request, sheet.charts, name, prefix=prefix, about=about, said=said)

@@ -399,8 +399,14 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
-    assert (markdown.splitlines()[-2:], latex.splitlines()[-1]) == (["", note], f"% {note}")
-    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-2])
+    licence = "lexical has no licence: nobody recorded whether it may stand in for people."
+    assert markdown.splitlines()[-4:] == ["", note, "", licence]
+    assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
+    printed = io.StringIO()
+    words = ("leaderboard", "--judge", "lexical", "--people", "--format", "markdown", "--intervals")
+    call_command("report", *words, stdout=printed)
+    assert licence in printed.getvalue()
+    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-4])
     assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
     assert len(lines) == len(rows)
@@ -410,6 +416,7 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
     assert text.startswith("system,retriever,figure,value,low,high")
+    assert {one["judge_licences"] for one in csv.DictReader(io.StringIO(text))} == {licence}
     cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
     assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
     assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)

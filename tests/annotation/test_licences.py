@@ -287,7 +287,7 @@ def test_a_licence_expires_and_loses_its_figures_with_labels_that_are_removed(
 def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Client, study: Study) -> None:
     says = "owl has no licence: nobody recorded"
     name = "annotation:study-figures-file"
-    files = ("figures.json", "figures.csv", "judge_licences.csv", "judges.tex")
+    files = ("figures.json", "figures.csv", "judge_licences.csv", "judges.csv", "judges.tex")
     for file in files:
         answer = client.get(reverse(name, args=[study.uid, file]))
         assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
