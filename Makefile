@@ -9,6 +9,7 @@ MARKED ?= not browser and not nightly
 STORIES ?= browser and not nightly
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
+unexport PYTHONDONTWRITEBYTECODE  # the suites start hundreds of processes, and compiling takes longer than loading
 
 .PHONY: help runtime setup demo serve test test-browser screens messages commands privacy load chaos audit papers interop check wheel-check lint types scripts imports \
   site-checks migrations-check format clean

@@ -34,6 +34,7 @@ JSON = VISITOR | {"accept": "application/json"}
 THREADS = 4
 pytestmark = [
     pytest.mark.broker,
+    pytest.mark.django_db,  # else there is no database of the suite to copy where these run alone
     pytest.mark.skipif(not ON_POSTGRESQL or shutil.which("initdb") is None, reason="needs PostgreSQL's programs"),
 ]
 
