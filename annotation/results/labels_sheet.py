@@ -97,7 +97,7 @@ def _question(question: QuestionFigures, prefix: str, title: str) -> Iterable[Pa
     yield Section(
         f"{prefix}people",
         _headed(title, _("People among themselves")),
-        (Note(note), *people_parts(people, prefix=prefix), *_drawn(chart, prefix)),
+        (Note(note), *people_parts(people, prefix=prefix, is_one_of_many=bool(prefix)), *_drawn(chart, prefix)),
     )
     if report is not None:
         drawn = _drawn(forest(report, "pearson"), prefix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -52,8 +52,13 @@ class RowLinks:
         return f"{self.url}?{query.urlencode()}"
 
 
-def people_parts(people: Agreement, *, prefix: str = "", links: RowLinks | None = None) -> tuple[Part, ...]:
-    """Cards, every two annotators, without each of them, and by label; keys of the parts begin with `prefix`."""
+def people_parts(
+    people: Agreement, *, prefix: str = "", links: RowLinks | None = None, is_one_of_many: bool = False
+) -> tuple[Part, ...]:
+    """Cards, every two annotators, without each of them, and by label; keys of the parts begin with `prefix`.
+
+    Where a page has the same of several questions, their tables are folded.
+    """
     if not people.n_pairable:
         return (
             Note(
@@ -74,7 +79,11 @@ def people_parts(people: Agreement, *, prefix: str = "", links: RowLinks | None 
         Section(
             f"{prefix}among",
             "",
-            (_matrix(people, prefix, links), _labels(people, prefix, links), _without(people, prefix)),
+            (
+                replace(_matrix(people, prefix, links), is_folded=is_one_of_many),
+                replace(_labels(people, prefix, links), is_folded=is_one_of_many),
+                replace(_without(people, prefix), is_folded=is_one_of_many),
+            ),
             is_side_by_side=True,
         ),
         _pairs(people, prefix),

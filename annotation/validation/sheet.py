@@ -222,6 +222,7 @@ def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
             tuple(Measure(answer, answer, Unit.COUNT) for answer in person.confusion),
             tuple(Row((answer,), counts) for answer, counts in person.confusion.items()),
             about=_("rows: annotator, columns: judge"),
+            is_folded=number > 1,
             is_square=True,
         )
         for number, person in enumerate(evaluation.people, 1)
@@ -237,7 +238,7 @@ def _parts(results: Results) -> Iterable[Table]:
     for part, title, stats in divisions:
         rows = tuple(Row((name,), {"n": stat.n_items, "accuracy": stat}) for name, stat in stats.items())
         measures = (COUNTED, Measure("accuracy", _("Accuracy"), Unit.SHARE))
-        yield Table(f"by-{part}", title, (Name(part, title),), measures, rows)
+        yield Table(f"by-{part}", title, (Name(part, title),), measures, rows, is_folded=part != "verdict")
 
 
 def _reasons(results: Results) -> Table:
@@ -270,6 +271,7 @@ def _reasons(results: Results) -> Table:
         ),
         tuple(rows),
         about=_("Reasons that people gave after neutral or no. Giving one is optional."),
+        is_folded=True,
     )
 
 

@@ -226,7 +226,7 @@ def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
     )
     persons = _persons(agreement.persons, f"{prefix}persons")
     if agreement.people.n_pairable:
-        yield from people_parts(agreement.people, prefix=prefix)
+        yield from people_parts(agreement.people, prefix=prefix, is_one_of_many=True)
         if agreement.machines is not None and agreement.machines.rows:
             report = replace(agreement.machines, highest=None)  # of a correlation, which machines here have not
             table = judge_table(report, key=f"{prefix}machines", only=tuple(FIGURES.values()))
@@ -235,6 +235,7 @@ def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
                 title=_("Machines beside people"),
                 names=(Name("judge", _("Against people")),),
                 measures=tuple(measure for measure in table.measures if measure.key != "cost"),
+                is_folded=True,
                 about=_(
                     "Models and AutoDS scores against people, on key points with two or more answers: against "
                     "each annotator, then the mean. The row of people averages the same figures over pairs."
@@ -257,6 +258,7 @@ def _groups(rows: Sequence[GroupRow], key: str, title: str) -> Table:
             for row in rows
         ),
         about=_("Agreement inside each part; questions are resampled."),
+        is_folded=True,
     )
 
 
@@ -279,6 +281,7 @@ def _persons(persons: Sequence[PersonRow], key: str) -> Table:
         ),
         tuple(_person(row) for row in persons),
         about=about % {"seconds": FAST_S},
+        is_folded=True,
     )
 
 

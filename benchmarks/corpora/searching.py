@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
 from benchmarks.corpora.literal import pattern_of
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
 
 KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")
-SHOWN = 20
-SHOWN_ALONE = 200
+SHOWN, A_PAGE = 5, 20
+"""Hits of each kind where all are searched, and of one alone: about three screens of a phone."""
 MARGIN = 90
 SHORTEST = 2
 
@@ -34,33 +35,40 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The hits of one kind; `n_found` may be more than are shown."""
+    """A page of the hits of one kind."""
 
     kind: str
-    n_found: int
+    page: Page[int]
     rows: tuple[Hit, ...]
 
+    @property
+    def n_found(self) -> int:
+        """How many there are on all pages."""
+        return self.page.paginator.count
 
-def search(text: str, *, only: str = "") -> list[Hits]:
+
+def search(text: str, *, only: str = "", number: str | None = None) -> list[Hits]:
     """Find a text in haystacks that are not archived, as the search beside documents does; two queries a kind.
 
     Case, accents, kinds of quotation marks and of white space make no difference.
 
-    With `only` a kind is searched alone and more of it is shown. Fewer than two characters find nothing.
+    With `only`, one of `KINDS`, it is searched alone, and `number` is the page of it as an address says it. Fewer
+    than two characters find nothing.
     """
     if len(text.strip()) < SHORTEST:
         return []
-    kinds = [only] if only in KINDS else list(KINDS)
-    by_kind = [_find(kind, text.strip(), SHOWN_ALONE if only in KINDS else SHOWN) for kind in kinds]
-    return [hits for hits in by_kind if hits.n_found or only]
+    if only:
+        return [_find(only, text.strip(), A_PAGE, number)]
+    by_kind = [_find(kind, text.strip(), SHOWN, None) for kind in KINDS]
+    return [hits for hits in by_kind if hits.n_found]
 
 
-def _find(kind: str, text: str, limit: int) -> Hits:
+def _find(kind: str, text: str, per_page: int, number: str | None) -> Hits:
     pattern = pattern_of(text)
     rows = _matching(kind, pattern)
-    pks = list(rows.values_list("pk", flat=True))
-    shown = rows.filter(pk__in=pks[:limit])
-    return Hits(kind=kind, n_found=len(pks), rows=tuple(_hit(kind, row, pattern) for row in shown))
+    page = Paginator(list(rows.values_list("pk", flat=True)), per_page).get_page(number)
+    shown = rows.filter(pk__in=list(page))
+    return Hits(kind=kind, page=page, rows=tuple(_hit(kind, row, pattern) for row in shown))
 
 
 def _matching(kind: str, pattern: str) -> QuerySet[Any]:

@@ -196,7 +196,8 @@ def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
     """Find a text in all corpora."""
     find = request.GET.get("q", "").strip()
     only = request.GET.get("in", "")
-    results = search(find, only=only)
+    only = only if only in KINDS else ""
+    results = search(find, only=only, number=request.GET.get("page"))
     seen = {hit.haystack.pk: hit.haystack for hits in results if hits.kind == "insights" for hit in hits.rows}
     if seen:
         saw_insights(request.user, *seen.values())

@@ -86,7 +86,7 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
             Section(
                 "how",
                 _("How this is computed"),
-                (*([_overall(shown)] if judge else []), Fragment("benchmarks/_recall_how.html")),
+                (*([_overall(shown, is_folded=True)] if judge else []), Fragment("benchmarks/_recall_how.html")),
             ),
         ),
     )
@@ -156,7 +156,7 @@ def _row(figures: RecallFigures, group: Group, *names: str, **more: Value | Cell
     return Row((*names, group.judge) if len(figures.judges) > 1 else names, values)
 
 
-def _overall(figures: RecallFigures) -> Table:
+def _overall(figures: RecallFigures, *, is_folded: bool = False) -> Table:
     counts = tuple(Measure(key, title, Unit.COUNT) for key, title in COUNTS)
     rows = [
         Row(
@@ -166,7 +166,7 @@ def _overall(figures: RecallFigures) -> Table:
         for group in figures.by["judge"]
     ]
     title, names = _("All responses, and what is left out"), (Name("judge", _("Judge")),)
-    return Table("overall", title, names, (*MEASURES, *counts), tuple(rows))
+    return Table("overall", title, names, (*MEASURES, *counts), tuple(rows), is_folded=is_folded)
 
 
 def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]) -> Table | Note:
@@ -273,12 +273,12 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
         about = _("Recall. In every column the best system is bold and the second underlined; ties share a place.")
         if part in LENGTHS:
             about = f"{about} {_('A word counts as 1.25 tokens.')}"
+        drawn = part_chart(part, systems.parts[part], counted) if len(judges) == 1 else None
         table = Table(
             f"systems-by-{part}", title, _names(figures, Name("system", _("System"))),
-            tuple(measures), tuple(rows), about=about,
+            tuple(measures), tuple(rows), about=about, is_folded=drawn is not None,
         )  # fmt: skip
-        drawn = part_chart(part, systems.parts[part], counted) if len(judges) == 1 else None
-        yield Section(f"systems-{part}", title, (table, *_drawing(drawn, table.key)))
+        yield Section(f"systems-{part}", title, (*_drawing(drawn, table.key), table))
     if len(judges) == 1:
         yield Section("words", _("Length of responses"), _drawing(length_chart(systems.whole, counted)))
     yield Section("", "", (_every_figure(figures, systems),))
@@ -310,7 +310,7 @@ def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
 def _splits(figures: RecallFigures) -> Iterator[Table]:
     for key, (title, name) in titles().items():
         rows = tuple(_row(figures, group, group.name) for group in figures.by[key])
-        yield Table(f"all-{key}", title, _names(figures, Name(key, name)), MEASURES, rows)
+        yield Table(f"all-{key}", title, _names(figures, Name(key, name)), MEASURES, rows, is_folded=True)
     rows = tuple(_row(figures, group, group.name) for group in figures.by["system"])
     yield Table(
         "all-system",

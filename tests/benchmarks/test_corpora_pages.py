@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -184,6 +185,22 @@ def test_the_search_ignores_accents_and_ends_of_paragraphs(now: datetime, ada: A
         part = text_of(client, f"{addresses(haystack)['haystack']}?q={quote(words)}", **{"HX-Request": "true"})
         assert "1 document" in part
     assert "Nothing here contains" in text_of(client, f"{search}?in=documents&q=l.ile")
+
+
+def test_the_search_shows_the_first_of_each_kind_and_pages_of_one(now: datetime, ada: Any, login: Login) -> None:
+    imported(now, n_documents=60)
+    client, search = login(ada), reverse("benchmarks:corpora-search")
+    everything = client.get(f"{search}?q=Report").content.decode()
+    assert "Showing the first 5." in everything
+    assert 'href="?q=Report&amp;in=documents"' in everything
+    assert "Page 1 of" not in everything
+    shown = [
+        set(re.findall(r"documents/(\d+)/", client.get(f"{search}?q=Report&in=documents{page}").content.decode()))
+        for page in ("", "&page=2", "&page=3")
+    ]
+    assert [len(numbers) for numbers in shown] == [20, 20, 20]
+    assert len(set.union(*shown)) == 60
+    assert "Page 3 of 3" in text_of(client, f"{search}?q=Report&in=documents&page=99")
 
 
 def test_text_is_always_escaped(now: datetime, ada: Any, login: Login) -> None:

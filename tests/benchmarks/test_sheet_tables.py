@@ -137,3 +137,11 @@ def test_short_and_folded_tables_take_no_rows_from_long_ones() -> None:
     folded = [long_table(f"f{at}", 200, is_folded=True) for at in range(20)]
     html = drawn(Sheet((*short, *folded, long_table("long", 200))))
     assert html.count('<th scope="row">') == 20 * 10 + 20 * 40 + 40
+
+
+def test_a_folded_table_is_whole_in_the_page_and_opens_with_what_its_address_says_of_it() -> None:
+    section = Section("parts", "By part", (long_table("By part", 3, is_folded=True),))
+    closed, opened = drawn(Sheet((section,))), drawn(Sheet((section,)), "By part-sort=-score")
+    assert re.search(r'<details class="folded"><summary>\s*These figures as a table\s*</summary>', closed)
+    assert closed.count('<th scope="row">') == 3
+    assert '<details class="folded" open>' in opened
