@@ -7,15 +7,34 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 END_S = 30.0
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """A signal that ends this program raises SystemExit here, so that it ends what it has started, once only."""
+
+    def end(number: int, _frame: object) -> None:
+        for each in (*ENDING, signal.SIGINT):
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = {each: signal.signal(each, end) for each in ENDING}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def free_port() -> int:
@@ -53,16 +72,24 @@ class Member:
     is_frozen: bool = False
     started: float = 0.0
     ready_after_s: float = 0.0
+    is_over: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> None:
-        """Start it, unless it runs."""
-        if self.is_running():
-            return
-        with self.log.open("ab") as out:
-            self.process = subprocess.Popen(  # noqa: S603 - our own programs
-                self.command, cwd=self.folder, env=self.environment, stdout=out, stderr=out, start_new_session=True
-            )
-        self.is_frozen, self.started = False, time.monotonic()
+        """Start it, unless it runs or is over."""
+        with self._turn:
+            if self.is_over or self.is_running():
+                return
+            with self.log.open("ab") as out:
+                self.process = subprocess.Popen(  # noqa: S603 - our own programs
+                    self.command,
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                )
+            self.is_frozen, self.started = False, time.monotonic()
 
     def is_running(self) -> bool:
         """Whether there is such a process."""
@@ -103,6 +130,12 @@ class Member:
         self.signal_all(signal.SIGKILL)
         if self.process is not None:
             self.process.wait()
+
+    def end_for_good(self) -> None:
+        """Kill it; nobody starts it again, as a thread might that is just about to."""
+        with self._turn:
+            self.is_over = True
+        self.kill()
 
     def freeze(self) -> None:
         self.is_frozen = True

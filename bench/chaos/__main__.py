@@ -11,6 +11,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from bench.chaos.running import Numbers, Outcome, run
+from bench.processes import ending_in_order
 from bench.site import Site
 
 
@@ -73,4 +74,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with ending_in_order():
+        sys.exit(main())

@@ -73,9 +73,9 @@ class Crew:
             time.sleep(TRY_EVERY_S)
 
     def stop(self) -> None:
-        """End everything."""
+        """End everything for good."""
         for member in self.members.values():
-            member.kill()
+            member.end_for_good()
 
     def last_words(self) -> str:
         """The end of what each process has written."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bench.cases import logins
 from bench.chaos.crew import Crew
-from bench.processes import fake_model
+from bench.processes import ending_in_order, fake_model
 from bench.site import Site
 
 MODEL_DELAY_S = 0.05
@@ -56,4 +56,5 @@ def busy(site: Site, seconds: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    with ending_in_order():
+        main()

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +31,7 @@ from bench.chaos.logs import (
     StoredAct,
     StoredSession,
 )
+from bench.processes import ROOT, Member
 from bench.site import Site
 
 SHA = "a" * 64
@@ -156,3 +164,71 @@ def test_a_short_run_loses_nothing(empty_database: Path) -> None:
         assert "lost: 0" in said
     finally:
         site.close()
+
+
+LONGEST_S = 120
+STARTER = """
+import signal, sys
+from pathlib import Path
+from bench.processes import Member, ending_in_order
+
+with ending_in_order():
+    member = Member("sleeper", ["sleep", "600"], {"STARTED_BY": sys.argv[1]}, Path(sys.argv[1]))
+    try:
+        member.start()
+        signal.pause()
+    finally:
+        member.end_for_good()
+"""
+
+
+def processes_with(word: str) -> list[int]:
+    """The processes in whose environment a word stands."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if word.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + LONGEST_S
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+
+
+@linux
+def test_a_program_that_is_told_to_end_leaves_nothing_running(tmp_path: Path) -> None:
+    log = tmp_path / "sleeper.log"
+    with subprocess.Popen([sys.executable, "-c", STARTER, str(log)], cwd=ROOT) as starter:
+        wait_for(lambda: bool(processes_with(f"STARTED_BY={log}")))
+        starter.terminate()
+        assert starter.wait(LONGEST_S) == 128 + signal.SIGTERM
+    assert processes_with(f"STARTED_BY={log}") == []
+
+
+def test_what_was_ended_for_good_is_not_started_again(tmp_path: Path) -> None:
+    member = Member("sleeper", ["sleep", "600"], dict(os.environ), tmp_path / "sleeper.log")
+    member.start()
+    member.end_for_good()
+    member.start()
+    assert not member.is_running()
+
+
+@linux
+@pytest.mark.nightly
+@pytest.mark.own_database
+def test_a_run_that_is_told_to_end_leaves_no_process_and_no_folder(empty_database: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bench.chaos", "--faults", "1000", "--empty", str(empty_database)]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as run:
+        wait_for(lambda: bool(list(tmp_path.glob("bench-*/beat.log"))))  # the last to be started
+        run.terminate()
+        assert run.wait(LONGEST_S) == 128 + signal.SIGTERM
+    assert processes_with(str(tmp_path)) == []
+    assert list(tmp_path.glob("bench-*")) == []

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bench.driver import all_cases, line, run
-from bench.processes import ROOT
+from bench.processes import ROOT, ending_in_order
 from bench.site import Site, Size
 
 SIZES = {
@@ -60,15 +60,16 @@ class Command(BaseCommand):
         sites = [Site(path, Size(**sizes), options["database_url"], self.stderr.write) for path in checkouts]
         print_line = (lambda _: None) if options["json"] else self.stdout.write
         rows: list[dict[str, Any]] = []
-        try:
-            print_line(line())
-            for name in options["names"] or cases:
-                rows += run(name, cases[name][1], sites, rounds=options["rounds"])
-                for row in rows:
-                    print_line(line(row)) if row["case"] == name else None
-        finally:
-            for site in sites:
-                site.close()
+        with ending_in_order():
+            try:
+                print_line(line())
+                for name in options["names"] or cases:
+                    rows += run(name, cases[name][1], sites, rounds=options["rounds"])
+                    for row in rows:
+                        print_line(line(row)) if row["case"] == name else None
+            finally:
+                for site in sites:
+                    site.close()
         missed = sum(row["met"] is False for row in rows)
         print_line(f"{missed} of {sum(row['met'] is not None for row in rows)} targets missed.")
         if options["json"]:
