@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -22,6 +23,8 @@ from benchmarks.synthesis.wording import OF_HAYSTACKS
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
 
+READ_S = 10.0
+"""In which all PDF files of a form have to be read; what takes longer is for the command."""
 MOST_LETTERS = 300_000
 """Of documents that are pasted: in any script less than the server takes with one form."""
 _USUAL = Settings()
@@ -177,8 +180,9 @@ class FilesField(forms.FileField):
                 _("The files have more than %(n)s bytes together; the command reads more.")
                 % {"n": f"{MOST_BYTES:,}"}
             )
+        until = time.monotonic() + READ_S
         try:
-            return [of_content(file.name or "", file.read()) for file in files]
+            return [of_content(file.name or "", file.read(), within_s=until - time.monotonic()) for file in files]
         except NoDocument as error:
             raise forms.ValidationError(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""Documents of one's own as plain text: from plain text, Markdown, HTML and PDF. Pure, but for reading files."""
+"""Documents of one's own as plain text, from plain text, Markdown, HTML and PDF. Pure, but for files and `pdf`."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def read(path: Path) -> Source:
         raise NoDocument(f"{path.name} cannot be read ({type(error).__name__}).") from error
 
 
-def of_content(name: str, content: bytes) -> Source:
-    """What a file of this name holds as a document; raises as `read`."""
+def of_content(name: str, content: bytes, *, within_s: float = pdf.LONGEST_S) -> Source:
+    """What a file of this name holds as a document, a PDF if it is read in this time; raises as `read`."""
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -114,7 +114,7 @@ def of_content(name: str, content: bytes) -> Source:
     if len(content) > MOST_BYTES:
         raise NoDocument(f"{name} has more than {MOST_BYTES:,} bytes.")
     try:
-        source = _read(suffix, content)
+        source = _read(suffix, content, within_s)
     except UnicodeDecodeError as error:
         raise NoDocument(f"{name} cannot be read as UTF-8 text.") from error
     except pdf.NoText as error:
@@ -124,9 +124,9 @@ def of_content(name: str, content: bytes) -> Source:
     return Source(source.title or path.stem[:300], source.text)
 
 
-def _read(suffix: str, content: bytes) -> Source:
+def _read(suffix: str, content: bytes, within_s: float) -> Source:
     if suffix == pdf.SUFFIX:
-        title, text = pdf.text_of(content)
+        title, text = pdf.text_of(content, within_s=within_s)
         return Source(title, tidy(text))
     text = content.decode("utf-8-sig").replace("\x00", "")
     if suffix in {".html", ".htm"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import time
 from datetime import datetime
 from pathlib import Path
@@ -141,6 +142,18 @@ def test_without_its_extra_a_pdf_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setattr(pdf, "is_installed", lambda: False)
     with pytest.raises(sources.NoDocument, match=r"pip install 'summhay\[pdf\]'"):
         sources.of_content("a.pdf", b"%PDF")
+
+
+def test_a_pdf_that_takes_too_long_is_refused_and_ends() -> None:
+    endless = pdf_of(["The mole at Aldery took barges of stone."] * 20_000)
+    with pytest.raises(sources.NoDocument, match=r"^a\.pdf: The file was not read within 0 seconds"):
+        sources.of_content("a.pdf", endless, within_s=0)
+
+
+def test_a_pdf_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", shutil.which("true"))  # as if the process had been ended
+    with pytest.raises(sources.NoDocument, match="too much memory"):
+        sources.of_content("a.pdf", pdf_of(["Stone."]))
 
 
 def test_a_scanned_page_holds_no_text() -> None:
