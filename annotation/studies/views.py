@@ -42,7 +42,7 @@ from benchmarks.results.chart_files import chart_file
 from benchmarks.results.drawings import drawings_of
 from benchmarks.web.downloads import csv_download, download, jsonl_download
 from benchmarks.web.exposure import saw_insights
-from benchmarks.web.groups import may_choose, move_page
+from benchmarks.web.groups import may_move, move_page
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.parquet import CONTENT_TYPE, parquet
 from benchmarks.web.permissions import requires
@@ -287,7 +287,7 @@ def form_page(
         "study": study,
         "recipe": recipe,
         "lacks": recipe.lacks() if recipe is not None else "",
-        "may_move": study is not None and may_choose(),
+        "may_move": study is not None and may_move(request.user),
         **work.form_context(form, study),
         **more,
     }

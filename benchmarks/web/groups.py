@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.grouping import CannotMove
 from benchmarks.models import ResearchGroup
-from benchmarks.sight import WHOLE_SITE, current, has_no_groups
+from benchmarks.sight import WHOLE_SITE, current, has_no_groups, of, seeing
 from benchmarks.web.pages import HtmxHttpRequest, page
 
 
@@ -43,6 +43,12 @@ def own_group() -> int | None:
 def may_choose() -> bool:
     """Whether there is a group to choose beside the whole site. One query at most."""
     return not has_no_groups() and ResearchGroup.objects.current().exists()
+
+
+def may_move(user: Any) -> bool:
+    """Whether somebody has a group to choose, on pages of a study too, which see no more than its group does."""
+    with seeing(of(user)):
+        return may_choose()
 
 
 class GroupedForm(forms.Form):

@@ -90,6 +90,20 @@ def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, eve: Any, 
     assert 'name="group"' not in login(ada).get(pages[0]).content.decode()
 
 
+def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
+    ada: Any, eve: Any, login: Any, gulls: ResearchGroup
+) -> None:
+    study = make_linking_study(researcher=ada)
+    move = reverse("annotation:study-group", args=[study.uid])
+    settings = reverse("annotation:study-settings", args=[study.uid])
+    for person in (ada, eve):
+        client = login(person)
+        assert f'href="{move}"' in client.get(settings).content.decode()
+        assert client.post(move, {"group": gulls.pk}).status_code == 302
+        assert f'href="{move}"' in client.get(settings).content.decode(), "as well once it is of one"
+        assert client.post(move, {"group": ""}).status_code == 302
+
+
 def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any, gulls: ResearchGroup) -> None:
     client = login(ada)
     client.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})

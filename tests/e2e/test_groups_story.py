@@ -1,0 +1,72 @@
+"""An admin makes a research group, adds a researcher and gives it a study, which nobody else finds then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import SECONDS, Site, copied
+
+pytestmark = pytest.mark.browser
+STUDY = "Study of terns"
+
+
+@pytest.fixture
+def institute(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+    made = copied(bare, tmp_path_factory)
+    made.scenes = made.play("scene_groups.prepare")
+    made.start()
+    yield made
+    made.kill()
+    assert "Traceback" not in (made.folder / "web.log").read_text()
+
+
+def sit(browser: Browser, site: Site, name: str) -> Page:
+    """Somebody in a browser of their own, logged in."""
+    context = browser.new_context(base_url=site.url, locale="en-GB")
+    context.set_default_timeout(SECONDS * 1000)
+    page = context.new_page()
+    site.enter(page, name)
+    return page
+
+
+def test_a_study_that_goes_to_a_group_is_found_by_its_members_only(institute: Site, browser: Browser) -> None:
+    address = f"/studies/{institute.scenes['scene_groups.prepare']['study']}/"
+    eve, rita, robin = (sit(browser, institute, name) for name in ("eve", "rita", "robin"))
+    for page in (rita, robin):
+        page.goto("/studies/")
+        expect(page.get_by_role("link", name=STUDY)).to_be_visible()
+
+    eve.goto("/people/groups/")
+    eve.get_by_label("Name").fill("Terns")
+    eve.get_by_role("button", name="Make the group").click()
+    expect(eve.get_by_role("heading", name="Terns")).to_be_visible()
+    eve.get_by_role("group", name="Researchers").get_by_label("rita").check()
+    eve.get_by_role("button", name="Save").click()
+    expect(eve.get_by_text("Saved.")).to_be_visible()
+    expect(eve.get_by_label("rita")).to_be_checked()
+    expect(eve.get_by_label("robin")).not_to_be_checked()
+
+    eve.goto(f"{address}settings/")
+    eve.get_by_role("link", name="Give this study to another research group").click()
+    expect(eve.get_by_text(f"“{STUDY}” is shared with the whole site.")).to_be_visible()
+    eve.get_by_label("Research group").select_option("Terns")
+    eve.get_by_role("button", name="Move").click()
+    expect(eve.get_by_text(f"“{STUDY}” now belongs to Terns.")).to_be_visible()
+    expect(eve.get_by_role("link", name="group Terns")).to_be_visible()
+
+    robin.goto("/studies/")
+    expect(robin.get_by_role("heading", name="Studies", exact=True)).to_be_visible()
+    expect(robin.get_by_role("link", name=STUDY)).to_have_count(0)
+    refused = robin.goto(address)
+    assert refused is not None
+    assert refused.status == 404
+    rita.goto("/studies/")
+    rita.get_by_role("link", name=STUDY).click()
+    expect(rita.get_by_role("heading", name=STUDY)).to_be_visible()
+    expect(rita.get_by_role("link", name="group Terns")).to_be_visible()
+    for page in (eve, rita, robin):
+        page.context.close()
