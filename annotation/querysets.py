@@ -183,6 +183,11 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         """Tasks that were not withdrawn."""
         return self.exclude(state=AssignmentState.WITHDRAWN)
 
+    def with_sessions_in_short(self) -> AssignmentQuerySet:
+        """Each with its session, whose texts and frozen settings are read only where they are asked for."""
+        long = ("config", "document_numbers", "host_clocks", "draft_text", "notes_text", "read_documents")
+        return self.select_related("session").defer(*(f"session__{name}" for name in long))
+
     def unfinished(self) -> AssignmentQuerySet:
         """Tasks to do or begun."""
         return self.filter(state__in=[AssignmentState.ASSIGNED, AssignmentState.STARTED])

@@ -76,10 +76,11 @@ def laid_out(view: View, board: Board, version: str) -> BoardMade:
     """Figures as an archive holds them; retrievers have the names of files."""
     names = {setting: setting for setting in board.settings}
     bare = sheet(Layout(board, view, names, QueryDict(), is_whole=True))
-    whole = with_licence_notes(bare, licence_notes(bare.judged))
+    notes = licence_notes(bare.judged)
+    whole = with_licence_notes(bare, notes)
     plain = {"data_version": version, "rows": files.as_json(board, with_intervals=True)}
     origin = Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version)
-    return BoardMade(view, board, Made(plain, whole, origin, judged=whole.judged))
+    return BoardMade(view, board, Made(plain, whole, origin, notes=notes))
 
 
 def board_name(view: View) -> str:

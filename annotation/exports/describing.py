@@ -10,9 +10,10 @@ from typing import Any
 from django.db.models import Q, prefetch_related_objects
 from django.template.loader import render_to_string
 
+from annotation.exports.amounts import Amounts, amounts_of
 from annotation.exports.study_files import agreed_texts
 from annotation.kinds import Text, kind_named
-from annotation.models import Study
+from annotation.models import ConsentText, Study
 from annotation.studies.kind import Work, has_plan
 from annotation.studies.removed import in_words, removed_from
 from annotation.verification.exports import hashed
@@ -23,7 +24,7 @@ from benchmarks.models import Haystack, Question
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A haystack or question set that a study is about, at its data version (SHA-256)."""
+    """A haystack or question set that a study is about, at its data version (SHA-256), empty if not computed."""
 
     kind: str
     key: str
@@ -40,9 +41,10 @@ class Described:
     made_at: datetime
     n_people: int
     guideline_versions: tuple[int, ...]
-    consent_versions: tuple[int, ...]
+    consent_texts: tuple[ConsentText, ...]
     corpora: tuple[Corpus, ...]
     is_planned: bool
+    amounts: Amounts
     removed: Mapping[str, int] = field(default_factory=dict)
     """What was deleted because people asked for it, as `removed_from` gives it."""
 
@@ -50,6 +52,11 @@ class Described:
     def removed_in_words(self) -> list[tuple[Any, int]]:
         """What was deleted, as rows of a table."""
         return in_words(self.removed)
+
+    @property
+    def consent_versions(self) -> tuple[int, ...]:
+        """Those of the consent text that people agreed to."""
+        return tuple(text.version for text in self.consent_texts)
 
     @property
     def guidelines(self) -> str:
@@ -83,8 +90,11 @@ class Described:
         }
 
 
-def described(study: Study, *, now: datetime) -> Described:
-    """Collect what the data sheet, the manifest and the methods section say of a study."""
+def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Described:
+    """Collect what the data sheet, the manifest and the methods section say of a study.
+
+    Without hashes question sets have no data version: to compute it all of their texts are read.
+    """
     kind = kind_named(study.kind)
     prefetch_related_objects([study], "memberships", "guidelines", "trials")
     return Described(
@@ -93,9 +103,10 @@ def described(study: Study, *, now: datetime) -> Described:
         made_at=now,
         n_people=len(study.memberships.all()),
         guideline_versions=tuple(sorted(row.version for row in study.guidelines.all())),
-        consent_versions=tuple(agreed_texts(study).values_list("version", flat=True)),
-        corpora=tuple(_corpora(study)),
+        consent_texts=tuple(agreed_texts(study)),
+        corpora=tuple(_corpora(study, with_hashes=with_hashes)),
         is_planned=isinstance(kind, Work) and has_plan(study),
+        amounts=amounts_of(study),
         removed=removed_from(study),
     )
 
@@ -106,14 +117,16 @@ def data_sheet(about: Described, *, files: Sequence[Any], licence: str, methods:
     return render_to_string("annotation/datasheet.md", context)
 
 
-def _corpora(study: Study) -> list[Corpus]:
+def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
     items, labels = study.label_items.order_by(), study.coveragelabels.order_by()
     of_labels = Q(pk__in=items.values("summary__haystack")) | Q(pk__in=labels.values("summary__haystack"))
     of_study = of_labels | Q(subtopics__writing_plans__study=study)
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
     sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
+    has_sets = study.kind in {Study.Kind.VERIFICATION, Study.Kind.VALIDATION}
     corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
-    for name in sorted(sets):
-        sha256 = hashed(long2rag.dump(questions_of(Question.objects.of(dataset=name))))
+    for name in sorted(sets) if has_sets else ():
+        rows = Question.objects.of(dataset=name)
+        sha256 = hashed(long2rag.dump(questions_of(rows))) if with_hashes else ""
         corpora.append(Corpus("question set", name, name, sha256))
     return corpora

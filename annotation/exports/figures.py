@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -20,10 +20,10 @@ from annotation.studies.rows import csv_file
 from benchmarks.models import Judge
 from benchmarks.results.computation import CannotCompute
 from benchmarks.results.drawings import file_now
-from benchmarks.results.judged import NOBODY, Judged, licence_notes
+from benchmarks.results.judged import LicenceNote, licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Sheet, Table, long_rows
-from benchmarks.results.stored import Shown, fresh
+from benchmarks.results.stored import fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
 from benchmarks.web import latex
 from benchmarks.web.charts import Chart
@@ -40,8 +40,8 @@ LONGEST_SETTING = 400
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Figures as plain values and laid out, where they come from, how far people agree, and by which judges
-    they are.
+    """Figures as plain values and laid out, where they come from, how far people agree, and what is known of the
+    judges that they are by.
 
     `reason` says why there are none.
     """
@@ -50,7 +50,7 @@ class Made:
     sheet: Sheet
     origin: Origin
     headline: Headline | None = None
-    judged: Judged = NOBODY
+    notes: Sequence[LicenceNote] = ()
     reason: str = ""
 
     @property
@@ -70,34 +70,36 @@ def public_results(study: Study) -> tuple[StudyResults[Any, Any], Any] | None:
     return None if results is None else (results, results.archived(results.first(study)))
 
 
-def figures_of(study: Study, *, now: datetime, shown: Shown[Any] | None = None) -> Made | None:
-    """All figures that the page of results shows, as the labels are now, people under their pseudonyms.
-
-    `shown` are those that were just looked up and are fresh, where they were.
-    """
+def figures_of(study: Study, *, now: datetime) -> Made | None:
+    """All figures that the page of results shows, as the labels are now, people under their pseudonyms."""
     public = public_results(study)
     if public is None:
         return None
     results, options = public
-    origin = Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
     try:
-        figures = fresh(results.computation, options, clock=lambda: now) if shown is None else shown.figures
+        figures = fresh(results.computation, options, clock=lambda: now)
     except CannotCompute as reason:
-        return Made({"reason": str(reason)}, Sheet(()), origin, reason=str(reason))
-    judged = results.judged(study, options, figures)
+        return Made({"reason": str(reason)}, Sheet(()), _origin(study), reason=str(reason))
+    return made_of(study, public, figures, version=results.computation.version(options))
+
+
+def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: Any, *, version: str) -> Made:
+    """Stored figures of a study laid out; `public` as `public_results` gives it."""
+    results, options = public
+    notes = licence_notes(results.judged(study, options, figures))
     return Made(
         results.as_json(figures),
-        with_licence_notes(results.sheet(study, figures, QueryDict()), licence_notes(judged)),
-        Origin(
-            origin.label,
-            origin.what,
-            results.judged_by(figures),
-            results.chosen(figures),
-            results.computation.version(options) if shown is None else shown.version,
+        with_licence_notes(results.sheet(study, figures, QueryDict()), notes),
+        replace(
+            _origin(study), judge=results.judged_by(figures), chosen=results.chosen(figures), data_version=version
         ),
         results.headline(figures),
-        judged,
+        notes,
     )
+
+
+def _origin(study: Study) -> Origin:
+    return Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
 
 
 def archive_name(study: Study) -> str:
@@ -128,7 +130,7 @@ def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
 
 def judges_in(made: Made) -> list[dict[str, Any]]:
     """The settings of the judges behind figures, and whether each may stand in for people."""
-    said = {note.judge: note for note in licence_notes(made.judged)}
+    said = {note.judge: note for note in made.notes}
     named = {made.origin.judge, *said, *_strings(made.plain)}
     judges = [judge for judge in Judge.objects.counted().order_by("name", "version") if str(judge) in named]
     return [

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.db.models import Count
 
+from annotation.exports.amounts import Amounts
 from annotation.exports.describing import Described
 from annotation.exports.figures import Made
 from annotation.exports.methods_results import analysis, results
 from annotation.exports.prose import counted, in_words, listed
-from annotation.models import (
-    LabelItem,
-    LabelTask,
-    RecruitmentLink,
-    Session,
-    Study,
-    Trial,
-    WritingPlan,
-)
+from annotation.models import LabelTask, RecruitmentLink, Session, Study, Trial, WritingPlan
 from annotation.studies.amounts import duration, money
 from annotation.studies.kind import plan_of
 
@@ -49,7 +41,7 @@ def _task(about: Described) -> Iterator[str]:
     yield tell(about)
     yield _on(about)
     if about.is_planned:
-        yield SHARED_OUT[study.kind](study) if study.kind in SHARED_OUT else ""
+        yield SHARED_OUT[study.kind](about) if study.kind in SHARED_OUT else ""
 
 
 def _writing(about: Described) -> str:
@@ -138,7 +130,7 @@ TASKS: Mapping[str, Callable[[Described], str]] = {
 
 def _on(about: Described) -> str:
     """Which data at which version, and how much of them."""
-    sizes = listed([counted(n, singular, many) for n, singular, many in _counts(about.study) if n])
+    sizes = listed([counted(n, singular, many) for n, singular, many in _counts(about) if n])
     sources = listed(
         [
             f"the {corpus.kind} “{corpus.title}”"
@@ -151,20 +143,14 @@ def _on(about: Described) -> str:
     return f"The material came from {sources}." if sources else ""
 
 
-def _counts(study: Study) -> list[tuple[int, str, str]]:
+def _counts(about: Described) -> list[tuple[int, str, str]]:
     """How much of what is written on or labelled, with its name for one and for many."""
-    if study.kind == Study.Kind.WRITING:
-        subtopics = study.assignments.live().order_by().values("subtopic").distinct()
-        return [(subtopics.count(), "subtopic", "subtopics")]
-    items = study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
-    of_items = items.aggregate(
-        **{name: Count(name, distinct=True) for name in ("summary", "response", "key_point")}
-    )
-    imported = study.coveragelabels.order_by().values("summary").distinct()
+    amounts = about.amounts
     return [
-        (max(of_items["summary"], imported.count()), "summary", "summaries"),
-        (of_items["response"], "response", "responses"),
-        (of_items["key_point"], "key point", "key points"),
+        (amounts.subtopics, "subtopic", "subtopics"),
+        (amounts.summaries, "summary", "summaries"),
+        (amounts.responses, "response", "responses"),
+        (amounts.key_points, "key point", "key points"),
     ]
 
 
@@ -172,7 +158,8 @@ def _seeded(study: Study) -> str:
     return f"at random (seed {study.seed})"
 
 
-def _sessions_shared(study: Study) -> str:
+def _sessions_shared(about: Described) -> str:
+    study = about.study
     plan: WritingPlan = plan_of(study)
     n = counted(plan.sessions_per_subtopic, "annotator", "annotators")
     forms = (
@@ -183,9 +170,9 @@ def _sessions_shared(study: Study) -> str:
     return f"Each subtopic was assigned to {n}, nobody twice to the same one.{forms}"
 
 
-def _linking_shared(study: Study) -> str:
+def _linking_shared(about: Described) -> str:
+    study, n_all = about.study, about.amounts.overlap
     plan = plan_of(study)
-    n_all = study.label_items.filter(is_overlap=True, role=LabelItem.Role.ORDINARY).count()
     every = (
         f"{counted(n_all, 'summary', 'summaries').capitalize()} went to all annotators; every other one"
         if n_all
@@ -194,7 +181,8 @@ def _linking_shared(study: Study) -> str:
     return f"{every} was assigned to {counted(plan.people_per_item, 'annotator', 'annotators')} {_seeded(study)}."
 
 
-def _verification_shared(study: Study) -> str:
+def _verification_shared(about: Described) -> str:
+    study = about.study
     plan = plan_of(study)
     n = counted(plan.people_per_question, "annotator", "annotators")
     control = (
@@ -206,14 +194,14 @@ def _verification_shared(study: Study) -> str:
     return f"{control} was assigned to {n} {_seeded(study)}."
 
 
-def _per_item(what: str) -> Callable[[Study], str]:
-    return lambda study: (
-        f"Every {what} was assigned to {counted(plan_of(study).people_per_item, 'annotator', 'annotators')} "
-        f"{_seeded(study)}."
+def _per_item(what: str) -> Callable[[Described], str]:
+    return lambda about: (
+        f"Every {what} was assigned to "
+        f"{counted(plan_of(about.study).people_per_item, 'annotator', 'annotators')} {_seeded(about.study)}."
     )
 
 
-SHARED_OUT: Mapping[str, Callable[[Study], str]] = {
+SHARED_OUT: Mapping[str, Callable[[Described], str]] = {
     Study.Kind.WRITING: _sessions_shared,
     Study.Kind.LINKING: _linking_shared,
     Study.Kind.VERIFICATION: _verification_shared,
@@ -226,7 +214,8 @@ SHARED_OUT: Mapping[str, Callable[[Study], str]] = {
 
 def _people(about: Described) -> Iterator[str]:
     study = about.study
-    first, last, worked = _worked(study)
+    worked = about.amounts.worked_ms
+    first, last = (f"{day:%Y-%m-%d}" if day else "" for day in (about.amounts.first, about.amounts.last))
     when = f" between {first} and {last}" if first and first != last else f" on {first}" if first else ""
     yield f"{counted(about.n_people, 'annotator', 'annotators').capitalize()} took part{when}."
     n_left = sum(member.left_at is not None for member in study.memberships.all())
@@ -248,18 +237,6 @@ def _people(about: Described) -> Iterator[str]:
     yield pay + (f", {duration(worked)} in all." if worked else ".")
 
 
-def _worked(study: Study) -> tuple[str, str, int]:
-    """The first and the last day on which work ended, empty without any, and the active time in all (ms)."""
-    is_writing = study.kind == Study.Kind.WRITING
-    ended, active = ("ended_at", "acc_ms") if is_writing else ("done_at", "active_ms")
-    rows: QuerySet[Any] = (
-        Session.objects.filter(assignment__study=study) if is_writing else study.label_tasks.all()
-    )
-    of_rows: dict[str, Any] = rows.order_by().aggregate(first=Min(ended), last=Max(ended), total=Sum(active))
-    first, last = (f"{day:%Y-%m-%d}" if (day := of_rows[which]) else "" for which in ("first", "last"))
-    return first, last, of_rows["total"] or 0
-
-
 # Quality
 
 
@@ -271,20 +248,18 @@ def _quality(about: Described) -> Iterator[str]:
     if not about.is_planned:
         return
     is_writing = study.kind == Study.Kind.WRITING
-    rows = study.label_items.none() if is_writing else study.label_items.order_by()
-    roles = dict(rows.values_list("role").annotate(n=Count("pk")))
-    training, gold = roles.get(LabelItem.Role.TRAINING, 0), roles.get(LabelItem.Role.GOLD, 0)
+    training, gold = about.amounts.training, about.amounts.gold
     if training:
         items = counted(training, "item", "items")
         yield f"Before their work they were trained on {items}, each of which told the agreed answers."
     if gold:
-        yield _checks(study, gold)
+        yield _checks(about)
     trials = list(study.trials.all())
     if study.has_trial or trials:
         yield _trial(study, trials)
     elif not is_writing and not training and not gold:
         yield "There was neither training nor a qualification test."
-    yield from (_sessions(study) if is_writing else _tasks(study))
+    yield from (_sessions(about) if is_writing else _tasks(about.amounts))
     if removed := about.removed:
         people = counted(removed["people"], "person", "people")
         yield f"The work of {people} was deleted because they asked for it."
@@ -301,8 +276,8 @@ def _trial(study: Study, trials: Sequence[Trial]) -> str:
     )
 
 
-def _checks(study: Study, gold: int) -> str:
-    done = study.label_tasks.filter(item__role=LabelItem.Role.GOLD, state=LabelTask.State.DONE).count()
+def _checks(about: Described) -> str:
+    study, gold, done = about.study, about.amounts.gold, about.amounts.gold_done
     mark = getattr(getattr(study, "linking_plan", None), "pass_mark", None)
     passed = f"; people qualified with {float(mark):.0%} of them right" if mark is not None else ""
     kind = "attention check" if study.kind == Study.Kind.VERIFICATION else "hidden question with known answers"
@@ -311,29 +286,26 @@ def _checks(study: Study, gold: int) -> str:
     return f"{stood} stood among the items ({done} answered){passed}; they enter no figure."
 
 
-def _tasks(study: Study) -> Iterator[str]:
-    rows = study.label_tasks.filter(item__role=LabelItem.Role.ORDINARY).order_by()
-    states = dict(rows.values_list("state").annotate(n=Count("pk")))
-    total, done = sum(states.values()), states.get(LabelTask.State.DONE, 0)
+def _tasks(amounts: Amounts) -> Iterator[str]:
+    total, done = amounts.total, amounts.in_state(LabelTask.State.DONE)
     if total == done:
         yield f"All {total} tasks were completed."
     else:
-        skipped = states.get(LabelTask.State.SKIPPED, 0)
+        skipped = amounts.in_state(LabelTask.State.SKIPPED)
         yield f"{done} of {total} tasks were completed" + (f" and {skipped} skipped." if skipped else ".")
     yield "Only complete, current answers count: a changed answer replaces the earlier one."
 
 
-def _sessions(study: Study) -> Iterator[str]:
-    rows = Session.objects.filter(assignment__study=study).order_by()
-    states = dict(rows.values_list("state").annotate(n=Count("pk")))
-    out = [f"{n} by {reason}" for reason, n in _reasons(study)]
+def _sessions(about: Described) -> Iterator[str]:
+    amounts = about.amounts
+    out = [f"{n} by {reason}" for reason, n in _reasons(about.study)]
     parts = [
-        (states.get(Session.State.SUBMITTED, 0), "submitted"),
-        (states.get(Session.State.EXPIRED, 0), "ended by the clock"),
-        (states.get(Session.State.VOIDED, 0), "voided"),
+        (amounts.in_state(Session.State.SUBMITTED), "submitted"),
+        (amounts.in_state(Session.State.EXPIRED), "ended by the clock"),
+        (amounts.in_state(Session.State.VOIDED), "voided"),
     ]
     told = listed([f"{in_words(n)} {'was' if n == 1 else 'were'} {how}" for n, how in parts if n])
-    yield f"Of {counted(sum(states.values()), 'session', 'sessions')}, {told or 'none has ended'}."
+    yield f"Of {counted(amounts.total, 'session', 'sessions')}, {told or 'none has ended'}."
     yield f"Researchers excluded sessions from all figures: {listed(out)}." if out else "No session was excluded."
 
 

@@ -44,15 +44,15 @@ def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime,
 
     return Contents(
         card=_card(about, licence=licence),
-        files=_files(study, made, now=now, draw=draw),
+        files=_files(about, made, draw=draw),
         methods=told,
         told=sheet,
         facts=about.as_json(),
     )
 
 
-def _files(study: Study, made: Made | None, *, now: datetime, draw: Draw) -> Iterator[StudyFile]:
-    yield from files_of(study, now=now)
+def _files(about: describing.Described, made: Made | None, *, draw: Draw) -> Iterator[StudyFile]:
+    yield from files_of(about.study, now=about.made_at, consent_texts=about.consent_texts)
     for file in result_files(made, draw=draw) if made is not None else ():
         yield from (file, *as_parquet(file))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -24,10 +24,13 @@ ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
 TRIAL_COLUMNS = ("annotator", "role", "try", "example", "question", "answer", "is_right", "is_passed", "made_at")
 
 
-def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
+def files_of(
+    study: Study, *, now: datetime, consent_texts: Sequence[ConsentText] | None = None
+) -> list[StudyFile]:
     """Labels in every selection, what the kind of the study adds, people, guidelines and consent texts.
 
-    Where Parquet can be made, it stands beside the CSV of labels and sessions.
+    Consent texts are those that people agreed to, where they are known already. Where Parquet can be made, it
+    stands beside the CSV of labels and sessions.
     """
     kind = kind_named(study.kind)
     files = [
@@ -57,7 +60,7 @@ def files_of(study: Study, *, now: datetime) -> list[StudyFile]:
         ),
         *(
             StudyFile(f"consent/{row.version}.md", _("Consent texts"), partial(_text, row.body))
-            for row in agreed_texts(study)
+            for row in (agreed_texts(study) if consent_texts is None else consent_texts)
         ),
     ]
     return [kept for file in files for kept in (file, *as_parquet(file))]

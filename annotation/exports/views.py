@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
 from annotation.exports.boards import BoardMade, board_methods, laid_out, write_board
-from annotation.exports.figures import DRAWN, Made, archive_name, figures_of, public_results
+from annotation.exports.figures import DRAWN, Made, archive_name, figures_of, made_of, public_results
 from annotation.exports.haystacks import peoples_texts
 from annotation.exports.methods import methods
 from annotation.exports.studies import write_archive
@@ -28,13 +28,14 @@ from annotation.leaderboard.views import shown_board
 from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
+from annotation.studies.kind import with_plans
 from annotation.studies.scope import study_of
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
 from benchmarks.questions import sets as question_sets
 from benchmarks.results.drawings import FILE, FileLook
-from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all
+from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, look_up_many
 from benchmarks.results.views import waiting_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, download
@@ -77,7 +78,7 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
         return _archive_page(request, study, form)
     now = timezone.now()
     name = f"{archive_name(study)}.zip"
-    if (shown := _figures(study, wait_s=FILE_WAIT_S)) is not None and shown.state == "computing":
+    if (shown := _figures(study)) is not None and shown.state == "computing":
         return waiting_file(request, shown, name=name)
     drawn = _drawn(figures_of(study, now=now))
     if not isinstance(drawn, _Drawn):
@@ -99,13 +100,13 @@ def _zipped(write: Callable[[IO[bytes]], Any]) -> FileResponse:
     return FileResponse(file, content_type="application/zip")
 
 
-def _figures(study: Study, *, wait_s: float) -> Shown[Any] | None:
+def _figures(study: Study) -> Shown[Any] | None:
     """The stored figures for the archive, asked of workers where they are stale; None where the kind has none."""
     public = public_results(study)
     if public is None:
         return None
     results, options = public
-    return look_up(results.computation, options, now=timezone.now(), wait_s=wait_s)
+    return look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
 
 
 class _Drawn:
@@ -208,25 +209,29 @@ def haystack_with_people(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBa
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    study: Study = get_object_or_404(Study.objects.readable_by(request.user), uid=uid)
+    study: Study = get_object_or_404(with_plans(Study.objects.readable_by(request.user)), uid=uid)
     return study
 
 
 def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
-    about = describing.described(study, now=now)
-    shown = _figures(study, wait_s=0)
-    made = None if shown is None or shown.state != "fresh" else figures_of(study, now=now, shown=shown)
+    about = describing.described(study, now=now, with_hashes=False)
+    public = public_results(study)
+    shown = None if public is None else look_up_many(public[0].computation, [public[1]], now=now)[0]
+    made = None
+    if public is not None and shown is not None and shown.figures is not None:
+        made = made_of(study, public, shown.figures, version=shown.version)
     context: dict[str, Any] = {
         "study": study,
         "removed": about.removed,
         "removed_in_words": about.removed_in_words,
         "form": form,
-        "files": files_of(study, now=now),
+        "files": files_of(study, now=now, consent_texts=about.consent_texts),
         "methods": render_markdown(methods(about, made)),
         "tables": made.tables if made is not None else [],
         "charts": made.sheet.charts if made is not None else [],
-        "is_computing": shown is not None and shown.state == "computing",
+        "shown": shown,
+        "lacks_hashes": any(not corpus.sha256 for corpus in about.corpora),
     }
     return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)
 

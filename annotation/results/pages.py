@@ -16,6 +16,7 @@ from annotation.kinds import kind_named
 from annotation.models import Study
 from annotation.results.study import waiting_for_study
 from annotation.results.study_results import StudyResults
+from annotation.studies.kind import with_plans
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file
@@ -27,7 +28,9 @@ HEAD = "annotation/_study_head.html"
 
 def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, StudyResults[Any, Any]]:
     """A study that this researcher may read, and how its kind shows its results; 404 where it has none."""
-    study = get_object_or_404(Study.objects.readable_by(request.user).select_related("created_by"), uid=uid)
+    study = get_object_or_404(
+        with_plans(Study.objects.readable_by(request.user).select_related("created_by")), uid=uid
+    )
     results = kind_named(study.kind).results_of(study, part)
     if results is None:
         raise Http404

@@ -157,10 +157,12 @@ def _facts(options: OfStudy) -> object:
     study = study_or_gone(options.study)
     results = kind_named(study.kind).results_of(study)
     spending = spending_facts(results.model_answers(study) if results is not None else ())
-    tasks = LabelTask.objects.filter(study=study).order_by().aggregate(n=Count("pk"), active=Sum("active_ms"))
-    sessions = Assignment.objects.filter(study=study).order_by().aggregate(active=Sum("session__acc_ms"))
+    if study.kind == Study.Kind.WRITING:
+        work = Assignment.objects.filter(study=study).order_by().aggregate(active=Sum("session__acc_ms"))
+    else:
+        work = LabelTask.objects.filter(study=study).order_by().aggregate(n=Count("pk"), active=Sum("active_ms"))
     pay_of = str(study.hourly_rate), study.currency
-    return kind_named(study.kind).facts(study), sorted(tasks.items()), sorted(sessions.items()), pay_of, spending
+    return kind_named(study.kind).facts(study), sorted(work.items()), pay_of, spending
 
 
 PLAN = register(Computation("plan", options=OfStudy, figures=Plan, compute=_compute, facts=_facts, revision=3))

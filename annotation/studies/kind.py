@@ -338,6 +338,12 @@ def plan_of(study: Study) -> Any:
     return getattr(study, accessor, None)
 
 
+def with_plans(studies: Any) -> Any:
+    """Studies with the settings of every kind, in the same query."""
+    models = [work.plan for work in works() if work.plan is not None]
+    return studies.select_related(*(model._meta.get_field("study").remote_field.related_name for model in models))
+
+
 def parts_of(study: Study, *, here: str, may: Callable[[str], bool]) -> list[Part]:
     """The parts of a study with the pages that somebody may open; parts without a page are left out."""
     kind = kind_named(study.kind)

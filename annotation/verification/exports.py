@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import orjson
@@ -161,26 +161,29 @@ def manifest(
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """The dataset as it is chosen now, with its manifest: what an archive holds beside the labels."""
-    verified = dataset_of(study)
+    """The dataset as it is chosen now, with its manifest: what an archive holds beside the labels.
+
+    Labels are read once, and only where a file is made: a page lists the files.
+    """
+    verified = cache(partial(dataset_of, study))
     set_names = ambiguous_sets(study) or [""]
     files = [
         csv_file(
             "key-points.csv",
             _("All key points, with what became of them"),
             POINT_COLUMNS,
-            partial(point_rows, study, verified, only_kept=False),
+            lambda: point_rows(study, verified(), only_kept=False),
         )
     ]
     for name in set_names:
         title = f"dataset-{name}.jsonl" if name else "dataset.jsonl"
 
         def questions(name: str = name) -> Iterator[bytes]:
-            return lines(study, verified, dataset=name)
+            return lines(study, verified(), dataset=name)
 
         def about(name: str = name, title: str = title) -> list[bytes]:
-            sha256 = hashed(lines(study, verified, dataset=name))
-            values = manifest(study, verified, dataset=name, sha256=sha256, name=title, now=now)
+            sha256 = hashed(lines(study, verified(), dataset=name))
+            values = manifest(study, verified(), dataset=name, sha256=sha256, name=title, now=now)
             return [orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
 
         files += [

@@ -102,7 +102,7 @@ def eligibility(study: Study) -> Eligibility:
         },
         live={
             (row.annotator_id, row.subtopic_id): row
-            for row in study.assignments.live().select_related("session").order_by("pk")
+            for row in study.assignments.live().with_sessions_in_short().order_by("pk")
         },
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
@@ -138,8 +139,10 @@ def _assignments_page(
     status: int = 200,
 ) -> HttpResponse:
     table = table or assigning.eligibility(study)
-    tasks = study.assignments.select_related("annotator", "subtopic__haystack", "session").order_by(
-        "subtopic__haystack", "subtopic__number", "pk"
+    tasks = (
+        study.assignments.with_sessions_in_short()
+        .select_related("annotator", "subtopic__haystack")
+        .order_by("subtopic__haystack", "subtopic__number", "pk")
     )
     context = {
         "study": study,
@@ -157,16 +160,20 @@ def _assignments_page(
 
 def _matrix(study: Study, table: assigning.Eligibility) -> list[dict[str, Any]]:
     """One row per subtopic: how many people it has, and each annotator's task or reasons."""
-    wanted = study.writing_plan.sessions_per_subtopic
-    rows = []
-    for subtopic in table.subtopics:
-        cells = []
-        for annotator in table.annotators:
-            pair = (annotator.pk, subtopic.pk)
-            cells.append({"task": table.live.get(pair), "obstacles": table.obstacles[pair]})
-        n_have = sum(subtopic_id == subtopic.pk for _person, subtopic_id in table.live)
-        rows.append({"subtopic": subtopic, "cells": cells, "n_have": n_have, "n_wanted": wanted})
-    return rows
+    n_have = Counter(subtopic for _person, subtopic in table.live)
+    pairs = {
+        subtopic.pk: [(annotator.pk, subtopic.pk) for annotator in table.annotators]
+        for subtopic in table.subtopics
+    }
+    return [
+        {
+            "subtopic": subtopic,
+            "cells": [(table.live.get(pair), table.obstacles[pair]) for pair in pairs[subtopic.pk]],
+            "n_have": n_have[subtopic.pk],
+            "n_wanted": study.writing_plan.sessions_per_subtopic,
+        }
+        for subtopic in table.subtopics
+    ]
 
 
 def _reasons(table: assigning.Eligibility) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 
 class Code(StrEnum):
@@ -86,35 +87,39 @@ def other_form_first() -> Obstacle:
     return Obstacle(Code.OTHER_FORM_FIRST, _("The task on the other form comes first."))
 
 
+WHY_NOT = {
+    Code.INACTIVE: gettext_lazy("The account is not active, or consent was withdrawn."),
+    Code.NOT_MEMBER: gettext_lazy("Not, or no longer, a member of this study."),
+    Code.NOT_IN_STUDY: gettext_lazy("The subtopic is not part of this study."),
+    Code.ARCHIVED: gettext_lazy("The haystack is archived."),
+    Code.RESEARCH_ROLE: gettext_lazy("Has a research role, which opens the reference insights."),
+    Code.EXPOSED: gettext_lazy("Has seen reference insights of this haystack: %(reason)s."),
+    Code.SAME_SUBTOPIC: gettext_lazy("Has this subtopic already, or has written on it."),
+    Code.SECOND_ON_HAYSTACK: gettext_lazy("Has another task on this haystack, or has written on it."),
+    Code.NOT_APART: gettext_lazy("Shares insights with a subtopic of the other form that this person has."),
+}
+"""What each reason says; translated only where it holds, since a page asks about everybody and every subtopic."""
+
+
 def find_obstacles(person: Person, target: Target, *, allow_second: bool = False) -> tuple[Obstacle, ...]:
     """All reasons against this pair; empty when the person may write on the subtopic."""
-    obstacles: list[Obstacle] = []
-
-    def against(is_so: bool, code: Code, text: str) -> None:
-        if is_so:
-            obstacles.append(Obstacle(code, text))
-
-    against(not person.is_active, Code.INACTIVE, _("The account is not active, or consent was withdrawn."))
-    against(not person.is_member, Code.NOT_MEMBER, _("Not, or no longer, a member of this study."))
-    against(not target.is_in_study, Code.NOT_IN_STUDY, _("The subtopic is not part of this study."))
-    against(target.is_archived, Code.ARCHIVED, _("The haystack is archived."))
-    against(
-        person.has_research_role,
-        Code.RESEARCH_ROLE,
-        _("Has a research role, which opens the reference insights."),
+    has_subtopic = target.subtopic_id in person.subtopics
+    before = (
+        (Code.INACTIVE, not person.is_active),
+        (Code.NOT_MEMBER, not person.is_member),
+        (Code.NOT_IN_STUDY, not target.is_in_study),
+        (Code.ARCHIVED, target.is_archived),
+        (Code.RESEARCH_ROLE, person.has_research_role),
     )
-    for label in person.exposures.get(target.haystack_id, ()):
-        text = _("Has seen reference insights of this haystack: %(reason)s.") % {"reason": label}
-        against(True, Code.EXPOSED, text)
-    if target.subtopic_id in person.subtopics:
-        obstacles.append(Obstacle(Code.SAME_SUBTOPIC, _("Has this subtopic already, or has written on it.")))
-    elif target.haystack_id in person.written and not allow_second:
-        obstacles.append(
-            Obstacle(Code.SECOND_ON_HAYSTACK, _("Has another task on this haystack, or has written on it."))
-        )
-    against(
-        target.subtopic_id in person.not_apart,
-        Code.NOT_APART,
-        _("Shares insights with a subtopic of the other form that this person has."),
+    seen = person.exposures.get(target.haystack_id, ())
+    on_haystack = not has_subtopic and not allow_second and target.haystack_id in person.written
+    after = (
+        (Code.SAME_SUBTOPIC, has_subtopic),
+        (Code.SECOND_ON_HAYSTACK, on_haystack),
+        (Code.NOT_APART, target.subtopic_id in person.not_apart),
     )
-    return tuple(obstacles)
+    return (
+        *(Obstacle(code, str(WHY_NOT[code])) for code, holds in before if holds),
+        *(Obstacle(Code.EXPOSED, WHY_NOT[Code.EXPOSED] % {"reason": label}) for label in seen),
+        *(Obstacle(code, str(WHY_NOT[code])) for code, holds in after if holds),
+    )

@@ -17,7 +17,6 @@ from benchmarks.scoring.text import without_emphasis
 
 register = template.Library()
 TEN_CENTS = Decimal("0.1")
-LANES = {"snapshot": 36, "save": 62, "rejected": 62, "search": 88, "flag": 114, "event": 140}
 
 
 @register.simple_tag
@@ -113,15 +112,3 @@ def dollars(value: float | Decimal) -> str:
 def unlocalized(value: Any) -> str:
     """A number as SVG wants it."""
     return f"{value:g}"
-
-
-@register.filter
-def lane_top(lane: str) -> int:
-    """Upper end of a lane of the timeline."""
-    return LANES[lane]
-
-
-@register.filter
-def lane_bottom(lane: str) -> int:
-    """Lower end of a lane of the timeline."""
-    return LANES[lane] + 16

@@ -29,7 +29,10 @@ def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, ben: Any, c
         "/agreement/",
         "/studies/",
         "/studies/linking/new/",
-        *(reverse(f"annotation:{name}", args=[study.uid]) for name in ("study-results", "study-assignments")),
+        *(
+            reverse(f"annotation:{name}", args=[study.uid])
+            for name in ("study-results", "study-assignments", "study-archive", "study-plan")
+        ),
         reverse("annotation:session-results", args=[session.uid]),
     ]
 

@@ -93,6 +93,7 @@ def is_run(html: str) -> bool:
 
 
 def formulas(body: bytes) -> list[str]:
+    csv.field_size_limit(LIMIT_BYTES)  # a text of a megabyte is one field
     rows = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""))
     return [cell for row in rows for cell in row if cell.startswith(FORMULA_STARTS) and not is_number(cell)]
 
