@@ -153,7 +153,7 @@ def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
     )
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
-    table = files.as_latex(board_made.board, said=licence_notes(board_made.made.judged))
+    table = files.as_latex(board_made.board, said=board_made.made.notes)
     yield StudyFile("tables/scores.tex", _("Scores of the papers"), lambda: [table])
 
 

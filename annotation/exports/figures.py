@@ -111,7 +111,7 @@ def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
     """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
     yield StudyFile("figures.json", _("Figures"), partial(_json, made.plain))
     yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
-    said = "".join(latex.comment(note.text) for note in licence_notes(made.judged))
+    said = "".join(latex.comment(note.text) for note in made.notes)
     for table in made.tables:
         content = partial(_text, said + tex(table, origin=made.origin))
         yield StudyFile(f"tables/{table.key}.tex", _("%(table)s, for LaTeX") % {"table": table.title}, content)
