@@ -13,8 +13,8 @@ from django.db.models.functions import Coalesce
 
 from annotation import clock
 from annotation.states import AssignmentState, LabelTaskState, RecruitmentOutcome, StudyState
-from benchmarks.sight import FencedQuerySet
-from benchmarks.sight import of as sight_of
+from benchmarks.access.sight import FencedQuerySet
+from benchmarks.access.sight import of as sight_of
 
 SHOWN_TO_WRITERS = (
     "assignment__uid",

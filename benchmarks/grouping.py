@@ -16,8 +16,8 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from benchmarks import audit
+from benchmarks.access.sight import whole_site
 from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SourceSample, Synthesis
-from benchmarks.sight import whole_site
 
 GROUPS_OF_ITEMS = {
     "summary": ("summary__haystack__group",),

@@ -21,7 +21,7 @@ from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
 from benchmarks.models import SummaryRating
-from benchmarks.querysets import counted_judges
+from benchmarks.models.querysets import counted_judges
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Measure,

@@ -19,7 +19,7 @@ from annotation.studies.members import named
 from benchmarks.engine.costs import Cost, cost_by_judge
 from benchmarks.engine.juries import fitted_haystacks
 from benchmarks.models import Judge
-from benchmarks.querysets import counted_judges
+from benchmarks.models.querysets import counted_judges
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.sums import Ints
 

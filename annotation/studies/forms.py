@@ -18,7 +18,7 @@ from annotation.models import Annotator, Study
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.lifecycle import Details, details_of
 from annotation.studies.sampling import stable_seed
-from benchmarks.sight import whole_site
+from benchmarks.access.sight import whole_site
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
 

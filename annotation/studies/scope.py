@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Study
 from annotation.studies.kind import works
-from benchmarks import sight
+from benchmarks.access import sight
 
 
 def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:

@@ -35,7 +35,7 @@ from annotation.studies.pace import paces
 from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of, uid_in
-from benchmarks import sight
+from benchmarks.access import sight
 from benchmarks.grouping import CannotMove
 from benchmarks.models import Haystack
 from benchmarks.results.chart_files import chart_file

@@ -20,7 +20,7 @@ from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
 from annotation.validation.results import REASONS, VALIDATION, Item, Results, as_json, ratings_of, results_of
 from benchmarks.models import PointVerdict
-from benchmarks.querysets import counted_judges
+from benchmarks.models.querysets import counted_judges
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     COUNTED,

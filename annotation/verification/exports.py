@@ -27,7 +27,7 @@ from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.questions import QuestionText
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import KeyPoint, Question
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import stat_json
 

@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from benchmarks.access.owning import may_change
 from benchmarks.corpora.sample_forms import SampleForm
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.leaderboard import sampling
 from benchmarks.models import SourceSample
-from benchmarks.owning import may_change
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import CharFilter, FilterSet
 
+from benchmarks.access.owning import may_change
 from benchmarks.corpora import archiving as corpora
 from benchmarks.corpora import queries as browse
 from benchmarks.corpora.retrieval_words import names_of
@@ -26,8 +27,7 @@ from benchmarks.grouping import move_haystacks
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
-from benchmarks.owning import may_change
-from benchmarks.querysets import HaystackQuerySet
+from benchmarks.models.querysets import HaystackQuerySet
 from benchmarks.results.stored import look_up
 from benchmarks.web.downloads import download
 from benchmarks.web.exposure import saw_insights

@@ -13,8 +13,8 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from benchmarks import audit
+from benchmarks.access.owning import NotYours, may_change
 from benchmarks.models import JudgeCall, ModelPrice
-from benchmarks.owning import NotYours, may_change
 
 MILLION = Decimal(1_000_000)
 PRICE_TAKEN = (

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Max
 
 from benchmarks import audit
+from benchmarks.access.owning import NotYours, may_add
 from benchmarks.engine import juries
 from benchmarks.judges import registry
 from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import Generator, Judge, Summarizer
-from benchmarks.owning import NotYours, may_add
 
 OFFLINE = registry.LEXICAL
 """The name of the offline judge with its defaults."""

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError
 
-from benchmarks.sight import whole_site
+from benchmarks.access.sight import whole_site
 
 logger = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.access.owning import may_change
 from benchmarks.io import completing, published
 from benchmarks.io.formats import DATASET, Format, Option
 from benchmarks.io.plan import ImportRequest, Plan, Result
@@ -32,7 +33,6 @@ from benchmarks.models import (
     System,
     Verdict,
 )
-from benchmarks.owning import may_change
 from benchmarks.scoring.text import without_emphasis
 
 

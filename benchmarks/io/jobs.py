@@ -19,6 +19,8 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from benchmarks.access.sight import WHOLE_SITE, seeing
+from benchmarks.access.sight import of as sight_of
 from benchmarks.engine.leases import Lease
 from benchmarks.io import uploads
 from benchmarks.io.formats import get_format
@@ -26,8 +28,6 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File, megabytes
 from benchmarks.io.running import import_files
 from benchmarks.models import ImportJob
-from benchmarks.sight import WHOLE_SITE, seeing
-from benchmarks.sight import of as sight_of
 
 logger = logging.getLogger(__name__)
 INLINE_BYTES = 8 * 1024 * 1024

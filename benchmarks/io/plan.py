@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from benchmarks.access.sight import current as current_sight
 from benchmarks.io.reading.problems import Got, Problems, describe, joined
 from benchmarks.models import System
-from benchmarks.sight import current as current_sight
 
 BATCH = 500
 DATASET_NAME = re.compile(r"[-a-zA-Z0-9_]{1,80}")

@@ -10,9 +10,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchmarks.access.owning import NotYours, may_add
 from benchmarks.judging.model_forms import ModelForm
 from benchmarks.models import Judge
-from benchmarks.owning import NotYours, may_add
 from benchmarks.web.pages import HtmxHttpRequest, page
 
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks.access.owning import may_add, may_change
 from benchmarks.engine import budgets, judging, juries, overview, runs, scopes, sending
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.wakeup import enqueue
@@ -25,7 +26,6 @@ from benchmarks.judging import answers
 from benchmarks.judging.forms import BudgetForm, PublishedCostForm, TryForm
 from benchmarks.judging.run_forms import RunForm
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary
-from benchmarks.owning import may_add, may_change
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks.access.owning import NotYours
 from benchmarks.engine import costs, judge_versions, overview
 from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.registry import OFFLINE
@@ -20,7 +21,6 @@ from benchmarks.judging.forms import JuryForm, ModelJudgeForm, PriceForm, Publis
 from benchmarks.judging.model_views import edit_model
 from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
-from benchmarks.owning import NotYours
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 

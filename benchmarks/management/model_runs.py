@@ -15,7 +15,7 @@ from benchmarks.engine import costs, runs
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.tasks import TASKS
 from benchmarks.models import Judge, JudgeCall, JudgeRun, Question
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models.querysets import QuestionQuerySet
 
 PAUSED = "Waits for batch files, or to be resumed."
 

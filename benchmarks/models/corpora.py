@@ -12,15 +12,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.groups import group_field
-from benchmarks.querysets import (
+from benchmarks.models.querysets import (
     DocumentQuerySet,
     HaystackQuerySet,
     ImportJobQuerySet,
     RankingQuerySet,
     SubtopicQuerySet,
 )
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import ImportState, TextDirection
 
 

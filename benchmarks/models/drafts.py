@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Subtopic
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import Question, Response
 from benchmarks.models.summaries import Summary, System
-from benchmarks.sight import FencedQuerySet
 
 
 class Draft(models.Model):

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.scoring.keypoints import ENTAILMENTS
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import PointPremise
 
 

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from benchmarks.sight import FencedQuerySet, Sight
+from benchmarks.access.sight import FencedQuerySet, Sight
 
 
 class ResearchGroupQuerySet(FencedQuerySet[Any]):

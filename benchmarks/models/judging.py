@@ -9,14 +9,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.judges.base import JudgeKind
 from benchmarks.models.corpora import Insight
 from benchmarks.models.groups import ResearchGroup
+from benchmarks.models.querysets import VerdictQuerySet, counted_judges
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
-from benchmarks.querysets import VerdictQuerySet, counted_judges
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Probabilities
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import JudgeRole, RunItemState, RunState
 
 MOST_IN_ALL = 1.001

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.models.querysets import JudgedQuerySet
 from benchmarks.models.questions import KeyPoint
-from benchmarks.querysets import JudgedQuerySet
 from benchmarks.states import Grounded, Keyness, PointJudgment
 
 

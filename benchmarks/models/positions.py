@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from django.db import models
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.summaries import Summary
-from benchmarks.sight import FencedQuerySet
 
 
 class TextPosition(models.Model):

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.corpora import Haystack
 from benchmarks.models.groups import group_field
+from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.models.summaries import System
-from benchmarks.querysets import QuestionQuerySet
-from benchmarks.sight import FencedQuerySet
 
 
 class Question(models.Model):

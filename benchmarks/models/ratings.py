@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 
 from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.models.querysets import JudgedQuerySet
 from benchmarks.models.summaries import Summary
-from benchmarks.querysets import JudgedQuerySet
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LOWEST
 
 

@@ -9,8 +9,8 @@ from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.corpora import Haystack
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import RetrievalState
 
 

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.corpora import Haystack
 from benchmarks.models.groups import group_field
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import SampleRule
 
 

@@ -9,9 +9,9 @@ from django.apps import apps
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
+from benchmarks.access.sight import FencedQuerySet, Sight, in_sight
 from benchmarks.models.corpora import Haystack, Subtopic
-from benchmarks.querysets import SummaryQuerySet
-from benchmarks.sight import FencedQuerySet, Sight, in_sight
+from benchmarks.models.querysets import SummaryQuerySet
 from benchmarks.states import SummaryOrigin, SystemKind
 
 

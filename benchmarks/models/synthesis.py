@@ -9,11 +9,11 @@ from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import F, Q
 
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Haystack
 from benchmarks.models.groups import group_field
 from benchmarks.models.judging import Judge, JudgeRun
-from benchmarks.sight import FencedQuerySet
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.web.highlighting import Mark, Segment, segments
 
 

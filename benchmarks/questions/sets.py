@@ -10,9 +10,9 @@ from django.db import models, transaction
 from django.db.models import Count, Max, Q
 
 from benchmarks import audit
+from benchmarks.access.owning import may_change_all
 from benchmarks.corpora.archiving import InUse, Obstacle, counted, dependants
 from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span, Synthesis
-from benchmarks.owning import may_change_all
 
 PATHS: dict[type[models.Model], str] = {
     Question: "dataset",

@@ -23,7 +23,7 @@ from benchmarks.grouping import move_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Haystack, Question
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
 from benchmarks.questions.queries import names, question_page
 from benchmarks.web.downloads import download

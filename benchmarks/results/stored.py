@@ -24,12 +24,12 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from benchmarks.access.sight import Sight, seeing
+from benchmarks.access.sight import current as current_sight
 from benchmarks.engine.leases import Lease
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import Result
 from benchmarks.results.computation import CannotCompute, Computation, F, O, computation_named, program
-from benchmarks.sight import Sight, seeing
-from benchmarks.sight import current as current_sight
 
 logger = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks.access.owning import NotYours, may_change
 from benchmarks.engine import runs
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.io.schemas import long2rag, summhay
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import Judge, Synthesis, SynthesisPart, SynthesisReply, SynthesisStep
-from benchmarks.owning import NotYours, may_change
 from benchmarks.results.stored import look_up
 from benchmarks.states import StepState, SynthesisKind
 from benchmarks.synthesis import handing_over, handing_over_questions, overview, steps

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
+from benchmarks.access.owning import may_change
 from benchmarks.engine import retrieving
 from benchmarks.models import Haystack, Retrieval
-from benchmarks.owning import may_change
 from benchmarks.retrieval.registry import WrongSettings, make
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.systems.retriever_forms import RetrieverForm

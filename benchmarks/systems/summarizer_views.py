@@ -14,11 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks.access.owning import may_add
 from benchmarks.engine import judging, overview, summarizer_versions, summarizing
 from benchmarks.judging.model_views import edit_model
 from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, Summarizer
-from benchmarks.owning import may_add
 from benchmarks.systems.summarizer_forms import (
     BUDGET_RULE_NAMES,
     BULLET_NAMES,

@@ -12,9 +12,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmarks.access.sight import WHOLE_SITE, current, has_no_groups, of, seeing
 from benchmarks.grouping import CannotMove
 from benchmarks.models import ResearchGroup
-from benchmarks.sight import WHOLE_SITE, current, has_no_groups, of, seeing
 from benchmarks.web.pages import HtmxHttpRequest, page
 
 

@@ -17,8 +17,9 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from benchmarks import audit, sight
-from benchmarks.owning import may_change
+from benchmarks import audit
+from benchmarks.access import sight
+from benchmarks.access.owning import may_change
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -63,7 +64,7 @@ WORK = "annotation.do_work"
 
 
 def refuse_others(user: Any, row: Model, *, words: str | Promise) -> None:
-    """Refuse (403, with these words) whoever may not change a row; see `benchmarks.owning`."""
+    """Refuse (403, with these words) whoever may not change a row; see `benchmarks.access.owning`."""
     if not may_change(user, row):
         raise PermissionDenied(words)
 

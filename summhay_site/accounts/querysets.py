@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 
 from annotation.models import Annotator
-from benchmarks import sight
+from benchmarks.access import sight
 from summhay_site.accounts import roles
 
 

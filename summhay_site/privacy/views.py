@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from benchmarks import sight
+from benchmarks.access import sight
 from benchmarks.models import AuditEvent
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from annotation.models import Annotator, RecruitmentLink, Study
 from annotation.studies.grouping import move_study
-from benchmarks import grouping, sight
+from benchmarks import grouping
+from benchmarks.access import sight
 from benchmarks.engine import judge_versions, judging
 from benchmarks.models import AuditEvent, Haystack, ImportJob, JudgeRun, Question, ResearchGroup, Result
 from benchmarks.results import computation, stored

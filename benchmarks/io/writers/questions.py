@@ -10,7 +10,7 @@ from django.db.models import Prefetch
 from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText, SpanText
 from benchmarks.io.schemas.topics import TopicDocument
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
-from benchmarks.querysets import QuestionQuerySet
+from benchmarks.models.querysets import QuestionQuerySet
 
 CHUNK = 50
 PARTS: tuple[Prefetch[Any], ...] = (

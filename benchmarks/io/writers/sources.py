@@ -10,7 +10,7 @@ from benchmarks.io.schemas.sources import SourceSummary, SourceText
 from benchmarks.io.schemas.topics import TopicFile, TopicSubtopic
 from benchmarks.io.writers.haystacks import document_of, insight_of
 from benchmarks.models import Document, Haystack, Insight, Summary, System
-from benchmarks.querysets import HaystackQuerySet
+from benchmarks.models.querysets import HaystackQuerySet
 
 CHUNK = 100
 PEOPLE = "people/"

@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from benchmarks.access.owning import NotYours
 from benchmarks.engine import costs, judging, runs
 from benchmarks.engine.judging import JudgeUnavailable, ModelOptions
 from benchmarks.engine.runs import RunProgress
@@ -31,7 +32,6 @@ from benchmarks.models import (
     SynthesisReply,
     SynthesisStep,
 )
-from benchmarks.owning import NotYours
 from benchmarks.states import PartState, RunState, StepState
 from benchmarks.synthesis import handing_over, making, steps
 from benchmarks.synthesis.card import card

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat
 
-from benchmarks.sight import FencedQuerySet
+from benchmarks.access.sight import FencedQuerySet
 from benchmarks.states import SummaryOrigin
 from benchmarks.system_names import PEOPLE
 

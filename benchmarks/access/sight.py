@@ -108,8 +108,8 @@ def _end(**_signal: Any) -> None:
     _no_groups.set(False)
 
 
-request_started.connect(_end, dispatch_uid="benchmarks.sight.started")
-request_finished.connect(_end, dispatch_uid="benchmarks.sight.finished")
+request_started.connect(_end, dispatch_uid="benchmarks.access.sight.started")
+request_finished.connect(_end, dispatch_uid="benchmarks.access.sight.finished")
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Who sees what (research groups) and who may change it (owners); permissions are in `benchmarks.web`."""
