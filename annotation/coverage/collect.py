@@ -31,6 +31,7 @@ from annotation.results.table import (
     plain_table,
 )
 from benchmarks.engine.juries import names_of_haystack
+from benchmarks.io.schemas.coverage import lines_of
 from benchmarks.models import Summary, Verdict
 from benchmarks.results.facts import totals
 from benchmarks.scoring.linking import mask_of
@@ -59,7 +60,6 @@ VALID = Case(When(is_valid=True, then=F("coverage")), default=Value(""))
 """The coverage of a verdict, empty where its reply was invalid."""
 Gold = dict[tuple[int, int], tuple[str, tuple[int, ...]]]
 """{(summary pk, insight pk): (coverage, lines)}."""
-_NOT_SELECTED = {None, "", "NA", "no_selection"}
 
 
 def study_of_published_labels(dataset: str) -> str:
@@ -294,7 +294,7 @@ def _assemble(
 
 def _selects(candidate: Any) -> bool:
     """Whether a published label names a line, be it one that the summary has not."""
-    return not isinstance(candidate, list | dict) and candidate not in _NOT_SELECTED
+    return not isinstance(candidate, list | dict) and lines_of(candidate) != ()
 
 
 def _names_one(raw: Any, mask: int) -> bool:

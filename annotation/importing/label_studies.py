@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
-from annotation.studies.grouping import out_of_place
+from annotation.studies.grouping import of_other_groups, out_of_place
 from benchmarks.io.plan import ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.topics import TopicVerdict
-from benchmarks.models import Haystack, Insight, Question, Summary
+from benchmarks.models import Insight, Question, Summary
 
 PERMISSION = "annotation.add_study"
 SUBJECTS = ("summary", "question", "response", "key_point")
@@ -127,18 +127,15 @@ class LabelPlan(Plan[Rows]):
         super().refuse_hidden()
         if self.study is None:
             return
-        keys: dict[type[Any], set[int]] = {Haystack: set(), Question: set()}
+        haystacks: set[int] = set()
+        questions: set[int] = set()
         for row in self.rows():
             for subject in [getattr(row, name, None) for name in SUBJECTS] if hasattr(row, "study_id") else ():
-                keys[Haystack].add(getattr(subject, "haystack_id", None) or 0)
+                haystacks.add(getattr(subject, "haystack_id", None) or 0)
                 question = subject.pk if isinstance(subject, Question) else getattr(subject, "question_id", None)
-                keys[Question].add(question or 0)
-        for model, name in ((Haystack, "title"), (Question, "dataset")):
-            rows = model._base_manager.filter(pk__in=keys[model] - {0}, group__isnull=False)
-            others = rows.exclude(group=self.study.group_id).order_by(name)
-            for title in others.values_list(name, flat=True).distinct()[:5]:
-                text = _("“%(name)s” belongs to another research group than the study.")
-                self._out_of_place(text % {"name": title})
+                questions.add(question or 0)
+        for problem in of_other_groups(self.study.group, haystacks=haystacks - {0}, questions=questions - {0}):
+            self._out_of_place(problem)
 
     def _out_of_place(self, got: str) -> None:
         self.problems.error("other_group", "", "", expected=_("texts of the study's group"), got=got)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Study
 from benchmarks import audit
 from benchmarks.grouping import CannotMove
-from benchmarks.models import ResearchGroup
+from benchmarks.models import Haystack, Question, ResearchGroup
 
 HAYSTACKS = (
     "writing_plan__subtopics__haystack",
@@ -39,16 +39,31 @@ def elsewhere(
     return sorted(names)
 
 
+def of_other_groups(
+    group: ResearchGroup | None, *, haystacks: Iterable[Any] = (), questions: Iterable[Any] = ()
+) -> list[str]:
+    """Which of these haystacks and questions, by pk, this group does not see, in sentences; at most five of each.
+
+    A query for each kind of text that is asked about.
+    """
+    text = _("“%(name)s” belongs to another research group than the study.")
+    problems = []
+    for model, name, keys in ((Haystack, "title", set(haystacks)), (Question, "dataset", set(questions))):
+        if keys:
+            rows = model._base_manager.filter(pk__in=keys, group__isnull=False)
+            others = rows.exclude(group=group).order_by(name).values_list(name, flat=True).distinct()
+            problems += [text % {"name": title} for title in others[:5]]
+    return problems
+
+
 def out_of_place(study: Study, group: ResearchGroup | None) -> list[str]:
-    """What a study stands on that this group does not see, in sentences; at most five. Eight queries."""
-    titles: set[str] = set()
-    for paths, name in ((HAYSTACKS, "title"), (QUESTIONS, "dataset")):
+    """What a study stands on that this group does not see, in sentences. At most ten queries."""
+    keys: dict[tuple[str, ...], set[int]] = {HAYSTACKS: set(), QUESTIONS: set()}
+    for paths, stands_on in keys.items():
         for path in paths:
             rows = Study._base_manager.filter(pk=study.pk, **{f"{path}__group__isnull": False}).order_by()
-            pairs = rows.values_list(f"{path}__{name}", f"{path}__group").distinct()
-            titles.update(str(title) for title, owner in pairs if owner != (group and group.pk))
-    text = _("“%(name)s” belongs to another research group than the study.")
-    return [text % {"name": title} for title in sorted(titles)[:5]]
+            stands_on.update(rows.values_list(path, flat=True).distinct())
+    return of_other_groups(group, haystacks=keys[HAYSTACKS], questions=keys[QUESTIONS])
 
 
 def place_study(*, study: Study, group: ResearchGroup | None) -> None:
