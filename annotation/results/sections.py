@@ -73,17 +73,14 @@ def people_parts(
         "%(n)d annotators: the figures describe these annotators, not people in general.",
         n,
     ) % {"n": n}
+    tables = (_matrix(people, prefix, links), _labels(people, prefix, links), _without(people, prefix))
     return (
         Cards(f"{prefix}agreement", cards(people)),
         *([Note(these)] if n < FEW_PEOPLE else ()),
         Section(
             f"{prefix}among",
             "",
-            (
-                replace(_matrix(people, prefix, links), is_folded=is_one_of_many),
-                replace(_labels(people, prefix, links), is_folded=is_one_of_many),
-                replace(_without(people, prefix), is_folded=is_one_of_many),
-            ),
+            tuple(replace(table, is_folded=is_one_of_many) for table in tables),
             is_side_by_side=True,
         ),
         _pairs(people, prefix),

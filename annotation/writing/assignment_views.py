@@ -161,14 +161,13 @@ def _assignments_page(
 def _matrix(study: Study, table: assigning.Eligibility) -> list[dict[str, Any]]:
     """One row per subtopic: how many people it has, and each annotator's task or reasons."""
     n_have = Counter(subtopic for _person, subtopic in table.live)
-    pairs = {
-        subtopic.pk: [(annotator.pk, subtopic.pk) for annotator in table.annotators]
-        for subtopic in table.subtopics
-    }
     return [
         {
             "subtopic": subtopic,
-            "cells": [(table.live.get(pair), table.obstacles[pair]) for pair in pairs[subtopic.pk]],
+            "cells": [
+                (table.live.get(pair), table.obstacles[pair])
+                for pair in ((annotator.pk, subtopic.pk) for annotator in table.annotators)
+            ],
             "n_have": n_have[subtopic.pk],
             "n_wanted": study.writing_plan.sessions_per_subtopic,
         }
