@@ -10,14 +10,15 @@ const painted = () => Promise.race([
 export const isTyping = (target) => target.closest?.("textarea, select, input:not([type=radio], [type=checkbox])");
 
 export class Gate {
-  // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open.
+  // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open. A key that
+  // was pressed while it was shut may arrive after it opened: what held then, `lately`, holds for that key.
   constructor(root, { signal, usual, dropped, stay }) {
-    Object.assign(this, { root, usual, dropped, stay, why: "", openedAt: 0 });
+    Object.assign(this, { root, usual, dropped, stay, why: "", lately: "", openedAt: 0 });
     for (const type of ["keydown", "click", "submit"]) document.addEventListener(type, (event) => this.watch(event), { signal, capture: true });
   }
 
   shut(why) {
-    this.why = why;
+    this.why = this.lately = why;
     this.root.dataset.gate = why;
   }
   open() {
@@ -41,6 +42,6 @@ export class Gate {
   }
   lets(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || PASSES.has(event.key) || /^F\d+$/.test(event.key)) return true;
-    return this.why === "undoing" && (this.usual(event.key) === "u" || Boolean(isTyping(event.target)));
+    return this.lately === "undoing" && (this.usual(event.key) === "u" || Boolean(isTyping(event.target)));
   }
 }
