@@ -1,4 +1,4 @@
-"""Screenshots of every kind of page: four roles, light and dark, three widths, with an index to look at them.
+"""Screenshots of every kind of page: four roles, light and dark, two widths, with an index to look at them.
 
 Run as `python -m tests.screens [FOLDER]`; the demo is loaded into a temporary folder and served from there.
 """
@@ -22,7 +22,7 @@ django.setup()
 from tests.e2e.conftest import Site  # noqa: E402
 from tests.e2e.walking import CAST, begin_session, log_in, walk  # noqa: E402
 
-WIDTHS = (1440, 1024, 390)
+WIDTHS = (1366, 390)
 THEMES = ("light", "dark")
 
 
@@ -68,7 +68,7 @@ STYLE = (
 def main(folder: Path) -> None:
     """Make all pictures anew in `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     rows: list[str] = []
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
         site = Site(Path(data))

@@ -102,7 +102,7 @@ def _people(figures: Figures, links: RowLinks | None) -> tuple[Part, ...]:
         return parts
     other = _("Here every item, or every pair of labels, counts once. The row of people in the table of judges "
               "averages over every two people, as judges are compared, so its figures may differ.")  # fmt: skip
-    return (*parts, Note(other, url="#judges"))
+    return (*parts, Note(other))
 
 
 def _rows_of_people(links: RowLinks | None) -> tuple[Part, ...]:

@@ -36,13 +36,19 @@ def _chosen(field: forms.BoundField) -> list[str]:
     """What is chosen; nothing where that is what comes first."""
     value = field.value()
     chosen = [str(each) for each in value] if isinstance(value, list | tuple) else [str(value or "")]
-    first = next((str(value) for value, _words in getattr(field.field, "choices", ())), "")
+    first = next(iter(_options(field)), "")
     return [] if chosen in ([""], [first]) and not isinstance(value, list | tuple) else chosen
+
+
+def _options(field: forms.BoundField) -> dict[str, str]:
+    """The words of each value that a select offers; a field that takes any text may have a select too."""
+    offered = getattr(field.field, "choices", None) or getattr(field.field.widget, "choices", ())
+    return {str(value): str(words) for value, words in offered}
 
 
 def _words_of(field: forms.BoundField) -> str:
     """What a select shows: of what is not chosen its first option, or that all count where several may."""
-    words = {str(value): str(words) for value, words in getattr(field.field, "choices", ())}
+    words = _options(field)
     named = [words[each] for each in _chosen(field) if each in words]
     return ", ".join(named) or (
         _("all") if isinstance(field.field, forms.MultipleChoiceField) else next(iter(words.values()), "")

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django import forms
 from django.contrib.auth import get_user_model
 from django.http import QueryDict
 from django.template import Context, Template
 from django.test import RequestFactory
 from django_filters import FilterSet
 
+from benchmarks.templatetags.lists import conditions
 from benchmarks.web import lists
 from benchmarks.web.lists import Column, ListPage, ListTable, MemoryTable, Search
 
@@ -135,3 +137,23 @@ def test_rows_in_the_database_are_sorted_narrowed_and_paged_there(now: Any, monk
     assert found("sort=login") == found("sort=-login") == ["Bea", "Al"]
     assert found("sort=nonsense") == ["Bea", "Al"]
     assert found("q=CY") == ["Cy"]
+
+
+class Look(forms.Form):
+    corpus = forms.CharField(label="Corpus", widget=forms.Select(choices=[("", "haystacks"), ("xsum", "XSum")]))
+    level = forms.ChoiceField(label="Level", choices=[("label", "label"), ("expected", "expected")])
+    systems = forms.MultipleChoiceField(label="Systems", choices=[("a", "A"), ("b", "B")])
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", [("Corpus", "haystacks", False), ("Level", "label", False), ("Systems", "all", False)]),
+        (
+            "corpus=xsum&level=expected&systems=a&systems=b",
+            [("Corpus", "XSum", True), ("Level", "expected", True), ("Systems", "A, B", True)],
+        ),
+    ],
+)
+def test_every_condition_is_said_in_words(query: str, expected: list[tuple[str, str, bool]]) -> None:
+    assert conditions(Look(QueryDict(query))) == expected

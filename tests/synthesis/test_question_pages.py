@@ -54,6 +54,17 @@ def form(server: FakeServer, **changed: Any) -> dict[str, Any]:
     return {**usual, **small, **changed}
 
 
+def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(
+    client: Client, settings: Any
+) -> None:
+    settings.SEARCH_URLS = ["http://127.0.0.1:1/search"]
+    assert "or searched for at" in client.get(address("synthesis-questions")).text
+    settings.SEARCH_URLS = []
+    shown = client.get(address("synthesis-questions")).text
+    assert "or searched for at" not in shown
+    assert "No search server is set up" in shown
+
+
 def begin(client: Client, server: FakeServer, engine: SearchServer) -> Synthesis:
     server.behaviour = QuestionScript()
     sent = form(server, search=[engine.address])
