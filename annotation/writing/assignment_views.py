@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_tables2 import RequestConfig
 
 from annotation.models import Assignment, Study
 from annotation.studies.kind import is_over
@@ -144,9 +145,11 @@ def _assignments_page(
         .select_related("annotator", "subtopic__haystack")
         .order_by("subtopic__haystack", "subtopic__number", "pk")
     )
+    shown = TaskTable([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET)
+    RequestConfig(request, paginate={"silent": True}).configure(shown)
     context = {
         "study": study,
-        "tasks": TaskTable([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET),
+        "tasks": shown,
         "withdrawn": [task for task in tasks if task.state == Assignment.State.WITHDRAWN],
         "table": table,
         "matrix": _matrix(study, table),

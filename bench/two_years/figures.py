@@ -11,7 +11,9 @@ from typing import Any
 from django.utils import timezone
 
 from bench.two_years.walk import N_WORST, pss_mib
+from benchmarks.models import Result
 from benchmarks.results import stored
+from summhay_site.celery import app
 
 
 def main() -> None:
@@ -21,6 +23,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="where this is written")
     options = parser.parse_args()
 
+    app.loader.import_default_modules()  # as a worker does: all kinds of figures are known
     began, rows = time.monotonic(), list[dict[str, Any]]()
     waiting = list(stored.unfinished(timezone.now()).values_list("uid", "name"))
     for uid, name in waiting:
@@ -31,7 +34,11 @@ def main() -> None:
         rows.append({"name": name, "s": time.monotonic() - at, "cpu_s": time.process_time() - cpu})
     rows.sort(key=lambda row: -row["s"])
     worst = [f"{row['s']:.1f} s ({row['cpu_s']:.1f} of processor) {row['name']}" for row in rows[:N_WORST]]
-    whole = {"asked": len(waiting), "computed": len(rows), "pss_mib": round(pss_mib()), "worst": worst}
+    done = Result.objects.filter(uid__in=[uid for uid, _name in waiting])
+    reasons = done.exclude(reason="").order_by("name").values_list("name", "reason")
+    failed = [f"{name}: {reason}" for name, reason in reasons]
+    whole = {"asked": len(waiting), "computed": len(rows) - len(failed), "failed": failed}
+    whole |= {"pss_mib": round(pss_mib()), "worst": worst}
     print(json.dumps(whole, indent=1))
     if options.json:
         options.json.write_text(json.dumps(whole | {"rows": rows}, indent=1))

@@ -40,8 +40,8 @@ LEASE = Lease(timedelta(seconds=LIMIT_S + 60))
 WAIT_S = 0.15
 FILE_WAIT_S = 8.0
 """How long a page waits for the first figures, and how long a download does."""
-STEP_S = 0.05
-"""Until the first look whether they are there; each costs a query, so the steps double."""
+STEP_S, LONGEST_STEP_S = 0.08, 1.0
+"""Until the first look whether they are there; each costs a query, so the next steps are three times as long."""
 UNTAKEN = timedelta(seconds=20)
 """Work that no worker took up for so long may have no worker."""
 SEEN_EVERY = timedelta(hours=1)
@@ -118,7 +118,7 @@ def look_up_all(
         time.monotonic() < deadline
     ):
         time.sleep(max(0.0, min(step_s, deadline - time.monotonic())))
-        step_s *= 2
+        step_s = min(3 * step_s, LONGEST_STEP_S)
         rows = _read_again(rows, missing)
     return [Shown(_figures(computation, row), row, now) for row in rows]
 

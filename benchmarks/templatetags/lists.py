@@ -42,7 +42,7 @@ def _chosen(field: forms.BoundField) -> list[str]:
 
 def _options(field: forms.BoundField) -> dict[str, str]:
     """The words of each value that a select offers; a field that takes any text may have a select too."""
-    offered = getattr(field.field, "choices", None) or getattr(field.field.widget, "choices", ())
+    offered = getattr(field.field, "choices", ()) or getattr(field.field.widget, "choices", ())
     return {str(value): str(words) for value, words in offered}
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.models import Annotator, Study
 from benchmarks.models import PointVerdict
 from benchmarks.templatetags.sheets import sorted_table
+from benchmarks.web import lists
 from tests.annotation.test_validation import make, make_judged
 from tests.annotation.test_validation import say as say_pair
 from tests.makers import annotator_of, make_assignment, make_haystack, make_writing_study
@@ -40,8 +43,8 @@ def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
     assert "Nobody matches." in client.get(url, {"q": "zz"}).text
 
 
-def test_assignments_sort_by_their_numbers_and_filter_by_person_and_state(
-    ada: Any, ben: Any, cleo: Any, login: Any
+def test_assignments_sort_by_their_numbers_filter_by_person_and_state_and_have_pages(
+    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo], haystack=make_haystack())
     make_assignment(study=study, annotator=ben, n_words=50, ceiling={"recall": 0.5, "f1": 0.6})
@@ -59,6 +62,12 @@ def test_assignments_sort_by_their_numbers_and_filter_by_person_and_state(
     assert people(annotator=annotator_of(ben).label) == ["ben"]
     assert "No task matches these filters." in client.get(url, {"q": "no such"}).text
     assert client.get(url, {"q": "<script>alert(1)</script>"}).text.count("<script>alert") == 0
+
+    monkeypatch.setattr(lists, "ON_A_PAGE", 1)
+    number = re.compile(r'<td class="num">(50|90)</td>')
+    for query, shown in (("sort=words", "50"), ("sort=words&page=2", "90"), ("sort=words&page=x", "50")):
+        assert number.findall(client.get(f"{url}?{query}").text) == [shown]
+    assert 'href="?sort=words&amp;page=2"' in client.get(f"{url}?sort=words").text
 
 
 def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
