@@ -18,6 +18,10 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+NUMBER = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)\b"
+)
 NEIGHBOURS = 2
 """Sentences within which all values of a fact stand."""
 
@@ -101,4 +105,7 @@ def _alone(form: str) -> str:
     """No digit, hyphen or further word may make another value of it: a larger number, a share, a day, a time."""
     words = rf"(?:hundred|thousand|per cent|pounds?|pence|o'clock|(?-i:{'|'.join(MONTHS)}))"
     after = rf"(?![\w%-]|[.,:]\d| {words}\b)"
-    return rf"(?<![\w£-])(?<!\d[.,:])(?<!hundred and )(?<!thousand and )(?<!past ){re.escape(form)}{after}"
+    if form.casefold().endswith(("hundred", "thousand")):  # “one hundred” is not said by “one hundred and one”
+        after += rf"(?! (?:and )?{NUMBER})"
+    before = r"(?<![\w£-])(?<!\d[.,:])(?<!hundred and )(?<!thousand and )(?<!thousand )(?<!past )"
+    return f"{before}{re.escape(form)}{after}"
