@@ -79,7 +79,7 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     line = rosa.locator("[data-rhythm]")
     expect(line).to_contain_text("2 left")
     expect(line).to_contain_text("10 of 11 items today")
-    expect(line).to_contain_text("about 30 an hour")
+    expect(line).to_contain_text("about 30 items an hour")
     offer, at_rest = rosa.locator('[data-nudge="auto"]'), rosa.locator('[data-nudge="break"]')
     expect(offer).to_be_visible()
     expect(at_rest).to_be_hidden()
