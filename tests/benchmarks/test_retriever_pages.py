@@ -70,6 +70,7 @@ def test_a_run_is_started_shown_and_done(ada: Any, login: Login) -> None:
     assert b"hx-trigger" not in polled.content.split(b"<table")[0]
 
 
+@pytest.mark.every_database
 def test_scores_say_by_which_rules_they_were_made(ada: Any, login: Login) -> None:
     haystack = make_haystack()
     ran(haystack, "keywords", with_subtopic=False, words="content")

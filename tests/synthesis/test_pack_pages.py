@@ -41,6 +41,7 @@ def test_the_page_shows_what_a_seed_draws_before_anything_is_made(ada: Any, logi
     assert not ImportJob.objects.exists()
 
 
+@pytest.mark.every_database
 def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(ada: Any, login: Any) -> None:
     client = login(ada)
     haystack = imported(client, seed=2, unlike=1)

@@ -166,7 +166,7 @@ def dump(topic: TopicFile) -> Iterator[bytes]:
             for number in insight.gold_documents:
                 held.setdefault(number, []).append(insight.key)
     keys = {document.number: document.key for document in topic.documents}
-    head = {"topic_id": topic.key, "topic_metadata": dict(topic.metadata), "topic": topic.title}
+    head = {"topic_id": topic.key, "topic_metadata": _in_order(topic.metadata), "topic": topic.title}
     yield orjson.dumps(head)[:-1] + b',"subtopics":['
     for position, subtopic in enumerate(topic.subtopics):
         yield (b"," if position else b"") + orjson.dumps(_subtopic_json(subtopic, keys))
@@ -176,6 +176,11 @@ def dump(topic: TopicFile) -> Iterator[bytes]:
     yield b"]}\n"
 
 
+def _in_order(metadata: Mapping[str, Any]) -> orjson.Fragment:
+    """Metadata sorted by its names: PostgreSQL keeps no order, and the file is the same whatever the database."""
+    return orjson.Fragment(orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS))
+
+
 def _document_json(document: TopicDocument, held: list[str]) -> dict[str, Any]:
     metadata = dict(document.metadata)
     if document.title and "title" not in metadata:
@@ -183,7 +188,7 @@ def _document_json(document: TopicDocument, held: list[str]) -> dict[str, Any]:
     return {
         "document_id": document.key,
         "document_text": document.text,
-        "document_metadata": metadata,
+        "document_metadata": _in_order(metadata),
         "insights_included": held,
         "idx": document.number - 1,
     }
