@@ -47,11 +47,11 @@ PHRASES = {
 def in_words(name: str, settings: Mapping[str, Any]) -> str:
     """A retriever with these settings: “BM25 (k1 2.0)”, “embeddings (model e5)”."""
     usual = {field.name: field.default for field in fields(RETRIEVERS[name])} if name in RETRIEVERS else {}  # type: ignore[arg-type]
-    known = [key for key in usual if key in settings]  # PostgreSQL keeps the order of none
+    in_order = {key: settings[key] for key in (*usual, *sorted(settings)) if key in settings}  # JSON keeps none
     changed = [
-        str(PHRASES.get((key, settings[key])) or f"{SHORT.get(key, key)} {settings[key]}")
-        for key in (*known, *sorted(settings.keys() - usual.keys()))
-        if usual.get(key) != settings[key]
+        str(PHRASES.get((key, value)) or f"{SHORT.get(key, key)} {value}")
+        for key, value in in_order.items()
+        if usual.get(key) != value
     ]
     title = str(NAMES.get(name, name))
     return f"{title} ({', '.join(changed)})" if changed else title
