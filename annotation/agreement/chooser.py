@@ -22,16 +22,16 @@ from annotation.labelling.kind import LabelWork
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.results.headlines import HEADLINE
 from annotation.results.study import OfStudy
-from benchmarks.results.stored import look_up_many
+from benchmarks.results.stored import Shown, look_up_many
 
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """A study or a set of imported labels with its page, and its headline, None before it is computed."""
+    """A study or a set of imported labels with its page, and its headline as last computed."""
 
     study: Study
     url: str
-    figures: Headline | None
+    shown: Shown[Headline]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def rows(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
     """Studies with their headlines, as last computed."""
     shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
     addresses = [reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
-    return [Comparable(*row) for row in zip(studies, addresses, (result.figures for result in shown), strict=True)]
+    return [Comparable(*row) for row in zip(studies, addresses, shown, strict=True)]
 
 
 def datasets(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:

@@ -77,9 +77,13 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = Study.objects.readable_by(request.user)
     studies_page = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
+    rows = chooser.rows(studies_page, now=timezone.now())
+    headlines = [row.shown.figures for row in rows if row.shown.figures]
     context = {
         "page": studies_page,
-        "rows": chooser.rows(studies_page, now=timezone.now()),
+        "rows": rows,
+        "is_waiting": any(row.shown.is_waiting for row in rows),
+        "stats": [stat for headline in headlines for stat in (headline.percent, headline.corrected)],
         "datasets": chooser.datasets(labels),
     }
     return page(request, "annotation/agreement_list.html", context)

@@ -102,17 +102,18 @@ def _leads(layout: Layout, block: Block) -> str:
         "best": layout.name(best),
         "people": layout.name(people),
         "gap": f"{abs(100 * difference.value):.1f}",
-        "on": ngettext("the subtopic", "the %(n)d subtopics", on) % {"n": on},
+        "on": ngettext("On the subtopic that both have", "Subtopic by subtopic on the %(n)d that both have", on)
+        % {"n": on},
     }
     if difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high:
         if difference.value > 0:
-            return _("On %(on)s that both have, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
+            return _("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
                      "not separate them.") % words  # fmt: skip
-        return _("On %(on)s that both have, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
+        return _("%(on)s, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
                  "interval does not separate them.") % words  # fmt: skip
     if difference.value > 0:
-        return _("On %(on)s that both have, %(best)s beats %(people)s by %(gap)s points.") % words
-    return _("On %(on)s that both have, %(people)s beat the best system, %(best)s, by %(gap)s points.") % words
+        return _("%(on)s, %(best)s beats %(people)s by %(gap)s points.") % words
+    return _("%(on)s, %(people)s beat the best system, %(best)s, by %(gap)s points.") % words
 
 
 def cards(layout: Layout) -> Iterator[Card]:
@@ -122,11 +123,12 @@ def cards(layout: Layout) -> Iterator[Card]:
     people, best = board.people, next(iter(block.systems), None)
     if people is not None:
         joint = block.people or people.row.stats["joint"]
-        yield Card("people", _("People, joint"), joint.scaled(100), unit, _who(people, block, layout))
+        about = _who(people, block, layout)
+        yield Card("people", _("People, joint"), joint.scaled(100), unit, about, of=_scores(joint))
     if best is not None:
         joint = best.row.stats["joint"]
         name = "" if joint.value is None else layout.name(best)
-        yield Card("best", _("Best system, joint"), joint.scaled(100), unit, name)
+        yield Card("best", _("Best system, joint"), joint.scaled(100), unit, name, of=_scores(joint))
     if best is not None and best.minutes is not None:
         minutes = minutes_cell(best.minutes)
         between = f" ({minutes.aside})" if minutes.aside else ""
@@ -140,6 +142,11 @@ def cards(layout: Layout) -> Iterator[Card]:
         n = people.writers.n_writers
         about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
     yield Card("subtopics", _("Subtopics"), block.n_subtopics, Unit.COUNT, about)
+
+
+def _scores(joint: Stat) -> str:
+    n = joint.n_items
+    return ngettext("%(n)d score of an insight", "%(n)d scores of insights", n) % {"n": n}
 
 
 def _who(line: Line, block: Block, layout: Layout) -> str:

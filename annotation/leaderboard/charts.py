@@ -219,7 +219,8 @@ def board_chart(
         name="board-chart",
         title=_("Which system leads?") if people is None else _("Do people beat the models?"),
         subtitle=_("Joint score by the documents shown, on %(n)d subtopics; lines are 95 %% intervals of the best "
-                   "of a system. Ringed: level with the best system. %(people)sJudge: %(judge)s.")
+                   "of a system, grey ones run from its lowest score to its best. Ringed: level with the best "
+                   "system. %(people)sJudge: %(judge)s.")
         % {"judge": judge, "n": block.n_subtopics, "people": _band(board.people, block, names)},
         value=_("joint score, 0 to 100"),
         columns={"series": _("System"), "group": _("Documents")},

@@ -227,7 +227,7 @@ def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
         for row in figures.rows
     )
     columns = _columns(Name("dataset", _("Dataset"), is_filter=True))
-    return Table("all-scores", _("All measures"), columns, measures, rows, find="system")
+    return Table("all-scores", _("All measures"), columns, measures, rows)
 
 
 def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:

@@ -47,7 +47,7 @@ def _table(lines_of_systems: Sequence[Line], rows: Sequence[Row]) -> Table:
         measures.append(Measure(f"reached_{percent}", reached, Unit.COUNT, _("sessions")))
     return Table(
         KEY,
-        _("Time to score"),
+        _("Time to the score of each system"),
         (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
         (*measures, Measure("n", _("Sessions"), Unit.COUNT), Measure("n_writers", _("Writers"), Unit.COUNT)),
         tuple(

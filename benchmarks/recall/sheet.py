@@ -99,7 +99,7 @@ def _notes(figures: RecallFigures, beside: Beside) -> Iterator[Note]:
         ngettext("judge %(judges)s", "judges %(judges)s", len(figures.judges))
         % {"judges": ", ".join(figures.judges)},
         ngettext("%(n)d question", "%(n)d questions", figures.n_questions) % {"n": figures.n_questions},
-        ngettext("%(n)d response", "%(n)d responses", figures.n_responses) % {"n": figures.n_responses},
+        _of_responses(figures.n_responses),
         _("%(n)d verdicts on key points") % {"n": n_verdicts},
         _("95 % intervals resample questions"),
     ]
@@ -132,13 +132,25 @@ def _cards(group: Group, checked: Stat | None) -> tuple[Card, ...]:
         "kpp_key_points": _("Precision, by key points"),
         "kpf_key_points": _("F, by key points"),
     }
-    cards = [Card(key, title, figures[key], share) for key, title in titles.items()]
+    cards = [
+        Card(key, title, figures[key], share, of=_of_key_points(n) if key == "kpr_micro" else _of_responses(n))
+        for key, title in titles.items()
+        for n in (figures[key].n_items,)
+    ]
     if checked is not None:
         n = checked.n_items
         some = ngettext("%(n)d check", "%(n)d checks", n) % {"n": n}
         about = some if n else _("Check points on the page of a response.")
         cards.append(Card("checked", _("Extracted points that people marked right"), checked, share, about))
     return tuple(cards)
+
+
+def _of_responses(n: int) -> str:
+    return ngettext("%(n)d response", "%(n)d responses", n) % {"n": n}
+
+
+def _of_key_points(n: int) -> str:
+    return ngettext("%(n)d key point judged", "%(n)d key points judged", n) % {"n": n}
 
 
 def _names(figures: RecallFigures, *names: Name) -> tuple[Name, ...]:

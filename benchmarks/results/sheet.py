@@ -185,7 +185,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A headline figure; `about` says in a sentence what it is, `text` how it is written if not as a number."""
+    """A headline figure; `about` says in a sentence what it is, `text` how it is written if not as a number.
+
+    `of` says of how many of what it is, where “items” would leave one guessing.
+    """
 
     key: str
     title: Text
@@ -193,6 +196,7 @@ class Card:
     unit: Unit = Unit.FIGURE
     about: Text = ""
     text: Text = ""
+    of: Text = ""
 
     @property
     def is_plain(self) -> bool:

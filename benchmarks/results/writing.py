@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchmarks.results.sheet import (
     DECIMALS,
@@ -26,6 +26,9 @@ from benchmarks.scoring.stat import Stat
 MINUS, NOTHING, NEVER = "−", "–", "∞"
 MARK = "†"
 """Beside an interval that may hold the truth less often than it claims."""
+OF_FEW_CLUSTERS = gettext_lazy(
+    "† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."
+)
 
 
 def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, minus: str = MINUS) -> str:
@@ -88,10 +91,7 @@ def console(sheet: Sheet, *, with_intervals: bool = True) -> list[str]:
         lines += part_lines if is_said else ["", *above, *part_lines]
         is_said = True
     if any(f"]{MARK}" in line for line in lines):
-        lines += [
-            "",
-            _("† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."),
-        ]
+        lines += ["", str(OF_FEW_CLUSTERS)]
     return lines[1:] if lines and not lines[0] else lines
 
 

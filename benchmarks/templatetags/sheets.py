@@ -42,12 +42,22 @@ from benchmarks.web.lists import Column, MemoryTable
 register = template.Library()
 ROWS_OF_A_PAGE, LEAST_ROWS, MOST_ROWS = 60, 10, 40
 """Long tables of a page share so many rows; how many one of them shows before one asks for all of its rows."""
+MOST_AT_A_GLANCE = 5
+"""Tables of no more rows need no filters."""
 MOST_COLUMNS = 16
 """Wider tables are cut, and whole in their file."""
 PLACES = {1: ("strong", "is-best", gettext_lazy("best")), 2: ("span", "is-second", gettext_lazy("second"))}
 """How the best and the second of what is compared stand out: element, class, and what is said of it."""
 WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
 """Units of figures that say of few items what they say of many."""
+MARKS: Mapping[str, Text] = {
+    'class="badge warn few"': gettext_lazy("“few”: too few items to interpret."),
+    f">{writing.MARK}</small>": writing.OF_FEW_CLUSTERS,
+    'class="muted these"': gettext_lazy(
+        "“these” and a number: the interval is about these people only, not about people like them."
+    ),
+}
+"""What stands beside figures, as it is found in a page, and what it means."""
 TEMPLATES: Mapping[type[Any], str] = {
     Section: "results/_section.html",
     Cards: "results/_cards.html",
@@ -75,7 +85,9 @@ def figure(
         )
     few = SafeString("")
     if badge and stat.too_few:
-        few = format_html(' <span class="badge warn" title="{}">{}</span>', _("too few to interpret"), _("few"))
+        few = format_html(
+            ' <span class="badge warn few" title="{}">{}</span>', _("too few to interpret"), _("few")
+        )
     title = f"{stat.method}; n = {stat.n_items}"
     if stat.low is None or stat.high is None:
         title, between = f"{title}; {stat.interval_reason}", ""
@@ -92,10 +104,12 @@ def _marks(stat: Stat) -> SafeString:
     these = few = SafeString("")
     if stat.only_these is not None:
         words = _("The interval is about these people only, not about people like them.")
-        these = format_html(' <small class="muted" title="{}">{}</small>', words, _("these %d") % stat.only_these)
+        these = format_html(
+            ' <small class="muted these" title="{}">{}</small>', words, _("these %d") % stat.only_these
+        )
     if stat.has_few_clusters or stat.caution:
         words = stat.caution or _("5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100.")
-        few = format_html('<small class="muted" title="{}">†</small>', words)
+        few = format_html('<small class="muted" title="{}">{}</small>', words, writing.MARK)
     return few + these
 
 
@@ -108,7 +122,28 @@ def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
         drawings = drawings_of(sheet.charts, now=timezone.now()) if sheet.charts else {}
         more = {"most_rows": most_rows(sheet.tables), "drawings": drawings}
     with context.push(**more):
-        return SafeString("".join(_part(context, part) for part in parts))
+        drawn = [_part(context, part) for part in parts]
+    return SafeString("".join(_explained(drawn) if more else drawn))
+
+
+@register.simple_tag
+def explained(stats: Sequence[Stat | None]) -> SafeString:
+    """What the marks beside these figures mean."""
+    return SafeString("".join(_explained([figure(stat) for stat in stats])[len(stats) :]))
+
+
+def _explained(drawn: Sequence[str]) -> list[str]:
+    """Parts of a page with what their marks mean, said where each first occurs: not all can hover."""
+    left, parts = dict(MARKS), []
+    for part in drawn:
+        parts.append(part)
+        said = [words for mark, words in left.items() if mark in part]
+        left = {mark: words for mark, words in left.items() if mark not in part}
+        if said:
+            parts.append(
+                format_html('<p class="small muted marks">{}</p>', " ".join(str(words) for words in said))
+            )
+    return parts
 
 
 def most_rows(tables: Sequence[Table]) -> int:
@@ -165,6 +200,7 @@ def _table_context(table: Table, query: Any, *, most: int) -> dict[str, Any]:
         "measures": others,
         "heads": [shown.columns[_column_key(key)] for key in heads],
         "switches": [_turned(query, switch) for switch in switches],
+        "has_filters": len(rows) > MOST_AT_A_GLANCE or len(rows) < shown.n_all,
         "n_rows": len(rows),
         "n_columns": len(measures),
         "width": len(table.names) + min(len(measures), MOST_COLUMNS),

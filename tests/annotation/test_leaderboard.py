@@ -604,7 +604,7 @@ def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
     board = page.context["board"]
     assert [len(block.lines[0].row.subtopics) for block in board.blocks] == [3, 2, 1], "people have all of them"
     html = flat(page.text)
-    assert re.search(r'class="answer">On the 2 subtopics that both have, ', html)
+    assert re.search(r'class="answer">Subtopic by subtopic on the 2 that both have, ', html)
     assert "Systems on other subtopics are ranked by themselves: on 1, ibis" in html
     [chart], [before] = page.context["sheet"].charts[:1], alone.context["sheet"].charts[:1]
     assert {row["series"] for row in chart.rows} == {row["series"] for row in before.rows}

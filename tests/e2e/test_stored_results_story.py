@@ -21,9 +21,9 @@ from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
 WAITING, OLD, UNATTENDED = (
-    "They are being computed",
+    "are being computed",
     "what they are made of has changed",
-    "no worker has taken them",
+    "no worker has begun",
 )
 QUICK_S = 3.0
 """Most of what a page may take on a machine that does other work; a budget of the bench is stricter."""
