@@ -129,7 +129,7 @@ def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
 @register.simple_tag
 def explained(stats: Sequence[Stat | None]) -> SafeString:
     """What the marks beside these figures mean."""
-    return SafeString("".join(_explained([figure(stat) for stat in stats])[len(stats) :]))
+    return SafeString("".join(_explained(["".join(figure(stat) for stat in stats)])[1:]))
 
 
 def _explained(drawn: Sequence[str]) -> list[str]:
