@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.conftest import ROOT, SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
@@ -87,6 +87,44 @@ def ada(browser: Browser, lab: Site) -> Iterator[Page]:
     lab.enter(page, "ada")
     yield page
     context.close()
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["by a reload", "in place"])
+def test_figures_that_arrive_take_no_click_away(lab: Site, ada: Page, is_whole: bool) -> None:
+    address = f"/studies/{lab.scenes['scene_stored_results.prepare']['study']}/agreement/"
+    arrived = {"is": False}
+    held: list[Route] = []
+    states: list[str] = []
+    fragment = f"""<div class="result-state" hx-get="{address}" hx-headers='{{"HX-Boosted": "true"}}'
+      hx-trigger="load" hx-target="main" hx-select="main" hx-swap="outerHTML show:none"></div>"""
+
+    def state(route: Route) -> None:
+        states.append(route.request.url)
+        if not arrived["is"]:
+            route.continue_()
+        elif is_whole:
+            route.fulfill(headers={"HX-Refresh": "true"}, body="")
+        else:
+            route.fulfill(body=fragment, content_type="text/html")
+
+    ada.route("**/results/*-*/**", state)
+    ada.route("**/studies/", lambda route: held.append(route))
+    ada.goto(address)
+    expect(ada.locator("#figures .result-state").first).to_contain_text(WAITING)
+    ada.locator(".site-nav a[href='/studies/'], .breadcrumb a[href='/studies/']").first.click(no_wait_after=True)
+    until(lambda: bool(held), ada)
+    arrived["is"], n = True, len(states)
+    until(lambda: len(states) > n + 1, ada)  # the answer was there twice while the page to come was not
+    held[0].continue_()
+    expect(ada).to_have_url(f"{lab.url}/studies/")
+
+
+def until(is_so: Callable[[], bool], page: Page) -> None:
+    """Let the page go on until something is so."""
+    ends = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < ends
+        page.wait_for_timeout(100)
 
 
 def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Figures, ada: Page) -> None:
