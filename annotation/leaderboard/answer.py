@@ -213,8 +213,9 @@ def reading(layout: Layout) -> Iterator[Note]:
     yield Note(
         _("“− people”: joint minus people's, paired over the subtopics that both rows have, each of which counts "
           "once: it may differ from the difference of two scores of the table. Human minutes: the active time "
-          "after which people's mean joint score first reaches the system's; “too few”: not enough sessions for "
-          "an interval.")
+          "after which people's mean joint score over sessions first reaches the system's on the same subtopics, "
+          "each of which counts for both as often as it has sessions; where these differ in number, minutes need "
+          "not follow the column of joint scores. “Too few”: not enough sessions for an interval.")
     )  # fmt: skip
     yield from _definitions(layout, board.people)
 

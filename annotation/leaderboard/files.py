@@ -113,6 +113,7 @@ def minutes_json(minutes: Minutes) -> dict[str, Any]:
     ]
     return {
         **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
+        "target": 100 * minutes.target,
         "n": minutes.n_sessions,
         "reason": "; ".join(reasons),
         **({} if minutes.n_writers is None else {"only_these": minutes.n_writers}),

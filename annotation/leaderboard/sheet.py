@@ -162,11 +162,14 @@ def _measures(layout: Layout) -> Iterator[Measure]:
     yield _score("joint_to_people", _("− people"), _("joint minus people's, paired"), is_signed=True)
     for name in sorted({name for line in layout.board.lines for name in line.ratings}):
         yield Measure(name, title_of(name), Unit.RATING, is_extra=is_detail(name), has_badge=False)
-    yield Measure("minutes", _("Human minutes"), Unit.MINUTES)
+    how = _("active time until people's mean joint score reaches the system's, weighted like their sessions")
+    yield Measure("minutes", _("Human minutes"), Unit.MINUTES, how)
     yield Measure("n_insights", "n", Unit.COUNT, _("insights"))
     yield Measure("n_subtopics", _("Subtopics"), Unit.COUNT, is_extra=not has_blocks)
     yield Measure("minutes_low", _("Minutes, from"), Unit.MINUTES, is_extra=True)
     yield Measure("minutes_high", _("Minutes, to"), Unit.MINUTES, is_extra=True)
+    how = _("the system's joint score, each subtopic as often as it has sessions")
+    yield Measure("minutes_target", _("Minutes, score to reach"), Unit.POINTS, how, is_extra=True, has_badge=False)
     yield Measure("minutes_n", _("Minutes, sessions"), Unit.COUNT, is_extra=True)
     if layout.is_whole or layout.query.get(f"{ROWS}-sort", "joint") == "joint":
         yield _score("joint_to_above", _("Joint − row above"), is_signed=True, is_extra=True)
@@ -215,6 +218,7 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], families
         time_url = layout.rows_url(line, people) + "#time" if people is not None else ""
         values |= {"minutes": replace(minutes_cell(minutes), url=time_url), "minutes_n": minutes.n_sessions}
         values |= {"minutes_low": _finite(minutes.low), "minutes_high": _finite(minutes.high)}
+        values["minutes_target"] = 100 * minutes.target
     if line.writers is not None:
         ceiling = line.writers.citation_ceiling
         values |= {"n_sessions": line.writers.n_sessions, "n_writers": line.writers.n_writers}

@@ -437,7 +437,12 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
     alone = report("leaderboard", "--judge", "lexical", "--intervals")
     assert not any({"minutes", "differences"} & set(row) for row in alone)
     found = {row["system"]: row for row in rows}
-    assert found["wren"]["minutes"] == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
+    wren = found["wren"]["minutes"]
+    assert wren.pop("target") == pytest.approx(
+        80 / 3
+    )  # a session on each subtopic, of which one has more insights
+    assert found["wren"]["joint"] == 26
+    assert wren == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
     heron = found["heron"]["minutes"]
     assert (heron["value"], heron["reason"]) == (None, f"not reached; {TOO_FEW}")
     assert (found["people"]["minutes"], found["people"]["differences"]["people"]) == (None, None)
@@ -453,7 +458,7 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
 def test_minutes_in_json_say_what_is_not_reached() -> None:
     inf = math.inf
     whole = files.minutes_json(Minutes(0.5, 20.0, 10.0, 30.0, 9, 2))
-    assert whole == {"value": 20, "low": 10, "high": 30, "n": 9, "reason": ""}
+    assert whole == {"value": 20, "low": 10, "high": 30, "target": 50, "n": 9, "reason": ""}
     part = files.minutes_json(Minutes(0.5, 20.0, 10.0, inf, 9, 2))
     assert (part["value"], part["high"], part["reason"]) == (20, None, "upper end not reached")
     none = files.minutes_json(Minutes(0.5, inf, 40.0, inf, 9, 2))
@@ -463,7 +468,7 @@ def test_minutes_in_json_say_what_is_not_reached() -> None:
 def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
     html = flat(login(ada).get(PAGE).text)
     assert re.search(r'>10</a> ?<span class="interval">too few</span>', html)
-    assert "“too few”: not enough sessions for an interval" in html
+    assert "“Too few”: not enough sessions for an interval" in html
 
 
 def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, ada: Any, login: Any) -> None:

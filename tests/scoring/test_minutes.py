@@ -50,6 +50,18 @@ def test_the_score_is_that_on_the_subtopics_of_the_sessions() -> None:
     assert minutes_worth(values, marks=MARKS, subtopics=["x"] * 3, targets={"a": 0.3}) is None
 
 
+def test_the_higher_mean_over_subtopics_may_be_reached_first_where_sessions_weigh_otherwise() -> None:
+    values = np.array([[0.2, 0.4, 0.6, 0.8]] * 3)
+    first, second = (
+        minutes_worth(values, marks=MARKS, subtopics=["a", "a", "b"], targets={"a": of_a, "b": of_b})
+        for of_a, of_b in ((0.6, 0.69), (0.7, 0.52))
+    )
+    assert first is not None
+    assert second is not None
+    assert (first.target, second.target) == (pytest.approx(0.63), pytest.approx(0.64))
+    assert first.value < second.value
+
+
 def test_few_sessions_get_a_minute_and_a_reason() -> None:
     found = worth([[0.2, 0.4, 0.6, 0.8]] * 4, 0.4)
     assert (found.value, found.low, found.high, found.reason) == (pytest.approx(20), None, None, TOO_FEW)
