@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -28,11 +28,12 @@ from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.studies import tasks
 from annotation.studies.blocked import Blocked
-from annotation.studies.estimates import Measured
+from annotation.studies.estimates import Estimate, Measured, estimate
 from annotation.studies.forms import DetailsForm
 from annotation.studies.kind import Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
+from annotation.studies.narrowing import NarrowedForm
 from annotation.studies.overview_page import Presence, Remark
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealing, Dealt
@@ -89,6 +90,18 @@ class LabelWork(TaskPage, Work):
         if part == plan_sheet.TAB.here:
             return None if self.results is None else plan_sheet.RESULTS
         return self.more_results.get(part) if part else self.results
+
+    def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
+        form = None if self.items_form is None else self.items_form(sent, user=user)
+        if not isinstance(form, NarrowedForm) or not form.is_valid():
+            return None
+        return self.takes_of(form, form.count(), sent, n_supposed=n_supposed)
+
+    def takes_of(self, form: NarrowedForm, count: Any, sent: QueryDict, *, n_supposed: int = 0) -> Estimate | None:
+        """The same where the items are counted."""
+        if not count or self.words is None:
+            return None
+        return estimate(form.sizes(count), self.words.minutes, sent, n_supposed=n_supposed)
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
         published = None if self.results is None else self.results.published

@@ -24,12 +24,11 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.replying import NoRemark, reply
 from annotation.labelling.trial import answering
 from annotation.models import Annotator, LabelTask, RemarkReply
-from annotation.studies.estimates import estimate
 from annotation.studies.kind import work_of
 from annotation.studies.member_views import member_of
 from annotation.studies.narrowing import NarrowedForm, without_stale
 from annotation.studies.scope import study_of
-from annotation.studies.views import form_page, work_named
+from annotation.studies.views import form_page, recipe_named, work_named
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
@@ -148,11 +147,12 @@ def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
     """What a form that is being filled in chooses from, and how many; without htmx the page of a new study."""
     work = work_named(kind)
     narrowed = work.items_form
-    if not (isinstance(narrowed, type) and issubclass(narrowed, NarrowedForm)):
+    if not (isinstance(work, LabelWork) and isinstance(narrowed, type) and issubclass(narrowed, NarrowedForm)):
         raise Http404
     form = without_stale(narrowed, request)
     count = form.count() if form.is_valid() else None
-    takes = estimate(form.sizes(count), work.words.minutes, request.POST) if count and work.words else None
+    recipe = recipe_named(work, request.POST.get("recipe", ""))
+    takes = work.takes_of(form, count, request.POST, n_supposed=0 if recipe is None else recipe.n_people)
     expected = None
     if takes is not None:
         expected = work.outlook(takes.design.measured, user=request.user, now=timezone.now())

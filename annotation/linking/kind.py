@@ -113,7 +113,6 @@ class Linking(LabelWork):
                 "35 summaries with some 240 insights, and four people who label all of them: how far people agree."
             ),
             n_tasks=35 * 4,
-            minutes=4.0,
             n_people=4,
             values={"way": "sample", "n_sample": 35, "with_people": False, "people_per_item": 4, "overlap": 100,
                     "overlap_unit": "percent"},
@@ -125,9 +124,11 @@ class Linking(LabelWork):
             title=gettext_lazy("Labels to compare judges with"),
             paper="Summary of a Haystack",
             section="§4.3",
-            about=gettext_lazy("200 summaries labelled by one person each, for the table of judges."),
+            about=gettext_lazy(
+                "200 summaries labelled by one person each, for the table of judges. There it took 13 hours, "
+                "325 USD."
+            ),
             n_tasks=200,
-            minutes=3.9,
             n_people=2,
             values={"way": "sample", "n_sample": 200, "with_people": False, "people_per_item": 1, "overlap": 0,
                     "overlap_unit": "percent"},

@@ -98,7 +98,6 @@ class Rating(LabelWork):
                 "50 summaries, each rated by three people on the scale that models use in the paper."
             ),
             n_tasks=50 * 3,
-            minutes=3.0,
             n_people=3,
             values={"way": "sample", "n_sample": 50, "people_per_item": 3},
             choose=summaries.all_sources,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,15 +11,22 @@ from django.http import QueryDict
 from annotation.studies.earnings import pay
 
 MS_PER_MINUTE = 60_000
+CHECKS = ("n_training", "n_gold", "n_attention_checks")
+"""What forms call the items beside the chosen ones that everybody gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What a form chooses: items, answers that one person gives on all of them, and what intervals resample."""
+    """What a form chooses: items, answers that one person gives on all of them, and what intervals resample.
+
+    `n_for_everyone` of the items go to everybody, where that is known: a share of whole questions is no such share
+    of key points.
+    """
 
     n_items: int
     n_labels: int
     n_clusters: int
+    n_for_everyone: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +44,43 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Items for `n_each` people each, and a share of them for all of `n_people`; 0 people are not chosen yet."""
+    """Items for `n_each` people each, and a share of them for all of `n_people`; 0 people are not chosen yet.
+
+    `n_checks` further items, training and hidden checks, go to everybody. `is_supposed` says that as many people
+    are counted as a paper had, since nobody is chosen yet.
+    """
 
     sizes: Sizes
     n_each: int
     share_for_everyone: float = 0.0
     n_people: int = 0
+    n_checks: int = 0
+    is_supposed: bool = False
 
     @property
     def n_for_everyone(self) -> int:
-        """Items that everybody gets."""
-        return round(self.sizes.n_items * self.share_for_everyone)
+        """Items that everybody gets, rounded up as when they are assigned."""
+        if self.sizes.n_for_everyone is not None:
+            return self.sizes.n_for_everyone
+        return math.ceil(round(self.sizes.n_items * self.share_for_everyone, 6))
 
     @property
     def n_tasks(self) -> int:
         """Tasks of all people; of what everybody gets one each while nobody is chosen."""
         n = self.n_for_everyone
-        return (self.sizes.n_items - n) * self.n_each + n * max(self.n_each, self.n_people)
+        ordinary = (self.sizes.n_items - n) * self.n_each + n * max(self.n_each, self.n_people)
+        return ordinary + self.n_checks * max(1, self.n_people)
 
     @property
     def is_open(self) -> bool:
         """Whether more tasks come on top, once it is known who everybody is."""
-        return self.n_people == 0 and self.n_each == 1 and self.n_for_everyone > 0
+        for_everyone = self.n_checks + (self.n_for_everyone if self.n_each == 1 else 0)
+        return self.n_people == 0 and for_everyone > 0
+
+    @property
+    def depends_on_supposed(self) -> bool:
+        """Whether other people than are supposed would make another number of tasks."""
+        return self.is_supposed and self.n_checks + self.n_for_everyone > 0
 
     @property
     def measured(self) -> Measured | None:
@@ -99,10 +122,13 @@ class Estimate:
         return pay(self.active_ms, self.rate)
 
 
-def estimate(sizes: Sizes, minutes: float, sent: QueryDict) -> Estimate | None:
-    """What a form that is being filled in would take; None while what was sent of it is wrong."""
+def estimate(sizes: Sizes, minutes: float, sent: QueryDict, *, n_supposed: int = 0) -> Estimate | None:
+    """What a form that is being filled in would take; None while what was sent of it is wrong.
+
+    `n_supposed` people are counted while nobody is chosen.
+    """
     try:
-        design = _design(sizes, sent)
+        design = _design(sizes, sent, n_supposed)
         rate = Decimal(sent.get("hourly_rate") or 0)
     except (ValueError, ArithmeticError):
         return None
@@ -111,7 +137,7 @@ def estimate(sizes: Sizes, minutes: float, sent: QueryDict) -> Estimate | None:
     return Estimate(design, minutes, rate, (sent.get("currency") or "USD")[:3])
 
 
-def _design(sizes: Sizes, sent: QueryDict) -> Design:
+def _design(sizes: Sizes, sent: QueryDict, n_supposed: int) -> Design:
     """How many people each item is for, as the forms of all kinds call it.
 
     Raises:
@@ -123,6 +149,15 @@ def _design(sizes: Sizes, sent: QueryDict) -> Design:
         share = amount / sizes.n_items if sizes.n_items else 0.0
     else:
         share = amount / 100
-    if not 1 <= n_each <= 1000 or not 0 <= amount <= 100_000:
-        raise ValueError(f"{amount} for everyone, others for {n_each}")
-    return Design(sizes, n_each, min(1.0, share), len(sent.getlist("annotators")))
+    n_checks = sum(int(sent.get(name) or 0) for name in CHECKS)
+    if not 1 <= n_each <= 1000 or not 0 <= amount <= 100_000 or not 0 <= n_checks <= 1000:
+        raise ValueError(f"{amount} for everyone with {n_checks} checks, others for {n_each}")
+    n_chosen = len(sent.getlist("annotators"))
+    return Design(
+        sizes,
+        n_each,
+        min(1.0, share),
+        n_people=n_chosen or n_supposed,
+        n_checks=n_checks,
+        is_supposed=not n_chosen and n_supposed > 0,
+    )

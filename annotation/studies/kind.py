@@ -13,14 +13,14 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.blocked import Blocked, seen_by
-from annotation.studies.estimates import Measured
+from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.recipes import Recipe
@@ -182,6 +182,13 @@ class Work(StudyKind, ABC):
     def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
         """What the template needs beside the form, of a new study or of one that exists."""
         return {}
+
+    def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
+        """What a new study takes as its form is sent, with `n_supposed` people while nobody is chosen.
+
+        None where the form chooses nothing, or not rightly.
+        """
+        return None
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Any:
         """How narrow the headline of a new study is expected to be, None where nothing says it.

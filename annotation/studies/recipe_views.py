@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from typing import Any
+
+from django.http import HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
-from annotation.studies.kind import works
+from annotation.studies.estimates import Estimate
+from annotation.studies.kind import Work, works
+from annotation.studies.recipes import Recipe
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -13,6 +17,23 @@ from benchmarks.web.permissions import requires
 @requires("annotation.add_study")
 @require_safe
 def recipes(request: HtmxHttpRequest) -> HttpResponse:
-    """Every recipe of every kind, with what of its data is missing here."""
-    choices = [(work, recipe, recipe.lacks()) for work in works() for recipe in work.recipes]
+    """Every recipe of every kind, with what it takes here, and what of its data is missing."""
+    choices = [
+        (work, recipe, recipe.lacks(), takes_of(work, recipe, user=request.user))
+        for work in works()
+        for recipe in work.recipes
+    ]
     return page(request, "annotation/recipes.html", {"recipes": choices})
+
+
+def takes_of(work: Work, recipe: Recipe, *, user: Any) -> Estimate | None:
+    """What the form says that a recipe fills in, as it says it there; None where none of its data is here."""
+    form = work.new_form(user=user, initial=recipe.initial())
+    sent = QueryDict(mutable=True)
+    for name in form.fields:
+        value = form[name].value()
+        if isinstance(value, list | tuple):
+            sent.setlist(name, [str(item) for item in value])
+        elif value not in (None, False, ""):
+            sent[name] = str(value)
+    return work.takes(sent, user=user, n_supposed=recipe.n_people)

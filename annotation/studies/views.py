@@ -280,7 +280,7 @@ def form_page(
     **more: Any,
 ) -> HttpResponse:
     """The form of a new study of a kind, or of the settings of `study`."""
-    recipe = recipe_named(work, request.GET.get("recipe", ""))
+    recipe = recipe_named(work, request.GET.get("recipe") or request.POST.get("recipe", ""))
     context = {
         "kind": work,
         "form": form,

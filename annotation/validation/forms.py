@@ -129,13 +129,17 @@ def busiest_judge(seed: int) -> dict[str, Any]:
     return {"seed": seed, **({"judge": first[0]} if (first := judges.first()) else {})}
 
 
-def lacking() -> str:
-    """What is missing to check verdicts; empty where a judge has some."""
-    if _judged().filter(judge__archived_at=None).exists():
-        return ""
-    return gettext(
-        "No judge has verdicts on responses yet: import responses to questions and run a judge on them."
-    )
+def lacking(n: int) -> str:
+    """What is missing to check n verdicts of a judge; empty where one has as many."""
+    chosen = busiest_judge(0)
+    if "judge" not in chosen:
+        return gettext(
+            "No judge has verdicts on responses yet: import responses to questions and run a judge on them."
+        )
+    n_found = verdicts_of(Judge.objects.get(pk=chosen["judge"])).count()
+    return "" if n_found >= n else gettext("Only %(found)d of %(n)d verdicts are here: all are taken.") % {
+        "found": n_found, "n": n,
+    }  # fmt: skip
 
 
 def _judged() -> QuerySet[PointVerdict, PointVerdict]:

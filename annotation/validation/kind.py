@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext_lazy
@@ -100,11 +101,10 @@ class Validation(LabelWork):
             section="§6.2",
             about=gettext_lazy("180 verdicts of the judge of key point recall, each by two people, blind."),
             n_tasks=360,
-            minutes=0.5,
             n_people=2,
             values={"n_sample": 180, "people_per_item": 2, "shows_verdict": False},
             choose=busiest_judge,
-            lacks=lacking,
+            lacks=partial(lacking, 180),
         ),
     )
 

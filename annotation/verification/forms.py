@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import Count, QuerySet
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -21,6 +23,7 @@ from annotation.studies.forms import (
     percent,
 )
 from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
+from annotation.studies.sampling import Item, control_group, stable_seed
 from annotation.verification.planning import draw_questions
 from benchmarks.models import KeyPoint, Question
 
@@ -78,11 +81,31 @@ class QuestionsForm(NarrowedForm):
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
     def sizes(self, count: tuple[int, int]) -> Sizes:
-        """Key points in their questions; of a sample of questions as many as these have on average."""
-        n, n_matching = count
-        n_points = KeyPoint.objects.filter(question__in=self._matching()).count()
-        n_drawn = round(n_points * n / n_matching) if n_matching else 0
-        return Sizes(n_drawn, n_drawn, n)
+        """Key points of the questions that are drawn, and how many of them are in the control group.
+
+        The control group is of whole questions; it is drawn here as for the study that the form makes.
+        """
+        seed = self._seed_of_study()
+        questions = self.chosen(seed=seed)
+        points = KeyPoint.objects.filter(question__in=self._matching()).order_by()
+        n_of = dict(points.values_list("question").annotate(n=Count("pk")))
+        items = [Item(row.pk, (row.category, row.domain)) for row in questions]
+        control = control_group(items, seed=seed, share=self._share_for_everyone())
+        n = sum(n_of[row.pk] for row in questions)
+        return Sizes(n, n, len(questions), sum(n_of[pk] for pk in control))
+
+    def _share_for_everyone(self) -> Fraction:
+        """The control group that the whole form asks for; none where it is wrong, which the form says then."""
+        field = forms.DecimalField(min_value=0, max_value=100, required=False)
+        try:
+            return Fraction(field.clean(self.data.get("control_percent")) or 0) / 100
+        except forms.ValidationError:
+            return Fraction(0)
+
+    def _seed_of_study(self) -> int:
+        """The seed that a study has which the whole form makes."""
+        seed: int | None = self.cleaned_data["seed"]
+        return stable_seed("study", self.data.get("name", "").strip()) if seed is None else seed
 
     def _matching(self) -> QuerySet[Question, Question]:
         return _matching(self.cleaned_data)
@@ -158,11 +181,17 @@ def largest_set(seed: int) -> dict[str, Any]:
     return {"seed": seed, **({"dataset": first[0]} if (first := sets.first()) else {})}
 
 
-def lacking() -> str:
-    """What is missing to verify key points; empty where there are some."""
-    if KeyPoint.objects.filter(question__archived_at=None).exists():
+def lacking(n: int) -> str:
+    """What is missing to verify n key points of one question set; empty where the largest has as many."""
+    rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
+    sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n").values_list("n", flat=True)
+    n_found = sets.first() or 0
+    if not n_found:
+        return gettext("No question with key points is here yet: import a question set, or make one by synthesis.")
+    if n_found >= n:
         return ""
-    return gettext("No question with key points is here yet: import a question set, or make one by synthesis.")
+    numbers = {"found": number_format(n_found, force_grouping=True), "n": number_format(n, force_grouping=True)}
+    return gettext("Only %(found)s of %(n)s key points are here: all are taken.") % numbers
 
 
 def choice_of(study: Study) -> dict[str, Any]:

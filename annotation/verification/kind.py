@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -120,11 +121,10 @@ class Verification(LabelWork):
                 "control group, the others to one each. The two who agree most give the dataset."
             ),
             n_tasks=4 * 846 + 7_611,
-            minutes=1.0,
             n_people=4,
             values={"way": "all", "control_percent": 10, "people_per_question": 1},
             choose=largest_set,
-            lacks=lacking,
+            lacks=partial(lacking, 846 + 7_611),
         ),
     )
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -17,7 +18,7 @@ from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
 from annotation.results import plan_sheet, priors
 from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
-from annotation.studies.estimates import Measured
+from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work
 from annotation.studies.members import is_recruiting
@@ -62,7 +63,6 @@ class Writing(Work):
                 "each shows the documents with insights of its subtopic."
             ),
             n_tasks=10,
-            minutes=120.0,
             n_people=2,
             values={"preset": "paper", "setting": "oracle", "limit_minutes": 120, "mark_minutes": 10,
                     "token_budget": 15_000, "sessions_per_subtopic": 1},
@@ -138,6 +138,9 @@ class Writing(Work):
         takes = None if study else takes_of(form)
         expected = None if takes is None else self.outlook(all_of(takes), user=form.user, now=timezone.now())
         return {"preview": preview_of(form, study), "takes": takes, "expected": expected}
+
+    def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
+        return takes_of(StudyForm(sent, user=user))
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
         return priors.outlook(self.value, measured, published=RESULTS.published, user=user, now=now)

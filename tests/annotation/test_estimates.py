@@ -10,12 +10,13 @@ import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
+from annotation.models import Study
 from annotation.results import priors
 from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Design, Measured, Sizes, estimate
 from annotation.studies.views import work_named
-from benchmarks.models import Haystack, Question, Subtopic
+from benchmarks.models import Haystack, KeyPoint, Question, Subtopic
 from benchmarks.results.stored import look_up
 from benchmarks.scoring.planning import expected_width, of_given_people, resized, variances_of_agreement
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -80,6 +81,41 @@ def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
     urls = {"writing": reverse("annotation:study-preview")}
     address = urls.get(kind) or reverse("annotation:label-items", args=[kind])
     return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("way", ["all", "sample"])
+def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_they_are_assigned(
+    way: str, ada: Any, login: Any
+) -> None:
+    for at, question in enumerate(make_questions(10, n_points=1)):
+        for number in range(2, at + 2):  # a share of the questions is no such share of the key points
+            KeyPoint.objects.create(question=question, number=number, key=f"k{number}", text=f"Fact {number}")
+    people = [make_user(name, "annotator") for name in ("p1", "p2", "p3")]
+    more = {
+        "dataset": "harbours",
+        "way": way,
+        "n_sample": 7,
+        "control_percent": 30,
+        "n_attention_checks": 2,
+        "plain_percent": 0,
+    }
+    shown = filled_form("verification", login, ada, people=people, name="Key points", **more)
+    page = login(ada).get(reverse("annotation:study-create", args=["verification"]))
+    form = page.context["form"]
+    sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
+    sent |= {"name": "Key points", "annotators": [annotator_of(person).pk for person in people], **more}
+    assert login(ada).post(reverse("annotation:study-create", args=["verification"]), sent).status_code == 302
+    n = Study.objects.get().label_tasks.count()
+    assert f"{n} tasks, about" in shown
+
+
+@pytest.mark.django_db
+def test_a_share_for_everyone_and_training_are_counted_as_they_are_assigned() -> None:
+    sent = "overlap=10&overlap_unit=percent&annotators=1&annotators=2&n_training=2&n_gold=1"
+    takes = estimate(Sizes(12, 12, 3), 4.0, QueryDict(sent))
+    assert takes is not None
+    assert takes.n_tasks == 10 + 2 * 2 + 2 * 3  # a share is rounded up
 
 
 def on_trains() -> dict[str, Any]:

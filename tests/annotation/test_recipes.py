@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -9,11 +10,15 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Study
+from annotation.studies.amounts import duration, money
 from annotation.studies.kind import plan_of, works
-from benchmarks.models import Haystack, Subtopic
+from annotation.studies.recipe_views import takes_of
+from annotation.studies.views import work_named
+from benchmarks.models import Haystack, KeyPoint, Subtopic
 from tests.annotation.labelled import make_summaries
 from tests.annotation.little import ALL, MAKERS
-from tests.makers import flat, make_haystack, make_summary
+from tests.conftest import make_user
+from tests.makers import annotator_of, flat, make_haystack, make_summary
 from tests.makers_verification import make_questions
 
 RECIPES = [(work.value, recipe) for work in works() for recipe in work.recipes]
@@ -22,10 +27,14 @@ RECIPES = [(work.value, recipe) for work in works() for recipe in work.recipes]
 def test_what_recipes_take_is_what_the_papers_say() -> None:
     by_key = {recipe.key: recipe for _kind, recipe in RECIPES}
     assert len(by_key) == len(RECIPES) == 6
-    judges = by_key["summhay-judges"]
-    assert (round(judges.hours, 1), judges.cost) == (13.0, Decimal("325.00"))
-    people = by_key["summhay-people"]
-    assert (people.hours, people.cost) == (20, Decimal("500.00"))
+    assert {key: (recipe.n_tasks, recipe.n_people) for key, recipe in by_key.items()} == {
+        "summhay-people": (10, 2),
+        "summhay-linking": (140, 4),
+        "summhay-judges": (200, 2),
+        "long2rag-verification": (10_995, 4),
+        "long2rag-evaluator": (360, 2),
+        "middlesum-ratings": (150, 3),
+    }
 
 
 @pytest.mark.django_db
@@ -93,10 +102,19 @@ def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> Non
         shown = flat(client.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key}).text)
         assert str(recipe.lacks()) in shown
     make_summaries(n=40)
+    make_questions(2)
     lacks = {recipe.key: recipe.lacks() for _kind, recipe in RECIPES}
     assert lacks["summhay-linking"] == ""
     assert lacks["summhay-judges"] == "Only 40 of 200 summaries are here: all are taken."
-    assert "import" in lacks["long2rag-verification"]
+    n = KeyPoint.objects.count()
+    assert lacks["long2rag-verification"] == f"Only {n} of 8,457 key points are here: all are taken."
+
+
+def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
+    """What the form says that it takes, as htmx asks for it."""
+    writing = {"writing": reverse("annotation:study-preview")}
+    address = writing.get(kind) or reverse("annotation:label-items", args=[kind])
+    return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
 
 
 @pytest.mark.django_db
@@ -118,12 +136,25 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
     sent = {
         name: value for name, value in shown.items() if value is not None and value is not False and value != ""
     }
-    answer = login(ada).post(address, sent)
+    takes = takes_of(work_named(kind), recipe, user=ada)
+    assert takes is not None
+    listed = flat(login(ada).get(reverse("annotation:recipes")).text)
+    n, time, cost = takes.n_tasks, duration(takes.active_ms), money(takes.cost, "USD")
+    assert re.search(
+        rf'<td class="num">{n:,} .*?{time}</td>\s*<td class="num">{cost.removesuffix(" USD")}</td>', listed
+    )
+    said = f"{n} tasks, about {time} of active time in all: {cost}."
+    assert said in estimated(kind, {**sent, "recipe": recipe.key}, ada, login)
+    people = [annotator_of(make_user(f"p{n}", "annotator")).pk for n in range(recipe.n_people)]
+    assert said in estimated(kind, {**sent, "annotators": people}, ada, login)
+    answer = login(ada).post(address, {**sent, "annotators": people})
     assert answer.status_code == 302, answer.context["form"].errors
     study = Study.objects.get(name=str(recipe.title))
     assert (study.kind, study.hourly_rate, study.currency) == (kind, 25, "USD")
+    if kind != "writing":
+        assert study.label_tasks.count() == n
     plan, n_items = plan_of(study), study.label_items.count()
-    said = {
+    planned = {
         "summhay-people": lambda: (plan.preset, plan.limit_ms, plan.mark_every_ms, plan.token_budget),
         "summhay-linking": lambda: (plan.people_per_item, plan.overlap_share, n_items),
         "summhay-judges": lambda: (plan.people_per_item, plan.overlap_share, n_items),
@@ -132,7 +163,7 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
         "middlesum-ratings": lambda: (plan.people_per_item, n_items),
     }[recipe.key]()
     assert (
-        said
+        planned
         == {
             "summhay-people": ("paper", 7_200_000, 600_000, 15_000),
             "summhay-linking": (4, 1, 35),
