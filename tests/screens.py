@@ -36,6 +36,7 @@ def shoot(page: Page, folder: Path, name: str) -> list[Path]:
             path = folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}-{theme}-{width}.png"
             page.screenshot(path=path, full_page=True)
             made.append(path)
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})  # charts are laid out when a page loads
     return made
 
 

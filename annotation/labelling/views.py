@@ -97,7 +97,7 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
         return _state_of(skipped) | {
             "is_skip": True,
             "task": str(skipped.uid),
-            "message": _("Undone: skip on %(number)d.") % {"number": undone_on(skipped, None).number},
+            "message": _("Undone: skip on item %(number)d.") % {"number": undone_on(skipped, None).number},
             "next": page_of(skipped.study.kind, skipped.uid),
         }
     answers = _last_answered(kind, tasks, op_id=op_id, only_here=only_here)
@@ -120,10 +120,10 @@ def _undone_in_words(kind: TaskPage, answers: AnswerKind[Any], outcome: Outcome[
     if outcome.question and (question := kind.question_in_words(row, outcome.question)):
         where = _("%(number)d, %(question)s") % {"number": number, "question": question}
     if not was:
-        return _("Undone on %(where)s: it is now %(now)s.") % {"where": where, "now": holds}
+        return _("Undone on item %(where)s: it is now %(now)s.") % {"where": where, "now": holds}
     if not holds:
-        return _("Undone: %(was)s on %(where)s.") % {"was": was, "where": where}
-    return _("Undone: %(was)s on %(where)s; it is now %(now)s.") % {"was": was, "where": where, "now": holds}
+        return _("Undone: %(was)s on item %(where)s.") % {"was": was, "where": where}
+    return _("Undone: %(was)s on item %(where)s; it is now %(now)s.") % {"was": was, "where": where, "now": holds}
 
 
 def _last_answered(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> AnswerKind[Any]:

@@ -101,7 +101,7 @@ class Linking(LabelWork):
         Key("unsupported", "6", gettext_lazy("covers no insight: unsupported")),
     )
     fixed_keys = "jk" + SPARE_LETTERS + SPARE_LETTERS.upper()
-    question_rows = ("insight", "task__item__summary__haystack")
+    question_rows = ("insight", "task__item__summary__haystack", "task__item__summary__subtopic")
     beside_rows = ("task__item__summary__haystack",)
     recipes = (
         Recipe(
@@ -160,7 +160,7 @@ class Linking(LabelWork):
 
     def question_of(self, row: Any) -> QuestionText:
         summary = row.task.item.summary
-        return QuestionText(row.insight.text, summary.haystack.language)
+        return QuestionText(row.insight.text, summary.haystack.language, beside=summary.subtopic.query)
 
     def question_beside(self, row: Any) -> QuestionText:
         summary = row.task.item.summary

@@ -85,8 +85,11 @@ def goal_of(preferences: Preferences, day: Day) -> Goal | None:
 
 
 def items_an_hour(annotator: Annotator, study: Study) -> int | None:
-    """How many items of a study a person does in an hour, at their own median; None before five. One query."""
+    """How many items of a study a person does in an hour, at their own median, to two digits; None before five.
+
+    One query.
+    """
     done = LabelTask.objects.filter(annotator=annotator, study=study, state=LabelTask.State.DONE)
     times = list(done.order_by("-done_at", "-pk").values_list("active_ms", flat=True)[:PACE_OF])
     each = median(times) if len(times) >= PACE_NEEDS else 0
-    return round(MS_PER_HOUR / each) if each else None
+    return int(float(f"{MS_PER_HOUR / each:.2g}")) if each else None

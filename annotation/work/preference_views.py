@@ -37,7 +37,7 @@ class PreferencesForm(forms.Form):
     """Everything but the keys."""
 
     text_size = forms.ChoiceField(
-        label=gettext_lazy("Size of texts to read"),
+        label=gettext_lazy("Reading text size"),
         choices=(
             (TextSize.SMALL, gettext_lazy("small")),
             (TextSize.NORMAL, gettext_lazy("normal")),

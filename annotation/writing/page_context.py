@@ -215,8 +215,8 @@ def why_not(error: NotEligible) -> dict[str, Any]:
 
 
 def count_words(summary: str) -> int:
-    """Words as the scoring counts them, without bullet marks and citations."""
-    return sum(line.n_words for line in lines_from_text(summary))
+    """Words of the bullets as the scoring counts them, without bullet marks and citations."""
+    return sum(line.n_words for line in bullets(lines_from_text(summary)))
 
 
 def clock_face(ms: int) -> str:

@@ -96,10 +96,10 @@ def test_undo_walks_back_through_the_answers_of_all_items_in_order_of_time(
     assert (first["task"], first["next"].split("#")[0]) == (str(at.task(2).uid), at.url("task", 2))
     assert first["message"].startswith("Undone: ")
     where = ", insight 1" if kind == "linking" else ""
-    assert f"on 2{where}; it is now {words[1]}" in first["message"]
+    assert f"on item 2{where}; it is now {words[1]}" in first["message"]
     assert (at.current(1), at.current(2)) == (words[1], words[1])
     second = at.undo(2, "u2")
-    assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on 1{where}.")
+    assert (second["task"], second["message"]) == (str(at.task(1).uid), f"Undone: {words[1]} on item 1{where}.")
     assert at.current(1) == ""
     assert at.task(1).state == LabelTask.State.BEGUN
     assert at.undo(1, "u3")["task"] == str(at.task(2).uid)
@@ -148,7 +148,7 @@ def test_undo_without_scripts_goes_to_the_item_and_says_what_it_did(desk: Callab
     at.answer(1, "no")
     response = at.client.post(at.url("undo", 2), follow=True)
     assert response.redirect_chain[-1][0] == at.url("task", 1)
-    assert "Undone: no on 1." in response.content.decode()
+    assert "Undone: no on item 1." in response.content.decode()
     response = at.client.post(at.url("undo", 2), follow=True)
     assert "Nothing to undo." in response.content.decode()
 
@@ -162,7 +162,7 @@ def test_undo_takes_back_a_skip_where_that_is_the_last_act(kind: str, desk: Call
     words = at.current(1)
     at.undo(3, "u1")
     told = at.undo(3, "u2")
-    assert (told["message"], told["task"]) == ("Undone: skip on 2.", str(at.task(2).uid))
+    assert (told["message"], told["task"]) == ("Undone: skip on item 2.", str(at.task(2).uid))
     assert (told["next"], told["state"], told["is_skip"]) == (at.url("task", 2), "begun", True)
     assert (at.task(2).state, at.task(2).skip_reason, at.current(1)) == ("begun", "", words)
     assert at.undo(2, "u3")["task"] == str(at.task(1).uid)
@@ -173,9 +173,9 @@ def test_the_undo_of_a_skip_keeps_what_was_answered_there(desk: Callable[[str], 
     at = desk("linking")
     at.answer(1, "no")
     at.skip(1)
-    assert at.undo(1)["message"] == "Undone: skip on 1."
+    assert at.undo(1)["message"] == "Undone: skip on item 1."
     assert (at.task(1).state, at.task(1).n_answered, at.current(1)) == ("begun", 1, "none")
-    assert at.undo(1)["message"] == "Undone: none on 1, insight 1."
+    assert at.undo(1)["message"] == "Undone: none on item 1, insight 1."
 
 
 @pytest.mark.parametrize("here", [{}, {"here": "1"}])
@@ -186,7 +186,7 @@ def test_the_undo_of_a_skip_that_is_delivered_twice_takes_back_nothing_else(
     at.answer(3, "no")
     at.skip(1)
     at.skip(2)
-    assert at.undo(3, "same")["message"] == at.undo(3, "same", **here)["message"] == "Undone: skip on 2."
+    assert at.undo(3, "same")["message"] == at.undo(3, "same", **here)["message"] == "Undone: skip on item 2."
     assert (at.task(1).state, at.current(3)) == ("skipped", "no")
 
 
@@ -194,7 +194,7 @@ def test_the_undo_of_an_answer_that_is_delivered_twice_takes_back_no_skip(desk: 
     at = desk("verification")
     at.skip(2)
     at.answer(1, "no")
-    assert at.undo(3, "same")["message"] == at.undo(3, "same")["message"] == "Undone: no on 1."
+    assert at.undo(3, "same")["message"] == at.undo(3, "same")["message"] == "Undone: no on item 1."
     assert at.task(2).state == "skipped"
 
 
@@ -203,14 +203,14 @@ def test_an_undo_kept_over_a_reload_takes_back_no_skip_of_another_item(desk: Cal
     at = desk("verification")
     at.skip(2)
     assert at.undo(1, "late", here="1") == {"nothing": True}
-    assert at.undo(2, "later", here="1")["message"] == "Undone: skip on 2."
+    assert at.undo(2, "later", here="1")["message"] == "Undone: skip on item 2."
 
 
 def test_an_answer_after_a_skip_is_what_undo_takes_back(desk: Callable[[str], Desk]) -> None:
     at = desk("verification")
     at.skip(2)
     at.answer(2, "no")
-    assert at.undo(1)["message"] == "Undone: no on 2."
+    assert at.undo(1)["message"] == "Undone: no on item 2."
     assert at.undo(1) == {"nothing": True}
     assert at.task(2).state == "begun"
 
@@ -220,7 +220,7 @@ def test_undo_of_a_skip_without_scripts_goes_to_the_item_and_says_so(desk: Calla
     at.skip(1)
     response = at.client.post(at.url("undo", 2), follow=True)
     assert response.redirect_chain[-1][0] == at.url("task", 1)
-    assert "Undone: skip on 1." in response.content.decode()
+    assert "Undone: skip on item 1." in response.content.decode()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -114,7 +114,7 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, lo
     assert rows[1].guideline is not None
     undone = client.post(label_url("label-undo", task), {"op_id": "u"}, headers=JSON).json()
     assert undone["message"] == (
-        "Undone: informativeness 3, quality 5, coherence 5, attributability 2, not sure on 1."
+        "Undone: informativeness 3, quality 5, coherence 5, attributability 2, not sure on item 1."
     )
     assert undone["state"] == "begun"
 
@@ -125,7 +125,7 @@ def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, login: Any) -> 
     for values in ({"quality": "3"}, {"quality": "5"}, {"quality": "5", "coherence": "2"}):
         send(client, task, overall="4", **values)
     undone = [client.post(label_url("label-undo", task), headers=JSON).json()["message"] for _ in range(2)]
-    assert undone == ["Undone: coherence 2 on 1.", "Undone: quality 5 on 1; it is now quality 3."]
+    assert undone == ["Undone: coherence 2 on item 1.", "Undone: quality 5 on item 1; it is now quality 3."]
 
 
 @pytest.mark.parametrize(

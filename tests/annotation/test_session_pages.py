@@ -288,7 +288,7 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
     client, name = login(ben), "session-after"
     page = page_of(client, session, name).content.decode()
     assert "24.00 USD" in page
-    assert "You have no other summary to write." in page
+    assert "You have no other summary to write" in page
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )

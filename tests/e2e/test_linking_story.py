@@ -94,6 +94,7 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     while linda.locator(".question:not(.is-answered)").count():
         press(linda, "Enter 1")
     saved(linda)
+    assert linda.evaluate("document.documentElement.scrollHeight <= innerHeight"), "only the panes scroll"
     here = linda.url.split("#")[0]
     with linda.expect_response(lambda answer: "/work/linking/" in answer.url and answer.url != here):
         linda.reload()  # the next one is fetched ahead

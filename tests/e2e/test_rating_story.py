@@ -36,7 +36,7 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     saved(ruth)
     assert site.rows(QUERY, 1, study) == [(4, 3, 5, None, None, 0)]
     press(ruth, "u")
-    expect(ruth.locator("[data-announce]")).to_contain_text("Undone: quality 5 on 1.")
+    expect(ruth.locator("[data-announce]")).to_contain_text("Undone: quality 5 on item 1.")
     press(ruth, "k j")
     ruth.locator("[data-cited='3']").first.click()
     expect(ruth.locator("[data-jump='3']")).to_have_attribute("aria-current", "true")
@@ -49,7 +49,17 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     saved(ruth)
     press(ruth, "Enter")
     at_item(ruth, "2 / 2")
-    press(ruth, "5 5 5 5 5")
+    for name in ("overall", "informativeness"):  # a press of a hand, at what comes next where it stands
+        pointed = ruth.locator(f"[data-aspect='{name}'] .level").last
+        box = pointed.bounding_box() or {}
+        ruth.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        ruth.mouse.down()
+        ruth.wait_for_timeout(90)
+        ruth.mouse.up()
+        expect(pointed.locator("input")).to_be_checked()
+    press(ruth, "j")
+    ruth.locator("[data-cited]").first.click()
+    press(ruth, "5 5 5")
     expect(ruth.locator(".rating.is-complete")).to_be_attached()
     saved(ruth)
     press(ruth, "Enter")

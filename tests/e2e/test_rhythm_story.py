@@ -89,7 +89,7 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     press(rosa, "p")
     expect(rosa.locator("[value=no]:checked")).to_be_attached()
     press(rosa, "z")
-    expect(rosa.locator("[data-message]")).to_contain_text("Undone: no on 11.")
+    expect(rosa.locator("[data-message]")).to_contain_text("Undone: no on item 11.")
     offer.get_by_role("button", name="Turn it on").click()
     expect(offer).to_be_hidden()
     expect(rosa.get_by_label("go on by itself")).to_be_checked()

@@ -191,14 +191,14 @@ def test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_
         press(sam, f"u {yes}")
         expect(sam.locator("[data-message]")).to_contain_text("Not counted")
     at(sam, 3)
-    expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on 3")
+    expect(sam.locator("[data-message]")).to_contain_text(f"Undone: {STORED[kind][2]} on item 3")
     assert (3, yes) not in rows(site, kind, study)
     if kind == "linking":
         answer_without_enter(sam, site, kind, study)
         return
     press(sam, "u")
     at(sam, 2)
-    expect(sam.locator("[data-message]")).to_contain_text("Undone: no on 2.")
+    expect(sam.locator("[data-message]")).to_contain_text("Undone: no on item 2.")
     press(sam, "u")
     at(sam, 1)
     before = sam.locator("[data-save-state]").inner_text()
@@ -288,14 +288,14 @@ def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(
     at(sam, 5)
     expect(sam.locator(".notice")).to_contain_text("The text is broken or missing")
     press(sam, "u")  # leads to the same item, whose page no longer says that it is skipped
-    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on item 5.")
     expect(sam.locator(".notice")).to_have_count(0)
     at(sam, 5)
     press(sam, "s 1 Enter")
     at(sam, 6)
     press(sam, "u")
     at(sam, 5)
-    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on 5.")
+    expect(sam.locator("[data-message]")).to_have_text("Undone: skip on item 5.")
 
 
 def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site, studies: dict[str, str]) -> None:
@@ -310,6 +310,24 @@ def test_an_answer_that_another_server_takes_is_sent_again(sam: Page, site: Site
     sam.unroute("**/choice/")
     saved(sam)
     assert (7, "no") in rows(site, "verification", study)
+
+
+@pytest.mark.parametrize("kind", ["verification", "linking"])
+def test_an_answer_chosen_before_the_scripts_are_there_is_sent_once_they_are(
+    sam: Page, site: Site, studies: dict[str, str], kind: str
+) -> None:
+    study = studies[kind]
+    waiting: list[Route] = []
+    sam.route(f"**/js/{kind}/task*.js", lambda route: waiting.append(route))
+    sam.goto(f"/work/studies/{study}/go/?n=2", wait_until="commit")
+    before = len(rows(site, kind, study))
+    sam.locator("[data-asking] .level", has_text=re.compile("^ *no")).last.click()
+    until(sam, lambda: bool(waiting))
+    assert len(rows(site, kind, study)) == before
+    for route in waiting:
+        route.continue_()
+    saved(sam)
+    assert rows(site, kind, study)[before:] == [(2, STORED[kind][2])]
 
 
 def comment(page: Page, words: str) -> None:

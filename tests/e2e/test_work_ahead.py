@@ -194,7 +194,7 @@ def test_a_bullet_chosen_first_means_full_and_enter_passes_over_what_is_optional
     at(page, 2)
     press(page, "u")
     at(page, 1)
-    expect(page.locator("[data-message]")).to_contain_text(f"Undone: full, bullet a on 1, insight {n}.")
+    expect(page.locator("[data-message]")).to_contain_text(f"Undone: full, bullet a on item 1, insight {n}.")
     press(page, "a ArrowDown")
     row = page.locator(".unlinked .is-current")
     press(page, "5")

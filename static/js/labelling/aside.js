@@ -57,6 +57,11 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy, s
   function keepTyped() { if (isTyped() && comment.value !== refusedWords) keepComment(); }
   on(window, "beforeunload", (event) => { if (isTyped()) event.preventDefault(); });
   on(find("flag-form"), "submit", (event) => { event.preventDefault(); flag(); });
+  on(comment, "keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    find("comment-form").requestSubmit();
+  });
   on(find("comment-form"), "submit", (event) => {
     event.preventDefault();
     close();

@@ -64,6 +64,8 @@ export function startKeyboard(root, { find, text, say, on, aside, keyOf, usual, 
     const act = aside.has(target) ? aside.choose(key, target) : common[meant] ?? keyOf(meant, event);
     if (!act || (key === "Enter" && target.closest("a, button, summary"))) return;
     event.preventDefault();
+    // Enter leads on after a key that answers, also where a link among the texts was clicked before.
+    if (key.length === 1 && !asking.contains(target)) target.closest("a, button")?.blur();
     act();
   });
 }

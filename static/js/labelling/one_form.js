@@ -1,6 +1,6 @@
 // A task with one form: what is answered is stored at each change. A kind extends this with its questions and keys.
 import { fieldOf } from "./outbox.js";
-import { startShell } from "./shell.js";
+import { hasEarlyChoice, startShell } from "./shell.js";
 
 export class OneForm {
   constructor(root) {
@@ -28,7 +28,7 @@ export class OneForm {
   get isSettled() { return this.isComplete; }
   get unsure() { return this.form.elements.unsure; }
 
-  begin() { this.draw(); }
+  begin() { if (hasEarlyChoice(this.form) && this.isAnswered) this.store(); else this.draw(); }
   draw() {
     this.drawMore();
     this.wasComplete = this.isComplete;
@@ -37,8 +37,8 @@ export class OneForm {
     this.shell.progress(this.wasComplete);
   }
   store() {
-    if (!this.config.is_open) return;
     this.draw();
+    if (!this.config.is_open) return;
     const fields = this.fields();
     if (this.unsure.checked) fields.push(["unsure", "1"]);
     if (this.config.guideline) fields.push(["guideline", String(this.config.guideline)]);

@@ -28,6 +28,9 @@ export function run(start) {
   addEventListener("beforeunload", (event) => { if (!outbox.isEmpty) event.preventDefault(); });
 }
 
+// Whether something was chosen on a form before the scripts ran: it shows, and has not been sent.
+export const hasEarlyChoice = (form) => [...form.querySelectorAll("input")].some(({ checked, defaultChecked }) => checked !== defaultChecked);
+
 // `answered(act, body)` gets what an act on this task came to; `keys(key, event)` gives what a key does beside the common
 // ones, if anything; `next()` is Enter, and `onClick()` the button to the next task, where that is something else.
 // `retry(act)` shows a refused answer again and gives the box it belongs to.
@@ -127,9 +130,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   const nextUrl = () => trail.next(config, fetchedAt);
   function prefetch() { onward.hold([...new Set([nextUrl(), ...trail.ahead(config, fetchedAt)])].filter((url) => url !== urls.end)); }
   // On from a complete item; one whose answer was refused is not left so.
-  function goOn({ isDone = true } = {}) {
+  function goOn() {
     if (refusal) { refuse(refusal.box, refusal.sentence, { byServer: true }); return; }
-    if (isDone && outbox.isWaiting(config.task)) trail.leave(config.task, "done");
+    if (outbox.isWaiting(config.task)) trail.leave(config.task, "done");
     leave(nextUrl());
   }
 

@@ -1,6 +1,7 @@
 // A linking task in the browser: choices and keys of the insights; what all label work does is in the shell.
 import { fieldOf } from "../labelling/outbox.js";
-import { run, startShell } from "../labelling/shell.js";
+import { watchPress } from "../labelling/press.js";
+import { hasEarlyChoice, run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
 import { REASONS, Unlinked } from "./unlinked.js";
 
@@ -104,12 +105,12 @@ run(function start(root) {
     choose(question);
     if (question.isMissingLine) refuse(question.place, text("which-bullet"));
   }
-  // The button leaves an unfinished summary too, but not one with an insight that is half answered.
+  // The button leads to what is missing, wherever it is; the arrows of the bar leave an unfinished summary.
   function onClick() {
-    const half = questions.all.find((question) => question.isMissingLine);
-    if (!half || !config.is_open) { leave({ isDone: questions.isComplete }); return; }
-    questions.choose(half);
-    refuse(half.place, text("which-bullet"));
+    const open = questions.all.find((question) => question.isMissingLine) ?? questions.unanswered;
+    if (!open || !config.is_open) { leave(); return; }
+    choose(open);
+    refuse(open.place, text(open.isMissingLine ? "which-bullet" : "unanswered"));
   }
   function doubt(question) {
     if (question.coverage) { store(question); return; }
@@ -131,13 +132,10 @@ run(function start(root) {
     return key === "x" ? unsure : undefined;
   }
 
-  // A press moves the focus; what it shows or hides waits for the click, which would land beside its target.
-  let isPressed = false;
-  on(document, "pointerdown", () => { isPressed = true; });
-  for (const type of ["pointerup", "pointercancel"]) on(document, type, () => { setTimeout(() => { isPressed = false; }); });
+  const isPressed = watchPress(on);
   for (const question of questions.all) {
     const come = () => { unlinked.choose(null); questions.choose(question, { focus: false }); };
-    on(question.box, "focusin", () => { if (!isPressed) come(); });
+    on(question.box, "focusin", () => { if (!isPressed()) come(); });
     on(question.box, "click", come);
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });
     on(question.form, "change", (event) => {
@@ -155,4 +153,5 @@ run(function start(root) {
   const named = location.hash.startsWith("#q-") && questions.of(location.hash.slice(3));
   questions.choose(named || questions.unanswered || questions.all[0]);
   draw();
+  for (const question of questions.all) if (hasEarlyChoice(question.form) && question.coverage) store(question);
 });

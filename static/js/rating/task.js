@@ -1,5 +1,6 @@
 // A summary to rate in the browser: five aspects, one of them at hand, and their keys, beside the documents.
 import { OneForm } from "../labelling/one_form.js";
+import { watchPress } from "../labelling/press.js";
 import { run } from "../labelling/shell.js";
 import { startDocuments } from "../reading/documents.js";
 
@@ -10,7 +11,11 @@ class Rating extends OneForm {
     super(root);
     this.boxes = [...root.querySelectorAll("[data-aspect]")];
     this.readingKeys = startDocuments(root, this.shell).commands;
-    for (const box of this.boxes) for (const type of ["focusin", "click"]) this.shell.on(box, type, () => this.take(box));
+    const { on } = this.shell, isPressed = watchPress(on);
+    for (const box of this.boxes) {
+      on(box, "focusin", () => { if (!isPressed()) this.take(box); });
+      on(box, "click", () => this.take(box));
+    }
     this.take(this.unrated ?? this.boxes[0]);
   }
 

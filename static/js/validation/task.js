@@ -62,7 +62,7 @@ class Pair extends OneForm {
     this.sentences.stop();
     this.snippet.set(place);
     getSelection().removeAllRanges();
-    if (!this.isAnswered) { this.draw(); this.refuse(this.first, "marked-only"); return; }
+    if (!this.isAnswered) { this.draw(); this.shell.say(this.shell.text("marked-only")); return; }
     this.store();
     this.shell.say(this.shell.text("marked"));
   }
