@@ -102,7 +102,8 @@ def _may_see(reader: Any) -> Any:
     published = Concat(name, Value(study_of_published_labels("")))
     labels = CoverageLabel.objects.filter(study__in=studies.order_by().values("pk"))
     of_dataset = labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=published))
-    return Exists(studies.filter(pk=OuterRef("licences__study"))) | (Q(licences__study=None) & Exists(of_dataset))
+    without_study = Q(licences__isnull=False) & Q(licences__study=None)  # first, as labels are many
+    return Exists(studies.filter(pk=OuterRef("licences__study"))) | (without_study & Exists(of_dataset))
 
 
 def _url(judge: Judge, study: UUID | None, dataset: str) -> str:
