@@ -69,7 +69,8 @@ def parse_system(key: str, *, retrievers: Collection[str] = ()) -> TopicSystem:
 
 def is_people(summarizer: str) -> bool:
     """Whether a file says that people wrote these texts."""
-    return summarizer == PEOPLE or summarizer.removeprefix(f"{PEOPLE}-").isdecimal()
+    name, _, number = summarizer.partition("-")
+    return name == PEOPLE and (number.isdecimal() or summarizer == PEOPLE)
 
 
 def is_guess(key: str, *, retrievers: Collection[str] = ()) -> bool:

@@ -22,7 +22,15 @@ from benchmarks.io.schemas.topics import (
     TopicVerdict,
 )
 from benchmarks.scoring.summhay import COVERAGES
-from benchmarks.system_names import is_guess, parse_system, setting_name
+from benchmarks.system_names import is_guess, is_people, parse_system, setting_name
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "expected"),
+    [("people", True), ("people-2", True), ("people-of-note", False), ("7", False), ("peoples", False)],
+)
+def test_people_are_named_people_with_a_number_or_without(summarizer: str, expected: bool) -> None:
+    assert is_people(summarizer) is expected
 
 
 @pytest.mark.parametrize(
