@@ -24,6 +24,7 @@ from annotation.exports.methods import methods
 from annotation.exports.studies import write_archive
 from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
+from annotation.leaderboard.forms import ViewForm as BoardForm
 from annotation.leaderboard.views import shown_board
 from annotation.linking.annotated import dump_of
 from annotation.models import Study
@@ -151,7 +152,7 @@ def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
     form = LicenceForm(request.GET)
     if not form.is_valid():
         return _board_page(request, form)
-    board_made = _board(request)
+    board_made = _board(request)[1]
     if not isinstance(board_made, BoardMade):
         return waiting_file(request, board_made, name="leaderboard.zip")
     drawn = _drawn(board_made.made)
@@ -162,16 +163,16 @@ def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
     return as_file(_zipped(of_board), name=f"{board_made.made.origin.label}.zip")
 
 
-def _board(request: HttpRequest) -> BoardMade | Shown[Any]:
+def _board(request: HttpRequest) -> tuple[BoardForm, BoardMade | Shown[Any]]:
     """The leaderboard that an address asks for, or how its figures stand while there are none; 404 without any."""
-    _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
+    look, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if view is None or shown is None or (shown.figures is None and shown.state == "failed"):
         raise Http404
-    return shown if shown.figures is None else laid_out(view, shown.figures, shown.version)
+    return look, shown if shown.figures is None else laid_out(view, shown.figures, shown.version)
 
 
 def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
-    board_made = _board(request)
+    look, board_made = _board(request)
     context: dict[str, Any] = {
         "form": form,
         "kept": [(name, value) for name, value in request.GET.items() if name != "licence"],
@@ -179,7 +180,7 @@ def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
     if isinstance(board_made, BoardMade):
         haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
         context |= {
-            "look": shown_board(request)[0],
+            "look": look,
             "methods": render_markdown(board_methods(board_made, haystacks)),
             "tables": board_made.made.tables,
             "charts": board_made.made.sheet.charts,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from annotation.leaderboard.board import Look, View, facts, texts_of
+from annotation.leaderboard.board import LEADERBOARD, Look, View, texts_of
 from annotation.models import Study
 from annotation.writing.finals import AVERAGES
 from benchmarks.results.computation import Computation, register
@@ -110,7 +110,7 @@ COMPARED = register(
         options=PairLook,
         figures=Compared,
         compute=_compared,
-        facts=lambda look: facts(look.board),
+        facts=lambda look: LEADERBOARD.version(look.board),  # which pages have looked up already
         revision=3,
     )
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
@@ -79,8 +79,9 @@ class ViewForm(forms.Form):
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         known_haystacks = list(haystacks)
-        known = _judges_of({haystack.pk for haystack in known_haystacks})
-        self.default_judge = min(known, key=_rank_of, default=None)
+        keys = {haystack.pk for haystack in known_haystacks}
+        known = _judges_of(keys)
+        self.default_judge = _default_of(known, keys)
         self.unknown: list[tuple[str, str]] = []
         self.haystacks = haystacks
         self.defaults = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
@@ -197,23 +198,40 @@ class ExperimentForm(PositionForm):
 
 def _judges_of(haystacks: Collection[int]) -> list[Any]:
     """Judges of any text here but annotated ones, by name, with `n_judged`, how many verdicts on summaries that
-    count, and `of_people`, one on texts of sessions. One query.
+    count. One query.
     """
-    verdicts = Verdict.objects.order_by().filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)
     counted = Summary.objects.filter(haystack__in=haystacks).counted().order_by()
-    of_judge = Verdict.objects.order_by().filter(judge=OuterRef("pk"))
-    here_only = of_judge.filter(repeat=0, summary__in=counted.values("pk")).values("judge")
+    # Text by text, which the unique index answers: joined, PostgreSQL would read all verdicts of the judge.
+    of_text = Verdict.objects.order_by().filter(judge=OuterRef(OuterRef("pk")), summary=OuterRef("pk"), repeat=0)
+    n_of_text = Subquery(of_text.values("judge").annotate(n=Count("pk")).values("n"))
+    n_judged = counted.values(whole=Value(1)).annotate(n=Sum(n_of_text)).values("n")
+    # one is enough, and is read at once; as EXISTS PostgreSQL would join all verdicts first
+    of_any = _verdicts_in(haystacks).exclude(summary__origin=Summary.Origin.ANNOTATED)
     known = Judge.objects.counted().annotate(
-        n_judged=Coalesce(Subquery(here_only.annotate(n=Count("pk")).values("n")), Value(0)),
-        of_people=Subquery(verdicts.filter(summary__origin=Summary.Origin.SESSION).values("pk")[:1]),
-        # one is enough, and is read at once; as EXISTS PostgreSQL would join all verdicts first
-        first=Subquery(verdicts.exclude(summary__origin=Summary.Origin.ANNOTATED).values("pk")[:1]),
+        n_judged=Coalesce(Subquery(n_judged), Value(0)), first=Subquery(of_any.values("pk")[:1])
     )
     return list(known.exclude(first=None).order_by("name", "-version"))
 
 
-def _rank_of(judge: Any) -> tuple[bool, bool, int, bool]:
-    """First whoever judged people, too, then who judged most that counts, then imported judges."""
-    if not judge.n_judged:
-        return True, True, 0, True
-    return False, judge.of_people is None, -judge.n_judged, judge.kind != Judge.Kind.IMPORTED
+def _default_of(known: Sequence[Any], haystacks: Collection[int]) -> Any:
+    """Whoever judged most that counts, of those who judged people, too, if any did; of equals an imported judge.
+
+    None of none. One query where several have judged what counts.
+    """
+    judges = [judge for judge in known if judge.n_judged]
+    if len(judges) < 2:
+        return next(iter(judges or known), None)
+    on_people = _verdicts_in(haystacks).filter(summary__origin=Summary.Origin.SESSION).values("pk")[:1]
+    rows = Judge.objects.filter(pk__in=[judge.pk for judge in judges]).annotate(on_people=Subquery(on_people))
+    of_people = set(rows.exclude(on_people=None).values_list("pk", flat=True))
+
+    def rank(judge: Any) -> tuple[bool, int, bool]:
+        return judge.pk not in of_people, -judge.n_judged, judge.kind != Judge.Kind.IMPORTED
+
+    return min(judges, key=rank)
+
+
+def _verdicts_in(haystacks: Collection[int]) -> QuerySet[Verdict]:
+    """The verdicts of the judge of the outer query on texts of these haystacks."""
+    rows: QuerySet[Verdict] = Verdict.objects.order_by()
+    return rows.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)

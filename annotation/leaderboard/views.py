@@ -95,9 +95,10 @@ def compared(request: HtmxHttpRequest) -> HttpResponse:
         return waiting_page(request, result, {}, heading=_("Leaderboard"))
     board = result.figures if result else None
     pair = _pair(request, board)
-    if view is None or board is None or pair is None:
+    if view is None or result is None or board is None or pair is None:
         raise Http404
-    shown = look_up(COMPARED, PairLook(Look.at(view, _studies(request)), *pair), now=timezone.now())
+    look = PairLook(Look.at(view, _studies(request)), *pair)
+    shown = look_up(COMPARED, look, now=timezone.now(), facts=result.wanted)
     if shown.figures is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"))
     names = compared_sheet.names_of_rows(board, names_of(board.settings))
@@ -130,10 +131,10 @@ def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if result is not None and board is None:
         return waiting_file(request, result, name=name)
     pair = _pair(request, board)
-    if view is None or board is None or pair is None:
+    if view is None or result is None or board is None or pair is None:
         raise Http404
     look = PairLook(Look.at(view, _studies(request)), *pair)
-    shown = look_up(COMPARED, look, now=timezone.now(), wait_s=FILE_WAIT_S)
+    shown = look_up(COMPARED, look, now=timezone.now(), wait_s=FILE_WAIT_S, facts=result.wanted)
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     names = compared_sheet.names_of_rows(board, {setting: setting for setting in board.settings})

@@ -68,9 +68,9 @@ class Computation(Generic[O, F]):
         told = orjson.dumps([self.name, self.plain(options), *seen], option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(told).hexdigest()
 
-    def version(self, options: O) -> str:
-        """A digest of all that the figures of these options depend on."""
-        told = repr((self.name, self.revision, self.facts(options)))
+    def version(self, options: O, facts: object = None) -> str:
+        """A digest of all that the figures of these options depend on; `facts` where they have just been read."""
+        told = repr((self.name, self.revision, self.facts(options) if facts is None else facts))
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     def dump(self, figures: F) -> bytes:

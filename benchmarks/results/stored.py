@@ -92,21 +92,34 @@ class Shown(Generic[F]):
         """The version of the figures that are shown."""
         return self.result.version
 
+    @property
+    def wanted(self) -> str:
+        """The version of the figures of what is stored now."""
+        return self.result.wanted
 
-def look_up(computation: Computation[O, F], options: O, *, now: datetime, wait_s: float = WAIT_S) -> Shown[F]:
+
+def look_up(
+    computation: Computation[O, F], options: O, *, now: datetime, wait_s: float = WAIT_S, facts: object = None
+) -> Shown[F]:
     """The newest figures of these options; workers are asked for newer ones where they are stale.
 
-    Where there are none yet it waits for a worker, up to `wait_s` seconds. One query and those of the facts.
+    Where there are none yet it waits for a worker, up to `wait_s` seconds. One query and those of the facts, which
+    whoever has just read them may give.
     """
-    [shown] = look_up_all(computation, [options], now=now, wait_s=wait_s)
+    [shown] = look_up_all(computation, [options], now=now, wait_s=wait_s, facts=facts)
     return shown
 
 
 def look_up_all(
-    computation: Computation[O, F], several: Sequence[O], *, now: datetime, wait_s: float = WAIT_S
+    computation: Computation[O, F],
+    several: Sequence[O],
+    *,
+    now: datetime,
+    wait_s: float = WAIT_S,
+    facts: object = None,
 ) -> list[Shown[F]]:
     """Likewise for each of these options; one query for all."""
-    rows = _noted(computation, several, now=now)
+    rows = _noted(computation, several, now=now, facts=facts)
     due = {row.key for row in rows if not row.is_fresh and not row.has_failed}
     for row in rows:
         if row.key in due:
@@ -188,9 +201,11 @@ def kept(computation: Computation[O, F], options: O) -> F | None:
     return _figures(computation, row) if row is not None and is_of_now else None
 
 
-def _noted(computation: Computation[O, F], several: Sequence[O], *, now: datetime) -> list[Result]:
+def _noted(
+    computation: Computation[O, F], several: Sequence[O], *, now: datetime, facts: object = None
+) -> list[Result]:
     """The rows of these options, each with the version that is wanted now."""
-    versions = [computation.version(options) for options in several]
+    versions = [computation.version(options, facts) for options in several]
     rows = _rows(computation, several, wanted=versions, now=now, checked_at=now)
     stale, seen = [], []
     for row, version in zip(rows, versions, strict=True):

@@ -19,6 +19,8 @@ from tests.annotation.little import ALL, MAKERS, make_benchmarks
 pytestmark = pytest.mark.django_db
 MOST = 24
 MOST_OF_ARCHIVE = 25
+MOST_OF_BOARD = 20
+"""Of an archive of a leaderboard, which is looked up once."""
 MOST_OF_PLAN = 20
 """Waiting for its charts adds five where no worker draws them."""
 PARTS = {
@@ -82,6 +84,7 @@ def test_results_of_benchmarks_are_looked_up(ada: Any, ben: Any, cleo: Any, logi
         assert_cheap(client, reverse(name))
     board = assert_cheap(client, f"{reverse('annotation:leaderboard')}?paper=1")
     assert_cheap(client, linked(board, "/leaderboard/insights/?a="))
+    assert_cheap(client, reverse("annotation:leaderboard-archive"), most=MOST_OF_BOARD)
     assert_cheap(client, f"{reverse('benchmarks:recall')}?dataset={Question.objects.all()[0].dataset}")
     for haystack in Haystack.objects.all():
         assert_cheap(client, reverse("benchmarks:retriever-list", args=[haystack.uid]))
