@@ -136,6 +136,8 @@ class Work(StudyKind, ABC):
     short: Counted = ""
     """That n items have fewer people than planned."""
     short_help: Text = ""
+    short_page = "annotation:study-annotators"
+    """Where the missing people are assigned."""
     member_columns: Mapping[str, Column] = MappingProxyType({})
     """Columns of the page of people beside the name and the day of joining, of rows of `member_rows`."""
     label_columns: tuple[str, ...] = ()
@@ -228,8 +230,8 @@ class Work(StudyKind, ABC):
         return 0
 
     def short_of(self, study: Study) -> str:
-        """That items have fewer people than planned, as a sentence; empty where all have enough."""
-        n = self.n_short(study) if has_plan(study) else 0
+        """That items have fewer people than planned, as a sentence; empty where all have enough, or archived."""
+        n = self.n_short(study) if has_plan(study) and study.state != Study.State.ARCHIVED else 0
         return str(self.short % {"n": n}) if n else ""
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:

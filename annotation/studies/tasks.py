@@ -153,14 +153,13 @@ def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
 
 
 def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:
-    """Groups that fewer people have than wanted; of those for everyone, that somebody could still get."""
+    """Groups that fewer people have than wanted; of those for everyone, also what somebody could still get."""
     people, groups = set(present_people(study)), _groups(study, group)
     holders = _holders(study, group, groups, people)
 
     def is_short(key: int) -> bool:
-        if groups[key].is_for_everyone:
-            return any((person, key) not in barred for person in people - holders[key])
-        return len(holders[key]) < wanted
+        could_have = people - holders[key] if groups[key].is_for_everyone else ()
+        return len(holders[key]) < wanted or any((person, key) not in barred for person in could_have)
 
     return sum(map(is_short, groups))
 

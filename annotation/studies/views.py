@@ -31,6 +31,7 @@ from annotation.studies.kind import (
     work_of,
     works,
 )
+from annotation.studies.members import is_recruiting
 from annotation.studies.pace import paces
 from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects
@@ -189,6 +190,8 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
             messages.error(request, text)
     else:
         messages.success(request, _("The study is now %(state)s.") % {"state": study.get_state_display()})
+        if study.state == Study.State.OPEN:
+            _warn_if_short(request, study)
     return redirect("annotation:study", uid=study.uid)
 
 
@@ -356,13 +359,21 @@ def _say_set_up(request: HttpRequest, study: Study) -> None:
     elif not tasks:
         messages.success(request, _("The study is set up. No tasks are assigned yet."))
     else:
+        short = work_of(study).short_of(study)
+        say = messages.warning if short else messages.success
         whose = ngettext("to %(n)d person", "to %(n)d people", people) % {"n": people}
         text = ngettext(
             "The study is set up: %(n)d task is assigned, %(whose)s. Check it, then open it.",
             "The study is set up: %(n)d tasks are assigned, %(whose)s. Check it, then open it.",
             n,
         )
-        messages.success(request, text % {"n": n, "whose": whose})
+        say(request, " ".join(filter(None, [text % {"n": n, "whose": whose}, short])))
+
+
+def _warn_if_short(request: HttpRequest, study: Study) -> None:
+    """Say of a study that was opened that items have fewer people than planned, unless they are yet to come."""
+    if not is_recruiting(study) and (short := work_of(study).short_of(study)):
+        messages.warning(request, short)
 
 
 def _opened(request: HttpRequest, study: Study) -> HttpResponse:
@@ -378,4 +389,5 @@ def _opened(request: HttpRequest, study: Study) -> HttpResponse:
         if study.memberships.exists() and not (study.assignments.exists() or study.label_tasks.exists()):
             messages.warning(request, _("Nobody has a task yet. This page shows who can get which."))
             return redirect(work_of(study).tasks_page, uid=study.uid)
+        _warn_if_short(request, study)
     return redirect("annotation:study", uid=study.uid)

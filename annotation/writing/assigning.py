@@ -143,6 +143,13 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     )
 
 
+def n_short(study: Study) -> int:
+    """How many sessions that are planned nobody has."""
+    plan, of_study = study.writing_plan, Q(assignments__in=study.assignments.live().order_by())
+    have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study)).values_list("n", flat=True)
+    return sum(max(0, plan.sessions_per_subtopic - n) for n in have)
+
+
 def room(*, study: Study, n: int, max_tasks: int | None) -> int:
     """For how many of `n` people who join now, and have seen nothing, there are subtopics; one each by default."""
     pairs = _pairs(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=range(-n, 0))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_tables2 import RequestConfig
 
 from annotation.models import Assignment, Study
-from annotation.studies.kind import is_over
+from annotation.studies.kind import is_over, work_of
 from annotation.studies.scope import study_of
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
@@ -155,6 +155,8 @@ def _assignments_page(
         "matrix": _matrix(study, table),
         "reasons": _reasons(table),
         "blocked": [] if is_over(study) else assigning.blocked_in(table),
+        "kind": work_of(study),
+        "short": work_of(study).short_of(study),
         "assign_form": AssignForm(),
         "form": form or AssignOneForm(annotators=table.annotators, subtopics=table.subtopics),
     }

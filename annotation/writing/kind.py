@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from annotation import clock
 from annotation.kinds import Headline, Tab, register, results_tab
@@ -80,6 +80,13 @@ class Writing(Work):
     downloads = (("annotation:study-results", gettext_lazy("Scores and files")),)
     files = staticmethod(files_of)
     deals = False
+    short = ngettext_lazy("%(n)d planned session has no writer.", "%(n)d planned sessions have no writer.", "n")
+    short_help = gettext_lazy(
+        "Where nobody else may write on a subtopic: add annotators, plan fewer sessions, or allow one person to "
+        "write on several subtopics of one haystack."
+    )
+    short_page = "annotation:study-assign"
+    n_short = staticmethod(assigning.n_short)
     room = staticmethod(assigning.room)
     blocked = staticmethod(assigning.blocked)
     preview = staticmethod(page)
