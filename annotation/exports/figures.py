@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -161,14 +161,18 @@ def _is_long(value: Any) -> bool:
     return any(len(text) > LONGEST_SETTING for text in _strings(value))
 
 
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    inner: Collection[Any] = (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    )
-    for part in inner:
-        yield from _strings(part)
+def _strings(value: Any) -> set[str]:
+    """The texts in a plain value, however deep."""
+    found, waiting = set[str](), [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            found.add(part)
+        elif isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+    return found
 
 
 def _json(value: Any) -> list[bytes]:
