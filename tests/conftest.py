@@ -59,7 +59,7 @@ ON_EVERY_DATABASE = {
         test_audit_and_system test_odd_json test_odd_names
     """,
     "large writes, and the whole": """
-        test_haystacks test_questions test_sources test_annotated_summaries test_demo test_smoke test_unavailable
+        test_haystacks test_questions test_sources test_annotated_summaries test_smoke test_unavailable
     """,
 }
 """Modules whose outcome may depend on the database, and why. The gate runs them on PostgreSQL too, with tests of
