@@ -260,7 +260,9 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Its folder is a data folder that others may enter, as folders mostly are.
     """
-    name, kept = f"empty-{_version_of_tables()}", ROOT / "var" / "tests"
+    var = ROOT / "var"
+    var.mkdir(mode=0o700, exist_ok=True)  # the data folder of a checkout, which others must not enter
+    name, kept = f"empty-{_version_of_tables()}", var / "tests"
 
     def make(folder: Path) -> None:
         folder.chmod(0o755)
