@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -23,7 +23,7 @@ from annotation.studies.overview_page import Remark
 from annotation.studies.sampling import Item, sample
 from benchmarks import audit
 from benchmarks.leaderboard.sampling import source_corpora
-from benchmarks.models import Haystack, Subtopic, Summary, System
+from benchmarks.models import Haystack, Insight, Subtopic, Summary, System
 
 ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
 """What `about` reads of a task."""
@@ -106,19 +106,15 @@ def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
     """What the summaries of some haystacks can be narrowed by."""
     if not haystacks:
         return Offer((), (), ())
-    summaries = candidates(haystacks, user=user).order_by().values("pk")
-    systems = System.objects.filter(
-        pk__in=Summary.objects.filter(pk__in=summaries).exclude(origin=Summary.Origin.SESSION).values("system")
-    )
+    rows = candidates(haystacks, user=user).order_by()
+    found = set(rows.values_list("subtopic", "system", "origin").distinct())
+    writers = {system for _subtopic, system, origin in found if origin != Summary.Origin.SESSION}
+    systems = list(System.objects.filter(pk__in=writers).values_list("summarizer", "retriever"))
+    subtopics = Subtopic.objects.filter(pk__in={subtopic for subtopic, _system, _origin in found})
     return Offer(
-        tuple(
-            Subtopic.objects.filter(summaries__in=summaries)
-            .distinct()
-            .select_related("haystack")
-            .order_by("haystack__title", "haystack", "number")
-        ),
-        tuple(sorted(set(systems.values_list("summarizer", flat=True)))),
-        tuple(sorted(set(systems.values_list("retriever", flat=True)))),
+        tuple(subtopics.select_related("haystack").order_by("haystack__title", "haystack", "number")),
+        tuple(sorted({summarizer for summarizer, _retriever in systems})),
+        tuple(sorted({retriever for _summarizer, retriever in systems})),
     )
 
 
@@ -192,8 +188,10 @@ def _handed_in(user: Any) -> QuerySet[Snapshot, Any]:
 def labellable() -> QuerySet[Summary, Summary]:
     """Summaries with text on a subtopic with insights, of haystacks in use; `n_insights` of each."""
     rows = Summary.objects.exclude(text="").filter(haystack__is_practice=False, haystack__archived_at=None)
-    with_insights: QuerySet[Summary, Summary] = rows.annotate(n_insights=Count("subtopic__insights")).filter(
-        n_insights__gt=0, haystack=F("subtopic__haystack")
+    insights = Insight.objects.order_by().filter(subtopic=OuterRef("subtopic"))
+    n_insights = Subquery(insights.values("subtopic").annotate(n=Count("pk")).values("n"))
+    with_insights: QuerySet[Summary, Summary] = rows.annotate(n_insights=n_insights).filter(
+        Exists(insights), haystack=F("subtopic__haystack")
     )
     return with_insights.order_by("haystack", "subtopic", "pk")
 
