@@ -14,6 +14,8 @@ ORDER_PREFIX = "fl-ctxt-"
 FULL_CONTEXT = "full-ctxt"
 KNOWN_RETRIEVERS = frozenset({"random", "oracle", "keywords", "vector", "rerank3", "dwzhu/e5-base-4k"})
 RENAMED = {"dwzhu/e5-base-4k": "longembed"}
+HUMAN = "human"
+"""The system that stands for people whose texts were written on this site."""
 PEOPLE = "people"
 """The writer of people's texts where files name a model; further ones are “people-2”, “people-3” …"""
 _PUBLISHED = {ours: theirs for theirs, ours in RENAMED.items()}

@@ -26,6 +26,7 @@ from benchmarks.io.schemas.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
+from benchmarks.system_names import HUMAN
 
 IMPORTED = "imported"
 DEFAULT_DATASET = "summhay-eval-benchmark"
@@ -139,7 +140,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.subtopics[haystack.uid, subtopic.key] = subtopic
         for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
             self.insights[insight.subtopic.uid, insight.key] = insight
-        summaries = Summary.objects.filter(haystack=haystack).of_systems()
+        summaries = Summary.objects.filter(haystack=haystack)
         for summary in summaries.select_related("subtopic", "system"):
             self._remember(summary)
 
@@ -197,6 +198,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             return known
         stands_beside = haystack.n_documents or (subtopic.uid, system) in self.have_text
         origin = Summary.Origin.ANNOTATED if stands_beside else Summary.Origin.IMPORTED
+        if system == HUMAN:
+            origin = Summary.Origin.SESSION
         row = published.new_summary(subtopic, self.systems[system], text, now=self.now, origin=origin)
         self._remember(self.create(row, "summaries"))
         return row

@@ -19,6 +19,7 @@ from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judge_versions, judging
 from benchmarks.models import Document, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
+from benchmarks.system_names import HUMAN
 
 BATCH = 200
 
@@ -104,7 +105,7 @@ def text_of(written: str) -> str:
 def people_system() -> System:
     """The system that stands for people."""
     system, _ = System._base_manager.get_or_create(
-        key="human", defaults={"kind": System.Kind.HUMAN, "summarizer": "human"}
+        key=HUMAN, defaults={"kind": System.Kind.HUMAN, "summarizer": HUMAN}
     )
     return system
 

@@ -14,7 +14,7 @@ import orjson
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic, TopicVerdict
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.scoring.text import without_emphasis
-from benchmarks.system_names import TopicSystem
+from benchmarks.system_names import HUMAN, TopicSystem
 
 Place = tuple[int | UUID, int | UUID]
 """A summary and an insight, by primary key, or by public id if they are new."""
@@ -159,6 +159,7 @@ def new_system(system: TopicSystem) -> System:
     """A system as a row."""
     return System(
         key=system.key,
+        kind=System.Kind.HUMAN if system.key == HUMAN else System.Kind.MODEL,
         summarizer=system.summarizer,
         retriever=system.retriever,
         document_order=system.document_order,
