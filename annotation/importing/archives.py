@@ -3,34 +3,46 @@
 What is read depends on the kind: annotated summaries of linking, sessions and snapshots of writing; labels with
 texts, items and what judges said of verification, validation and rating. Labels of any other, and of archives
 without these, become labels made elsewhere, with the categories that their tasks allow, in order.
+
+A study keeps its id, by which its archive is known again: where the study is here, nothing is written. No archive
+adds to a study that is here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Annotated, Any
+from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from annotation.importing.annotated_summaries import AnnotatedSummariesPlan
-from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_study
+from annotation.importing.label_studies import (
+    PERMISSION,
+    SOMEBODY_ELSES,
+    LabelPlan,
+    address_of_study,
+    is_open_to,
+)
 from annotation.importing.label_work import LabelWorkPlan
-from annotation.importing.opened import MANIFEST, Opened, opened
+from annotation.importing.opened import MANIFEST, NAME_LENGTH, Opened, opened
 from annotation.importing.plain_labels import PlainLabelsPlan
+from annotation.importing.said import Said, said_in
 from annotation.importing.sessions import SessionsPlan, read_sessions
-from annotation.importing.work_files import SCHEMAS, Work, has_work, read_work
+from annotation.importing.work_files import LABELS, SCHEMAS, PlacedLabel, has_work, read_work
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.holding import report_what_cannot_be_held
-from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import ImportFailed, Problems
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark, plain_labels
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
-from benchmarks.io.schemas.fields import Part, Text, checked, label
+from benchmarks.io.schemas.fields import Part, checked, label
 
 ANNOTATORS = "annotators.csv"
 
@@ -41,24 +53,23 @@ class PersonPart(Part):
     annotator: Annotated[label(120), Field(min_length=1)]  # type: ignore[valid-type]
 
 
-class LabelPart(Part):
-    """What tells whose labels of coverage an archive holds."""
-
-    annotator: Text
-    is_complete: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What is read of an archive: its study, who took part, and the rows that the plan of its kind takes."""
+    """What is read of an archive: its study, who took part, and the rows that the plan of its kind takes.
+
+    `kind` is that of the study it becomes; `uid` is None in archives without one. By `said` a study is known that
+    holds all of it.
+    """
 
     name: str
+    uid: UUID | None
     kind: str
     people: tuple[str, ...]
     rows: Any
+    said: Said
 
 
-def _labels(archive: Opened, name: str = "labels.jsonl", categories: Sequence[str] = ()) -> Any:
+def _labels(archive: Opened, name: str = LABELS, categories: Sequence[str] = ()) -> Any:
     with (
         archive.stream(name) as stream,
         plain_labels.opened(stream, archive.problems, name=name) as rows,
@@ -70,34 +81,46 @@ def _labels_made_elsewhere(archive: Opened) -> Any:
     return _labels(archive, "labels.csv", archive.manifest.study.categories)
 
 
-def _annotated(archive: Opened) -> Sequence[BenchmarkEntry]:
+def _annotated(archive: Opened) -> tuple[Sequence[BenchmarkEntry], Sequence[PlacedLabel]]:
     """Annotated summaries; where one person's labels count they name nobody, and the labels say who it was."""
     with archive.stream("annotated-summaries.json") as stream:
         entries = eval_benchmark.parse(stream, problems=archive.problems)
-    if not any(entry.human for entry in entries):
-        return entries
-    names = {row.annotator for row in archive.rows("labels.jsonl", LabelPart) if row.is_complete}
-    if len(names) != 1:
-        return entries
-    [name] = names
-    return tuple(replace(entry, human=(), people={name: entry.human} if entry.human else {}) for entry in entries)
+    labels = archive.rows(LABELS, PlacedLabel)
+    names = {row.annotator for row in labels if row.is_complete}
+    if len(names) == 1 and any(entry.human for entry in entries):
+        [name] = names
+        entries = tuple(
+            replace(entry, human=(), people={name: entry.human} if entry.human else {}) for entry in entries
+        )
+    return entries, labels
 
 
-Read = Callable[[Opened], Any]
-KINDS: dict[str, tuple[Read, type[LabelPlan[Any]]]] = {
-    Study.Kind.LINKING: (_annotated, AnnotatedSummariesPlan),
-    Study.Kind.VERIFICATION: (_labels, PlainLabelsPlan),
-    Study.Kind.VALIDATION: (_labels, PlainLabelsPlan),
-    Study.Kind.RATING: (_labels, PlainLabelsPlan),
-    Study.Kind.EXTERNAL: (_labels_made_elsewhere, PlainLabelsPlan),
-    Study.Kind.WRITING: (read_sessions, SessionsPlan),
+PLANS: dict[str, type[LabelPlan[Any]]] = {
+    Study.Kind.LINKING: AnnotatedSummariesPlan,
+    Study.Kind.VERIFICATION: LabelWorkPlan,
+    Study.Kind.VALIDATION: LabelWorkPlan,
+    Study.Kind.RATING: LabelWorkPlan,
+    Study.Kind.EXTERNAL: PlainLabelsPlan,
+    Study.Kind.WRITING: SessionsPlan,
 }
-"""What is read of an archive, and what compares it with the database, by the kind of its study."""
+"""What makes a study of an archive, by its kind."""
 
 
-def _way(kind: str, *, has_work: bool) -> tuple[Read, type[LabelPlan[Any]]]:
-    """How an archive of a kind is read and compared: labels of older ones become labels made elsewhere."""
-    return (read_work, LabelWorkPlan) if has_work and kind in SCHEMAS else KINDS[kind]
+def _read(archive: Opened, kind: str) -> tuple[str, Any, Said]:
+    """The kind of the study that an archive becomes, and its rows: older label work is labels made elsewhere."""
+    labels: Sequence[PlacedLabel] = ()
+    rows: Any
+    if kind == Study.Kind.LINKING:
+        rows, labels = _annotated(archive)
+    elif kind == Study.Kind.WRITING:
+        rows = read_sessions(archive)
+    elif kind in SCHEMAS and has_work(archive):
+        rows = read_work(archive)
+        labels = rows.labels
+    else:
+        rows = _labels_made_elsewhere(archive) if kind == Study.Kind.EXTERNAL else _labels(archive)
+        kind = Study.Kind.EXTERNAL
+    return kind, rows, said_in(rows, labels)
 
 
 def _people(archive: Opened) -> tuple[str, ...]:
@@ -112,45 +135,120 @@ def _people(archive: Opened) -> tuple[str, ...]:
 
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archive:
     with opened(file, problems) as archive:
-        name, kind = archive.manifest.study.name, archive.manifest.study.kind
-        if kind not in KINDS:
-            expected = f"one of {', '.join(KINDS)}"
-            problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=kind)
+        study = archive.manifest.study
+        if study.kind not in PLANS:
+            expected = f"one of {', '.join(PLANS)}"
+            problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=study.kind)
             raise ImportFailed(problems)
-        read, _plan = _way(kind, has_work=has_work(archive))
-        parsed = Archive(name, kind, _people(archive), read(archive))
+        people = _people(archive)
+        kind, rows, said = _read(archive, study.kind)
+        parsed = Archive(study.name, study.id, kind, people, rows, said)
     problems.raise_errors()
     return parsed
 
 
+def _names(name: str) -> Iterator[str]:
+    """What a study may be called: its own name, then “NAME (archive)”, “NAME (archive 2)” …"""
+    yield name
+    for number in count(1):
+        suffix = f" (archive {number})" if number > 1 else " (archive)"
+        yield name[: NAME_LENGTH - len(suffix)] + suffix
+
+
 class ArchivePlan(Plan[Archive]):
-    """One archive, as the plan of its kind of study takes it."""
+    """One archive: a new closed study, or nothing where the study is here."""
 
     MODELS = ()
     ACTION = LabelPlan.ACTION
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
+        self.study: Study | None = None
         self.inner: LabelPlan[Any] | None = None
 
     def take(self, rows: Archive) -> None:
-        """Compare what the archive holds with the study of its name, or of another one that was asked for."""
-        options = {**self.request.options, "study": self.request.options.get("name") or rows.name}
-        _read, plan = _way(rows.kind, has_work=isinstance(rows.rows, Work))
-        inner = self.inner = plan(replace(self.request, options=options), self.problems)
+        """Make a study of what the archive holds, unless one that is here holds it."""
+        self.study, name = self._find(rows)
+        if self.study is not None:
+            self._compare(self.study, rows.said)
+            return
+        request = replace(self.request, options={**self.request.options, "study": name})
+        inner = self.inner = PLANS[rows.kind](request, self.problems)
         inner.members = rows.people
+        if rows.uid and not Study._base_manager.filter(uid=rows.uid).exists():
+            inner.uid = rows.uid
         inner.take(rows.rows)
         report_what_cannot_be_held(inner.rows(), self.problems)
         self.kinds = inner.kinds or tuple(inner.created | inner.unchanged)
         self.created, self.unchanged, self.updated = inner.created, inner.unchanged, inner.updated
         self.target = inner.target
 
+    def _find(self, rows: Archive) -> tuple[Study | None, str]:
+        """The study that the archive is of, else a name for it that is free.
+
+        It is the study of its id, or one of its name that holds all that it says. Where a name was asked for, only
+        the study of this name is looked at; raises `ImportFailed` where that is another one.
+        """
+        asked = self.request.options.get("name", "")
+        own: Study | None = Study.objects.filter(uid=rows.uid).first() if rows.uid else None
+        if own is not None and asked in {"", own.name}:
+            if not is_open_to(own, self.request.actor):
+                self._refuse(SOMEBODY_ELSES)
+            return own, own.name
+        for name in [asked] if asked else _names(rows.name):
+            there = Study.objects.filter(name=name).first()
+            if there is None and (asked or not Study._base_manager.filter(name=name).exists()):
+                break
+            if there is not None and self._is_same(there, rows):
+                return there, name
+        if there is not None:
+            self._refuse("another study")
+        return None, name
+
+    def _is_same(self, there: Study, rows: Archive) -> bool:
+        is_alike = there.kind == rows.kind and is_open_to(there, self.request.actor)
+        return is_alike and bool(rows.said.rows) and not rows.said.missing_in(there)
+
+    def _refuse(self, got: str) -> None:
+        self.problems.error("other_study", "", "name", expected="a new name", got=Got(got))
+        self.problems.raise_errors()
+
+    def _compare(self, study: Study, said: Said) -> None:
+        """Count what the study holds, and warn of what it does not: nothing is written either way."""
+        n_missing = said.missing_in(study)
+        self.kinds, self.target = (said.kind,), study
+        self.unchanged[said.kind] = said.rows.total() - n_missing
+        if n_missing:
+            self.problems.warning(
+                "not_in_the_study",
+                "",
+                "",
+                expected=f"the {said.kind} of the study “{study.name}” as they are now",
+                got=Got("others: they changed or were deleted since, or are newer"),
+                message="The study stays as it is; another name makes a separate study of the archive.",
+                count=n_missing,
+            )
+
+    def refuse_hidden(self) -> None:
+        """Refuse what a study of this kind refuses."""
+        if self.inner is not None:
+            self.inner.refuse_hidden()
+
     def write(self) -> None:
         """Save the rows."""
         if self.inner is not None:
             self.inner.write()
 
+    @property
+    def into(self) -> Destination | None:
+        """The study that the archive becomes, or that it is of."""
+        if self.study is not None:
+            return Destination(self.study.name, is_new=False)
+        return self.inner.into if self.inner is not None else None
+
     def results(self) -> Sequence[Result]:
+        if self.study is not None:
+            return [Result(self.study.name, str(self.study.uid))]
         return self.inner.results() if self.inner is not None else []
 
 
@@ -158,8 +256,9 @@ ARCHIVE = Format(
     name="archive",
     title="Archive of a study",
     description=(
-        "The zip of a study, as it is downloaded here. It becomes a closed study of the same name with the same "
-        "people, labels and categories; of a writing study the sessions come back, on haystacks that are here."
+        "The zip of a study, as it is downloaded here. It becomes a closed study of its own with the same people, "
+        "labels and categories; of a writing study the sessions come back, on haystacks that are here. Where the "
+        "study itself is here, nothing changes."
     ),
     extensions=(".zip",),
     example="",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 from django.db.models import Model
 from django.urls import reverse
@@ -12,7 +13,8 @@ from django.utils.translation import gettext as _
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
 from annotation.studies.grouping import of_other_groups, out_of_place
-from benchmarks.io.plan import ImportRequest, Plan, Result
+from annotation.studies.kind import Work, has_plan
+from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.topics import TopicVerdict
 from benchmarks.models import Insight, Question, Summary
@@ -20,6 +22,7 @@ from benchmarks.models import Insight, Question, Summary
 PERMISSION = "annotation.add_study"
 SUBJECTS = ("summary", "question", "response", "key_point")
 """By what a label or an item of a study names its text."""
+SOMEBODY_ELSES = "a study of somebody else"
 Rows = TypeVar("Rows")
 
 
@@ -39,9 +42,15 @@ class LabelPlan(Plan[Rows]):
         self.study: Study | None = None
         self.members: Sequence[str] = ()
         """People who are in the study whether they labelled or not, in their order."""
+        self.uid: UUID | None = None
+        """The id of the study if it is made, where it has one already on another site."""
 
     def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
-        """Find or make the study; raises `ImportFailed` when this name is of another one."""
+        """Find or make the study.
+
+        Raises:
+            ImportFailed: this name is of another study, or of one that was set up here: it has people of its own.
+        """
         if self.study is None:
             known: Study | None = Study.objects.filter(name=name).first()
             self.is_new = known is None
@@ -50,9 +59,8 @@ class LabelPlan(Plan[Rows]):
             for name in self.members:
                 self.annotator(name)
         study = self.study
-        if study.kind != kind or not self._may_add(study):
-            got = f"a study of {study.get_kind_display()}" if study.kind != kind else "a study of somebody else"
-            expected = f"a new name, or a study of {kind_named(kind).label}"
+        if not self.is_new and (got := self._why_not(study, kind)):
+            expected = f"a new name, or a study of imported labels, of {kind_named(kind).label}"
             self.problems.error("other_study", "", "study", expected=expected, got=Got(got))
         elif list(study.categories) != list(categories):
             self.problems.error(
@@ -73,18 +81,21 @@ class LabelPlan(Plan[Rows]):
             categories=list(categories),
             created_at=self.now,
             created_by=self.request.actor,
+            **({"uid": self.uid} if self.uid is not None else {}),
         )
         self.create(study)
         return study
 
-    def _may_add(self, study: Study) -> bool:
-        """The command line to all, everybody to their own and to what was imported for all."""
-        actor = self.request.actor
-        if self.is_new or actor is None or Study.objects.for_user(actor).filter(pk=study.pk).exists():
-            return True
-        return (
-            study.created_by_id is None and not study.researchers.exists() and not hasattr(study, "linking_plan")
-        )
+    def _why_not(self, study: Study, kind: Study.Kind) -> str:
+        """Why labels of this kind cannot join a study that is here; empty where they can."""
+        if study.kind != kind:
+            return f"a study of {study.get_kind_display()}"
+        if not is_open_to(study, self.request.actor):
+            return SOMEBODY_ELSES
+        is_ours = isinstance(kind_named(kind), Work) and has_plan(study)
+        if is_ours or study.memberships.exclude(annotator__user=None).exists():
+            return "a study that has people of its own"
+        return ""
 
     def _load_annotators(self, study: Study) -> None:
         members = study.memberships.select_related("annotator") if not self.is_new else Membership.objects.none()
@@ -150,8 +161,18 @@ class LabelPlan(Plan[Rows]):
                 self._out_of_place(problem)
             self.problems.raise_errors()
 
+    @property
+    def into(self) -> Destination | None:
+        """The study that labels go into."""
+        return Destination(self.study.name, self.is_new) if self.study is not None else None
+
     def results(self) -> list[Result]:
         return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []
+
+
+def is_open_to(study: Study, actor: Any) -> bool:
+    """Whether whoever imports may know a study: all on the command line, else those whose results they read."""
+    return actor is None or Study.objects.readable_by(actor).filter(pk=study.pk).exists()
 
 
 def address_of_study(uid: str) -> str:

@@ -5,14 +5,15 @@ Texts that are here under the same names are used as they are, others join them;
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.db.models import Model
+
 from annotation.importing.label_studies import LabelPlan
 from annotation.importing.work_files import LabelPart, Work
-from annotation.kinds import kind_named
 from annotation.models import (
     EntailmentLabel,
     LabelItem,
@@ -24,12 +25,11 @@ from annotation.models import (
     ValidationPlan,
     VerificationPlan,
 )
-from annotation.studies.rows import objects
 from annotation.studies.work_file import WORK, PairItem, PointItem, SummaryItem, SummaryPart, question_file
 from benchmarks.io import published
-from benchmarks.io.plan import ImportRequest
+from benchmarks.io.plan import BATCH, ImportRequest
 from benchmarks.io.questions import QuestionPlan
-from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas.fields import Part
 from benchmarks.io.schemas.questions import QuestionText
 from benchmarks.models import (
@@ -47,6 +47,8 @@ from benchmarks.models import (
 )
 from benchmarks.scoring.likert import ASPECTS
 
+Verdict = tuple[str, int, Any]
+"""Name and version of a judge as the archive has them, and what it said as a row that has no judge yet."""
 PLANS: dict[str, Any] = {
     Study.Kind.RATING: RatingPlan,
     Study.Kind.VERIFICATION: VerificationPlan,
@@ -70,11 +72,8 @@ class LabelWorkPlan(LabelPlan[Work]):
         self.judges: dict[tuple[str, int], Judge] = {}
 
     def take(self, rows: Work) -> None:
-        """Compare with the study of this name; one that is there holds it already."""
+        """Make the study; texts and judges that are here are used as they are."""
         study = self.find_study(self.request.options["study"], kind=Study.Kind(rows.kind))
-        if not self.is_new:
-            self._compare(study, rows.labels)
-            return
         for name, value in rows.terms.items():
             setattr(study, name, value)
         for dataset, questions in rows.questions.items():
@@ -83,7 +82,6 @@ class LabelWorkPlan(LabelPlan[Work]):
         summaries = self._summaries([item.summary for item in rows.work.items if isinstance(item, SummaryItem)])
         self._find_texts(rows.work.items)
         items = [self._item(study, item, summaries) for item in rows.work.items]
-        self._plan(study, rows.work.plan)
         tasks = self._tasks(study, items, rows.work.tasks)
         ids = {item.id: at for at, item in enumerate(rows.work.items)}
         for (person, item), rows_by_task in _by_item(rows.labels).items():
@@ -91,16 +89,7 @@ class LabelWorkPlan(LabelPlan[Work]):
             if task is not None:
                 self._answer(task, rows_by_task)
         self._said(rows.kind, rows.work, items)
-
-    def _compare(self, study: Study, labels: Sequence[LabelPart]) -> None:
-        """Refuse a study of this name with other labels: they never change."""
-        kind: Any = kind_named(study.kind)
-        rows = objects(kind.label_columns, kind.label_rows(study, "current"))
-        stored = Counter((str(row["annotator"]), str(row["task"]), str(row["label"])) for row in rows)
-        if stored != Counter((row.annotator, row.task, row.label) for row in labels):
-            expected, got = "a new name, or the study with the same labels", Got("a study with others")
-            self.problems.error("other_study", "", "study", expected=expected, got=got, message=self.NEVER)
-        self.unchanged["labels"] += len(labels)
+        self._plan(study, rows.work.plan)
 
     # Texts
 
@@ -183,7 +172,10 @@ class LabelWorkPlan(LabelPlan[Work]):
     def _plan(self, study: Study, settings: Part) -> None:
         values = settings.model_dump()
         if "judge" in values:
-            values["judge"] = self._judge(*values["judge"])
+            name, version = values["judge"]
+            if (name, version) not in self.judges:  # it said nothing
+                self._take_verdicts(name, version, [])
+            values["judge"] = self.judges[name, version]
         self.create(PLANS[study.kind](study=study, **values))
 
     def _tasks(
@@ -243,29 +235,40 @@ class LabelWorkPlan(LabelPlan[Work]):
 
     # Judges
 
-    def _judge(self, name: str, version: int) -> Judge:
-        """The judge of this name as an imported one, or the one that an archive brought before."""
-        if (name, version) not in self.judges:
-            config = {"source": "archive", "judge": name, "version": version}
-            new = published.new_judge(name, config=config, version=version, now=self.now)
-            versions = list(Judge.objects.filter(name=name))
-            known = next((row for row in versions if row.config_sha256 == new.config_sha256), None)
-            known = known or next((row for row in versions if row.version == version), None)
-            self.judges[name, version] = known or self.create(new)
-        return self.judges[name, version]
-
     def _said(self, kind: str, work: Any, items: Sequence[LabelItem]) -> None:
-        """What judges said, as far as it is not here."""
-        for row in (*_SAID[kind](self, work, items), *_scores(self, work, items)):
-            subject = {
-                name: getattr(row, name)
-                for name in ("judge", "summary", "response", "key_point", "aspect", "judgment", "repeat")
-                if hasattr(row, name)
-            }
-            is_stored = all(getattr(value, "pk", 0) is not None for value in subject.values())
-            if is_stored and type(row)._default_manager.filter(**subject).exists():
+        """What judges said, as far as it is not here, by the versions that say the same, else by imported ones.
+
+        A judge that works here must have said all of it: nothing is added to it.
+        """
+        by_judge: dict[tuple[str, int], list[Any]] = defaultdict(list)
+        for name, version, row in (*_SAID[kind](self, work, items), *_scores(self, work, items)):
+            by_judge[name, version].append(row)
+        for (name, version), rows in by_judge.items():
+            self._take_verdicts(name, version, rows)
+
+    def _take_verdicts(self, name: str, version: int, rows: Sequence[Any]) -> None:
+        """What one judge said: the version of this number if nothing contradicts it, else any that said it all.
+
+        Else it is a new version. No judge here is two of an archive.
+        """
+        incoming = {_place(row): _answer(row) for row in rows}
+        taken = {judge.pk for judge in self.judges.values()}
+        known = {judge: _stored(judge, rows) for judge in Judge.objects.filter(name=name)}
+        free = [judge for judge in known if judge.pk not in taken]
+        versions = {judge.version for judge in (*known, *self.judges.values()) if judge.name == name}
+        config = {"source": "archive", "judge": name, "version": version}
+        number = version if version not in versions else max(versions) + 1
+        new = published.new_judge(name, config=config, version=number, now=self.now)
+        same = [judge for judge in free if judge.version == version]
+        whole = [judge for judge in free if incoming and incoming.items() <= known[judge].items()]
+        here = published.version_said_by(same, incoming, known.__getitem__, new=new) or next(iter(whole), None)
+        stored = {} if here is None else known[here]
+        judge = self.judges[name, version] = self.create(new) if here is None else here
+        for row in rows:
+            if _place(row) in stored:
                 self.unchanged["verdicts"] += 1
             else:
+                row.judge = judge
                 self.create(row, "verdicts")
 
     def write(self) -> None:
@@ -283,56 +286,105 @@ def _by_item(labels: Sequence[LabelPart]) -> dict[tuple[str, str], dict[str, Lab
     return by_item
 
 
-def _ratings(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Any]:
+_SUBJECTS: dict[type[Model], tuple[str, ...]] = {
+    SummaryRating: ("summary_id", "aspect", "repeat"),
+    PointVerdict: ("response_id", "key_point_id", "repeat"),
+    KeyPointVerdict: ("key_point_id", "judgment", "repeat"),
+    AutodsScore: ("key_point_id", "repeat"),
+}
+"""What a judge says something of, the text first; of each it says one thing."""
+_ANSWERS: dict[type[Model], tuple[str, ...]] = {
+    SummaryRating: ("value",),
+    PointVerdict: ("answer",),
+    KeyPointVerdict: ("answer",),
+    AutodsScore: ("value", "low", "high"),
+}
+
+
+def _place(row: Model) -> tuple[Any, ...]:
+    return type(row), *[getattr(row, name) for name in _SUBJECTS[type(row)]]
+
+
+def _answer(row: Model) -> tuple[Any, ...]:
+    return tuple([getattr(row, name) for name in _ANSWERS[type(row)]])
+
+
+def _stored(judge: Judge, rows: Sequence[Model]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """What a judge has said of the texts of these rows: {place: answer}."""
+    stored = {}
+    for model in {type(row) for row in rows}:
+        subjects, answers = _SUBJECTS[model], _ANSWERS[model]
+        texts = sorted({place[1] for place in map(_place, rows) if place[0] is model and place[1] is not None})
+        for start in range(0, len(texts), BATCH):
+            of_texts = {f"{subjects[0]}__in": texts[start : start + BATCH]}
+            found = model._default_manager.filter(judge=judge, **of_texts)
+            for values in found.values_list(*subjects, *answers):
+                stored[model, *values[: len(subjects)]] = values[len(subjects) :]
+    return stored
+
+
+def _ratings(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
     for name, version, at, aspect, value in work.judges:
-        yield SummaryRating(
-            judge=plan._judge(name, version),
-            summary=items[at].summary,
-            aspect=aspect,
-            value=value,
-            is_valid=value is not None,
-            created_at=plan.now,
+        yield (
+            name,
+            version,
+            SummaryRating(
+                summary=items[at].summary,
+                aspect=aspect,
+                value=value,
+                is_valid=value is not None,
+                created_at=plan.now,
+            ),
         )
 
 
-def _entailments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Any]:
+def _entailments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
     for name, version, _at, dataset, question, system, key, answer in work.judges:
         response = plan.responses.get((dataset, question, system))
         point = plan.points.get((dataset, question, key))
         if response is not None and point is not None:
-            yield PointVerdict(
-                judge=plan._judge(name, version),
-                premise=PointVerdict.Premise.RESPONSE,
-                response=response,
-                key_point=point,
-                answer=answer,
-                is_imported=True,
-                created_at=plan.now,
+            yield (
+                name,
+                version,
+                PointVerdict(
+                    premise=PointVerdict.Premise.RESPONSE,
+                    response=response,
+                    key_point=point,
+                    answer=answer,
+                    is_imported=True,
+                    created_at=plan.now,
+                ),
             )
 
 
-def _judgments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Any]:
+def _judgments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
     for name, version, at, judgment, answer in work.judges:
-        yield KeyPointVerdict(
-            judge=plan._judge(name, version),
-            key_point=items[at].key_point,
-            judgment=judgment,
-            answer=answer,
-            is_valid=bool(answer),
-            created_at=plan.now,
+        yield (
+            name,
+            version,
+            KeyPointVerdict(
+                key_point=items[at].key_point,
+                judgment=judgment,
+                answer=answer,
+                is_valid=bool(answer),
+                created_at=plan.now,
+            ),
         )
 
 
-def _scores(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Any]:
+def _scores(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
     for name, version, at, repeat, value, low, high in work.autods:
-        yield AutodsScore(
-            judge=plan._judge(name, version),
-            key_point=items[at].key_point,
-            repeat=repeat,
-            value=value,
-            low=low,
-            high=high,
-            created_at=plan.now,
+        yield (
+            name,
+            version,
+            AutodsScore(
+                key_point=items[at].key_point,
+                repeat=repeat,
+                value=value,
+                low=low,
+                high=high,
+                created_at=plan.now,
+            ),
         )
 
 

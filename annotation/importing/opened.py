@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Annotated, Any, BinaryIO, TypeVar, cast
+from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
@@ -21,6 +22,7 @@ from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas.fields import Expected, Number, Part, Text, checked, no_nul, null_as
 
 MANIFEST = "manifest.json"
+NAME_LENGTH = 120
 READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 IN_MEMORY_BYTES = 8 * 1024 * 1024
@@ -40,7 +42,8 @@ class CorpusPart(Part):
 class StudyPart(Part):
     """The study of a manifest; an archive need not know seed and pay."""
 
-    name: Annotated[Text, Field(max_length=120), Expected("a name of 1 to 120 characters")]
+    name: Annotated[Text, Field(max_length=NAME_LENGTH), Expected(f"a name of 1 to {NAME_LENGTH} characters")]
+    id: Annotated[UUID | None, Field(strict=False), Expected("the id of a study, or nothing")] = None
     kind: Text
     categories: Annotated[list[Category], null_as(list), Expected("a list of texts")] = Field(default_factory=list)
     seed: Annotated[int | None, Field(ge=0), Expected("a whole number from 0, or nothing")] = None
@@ -106,7 +109,11 @@ class Opened:
 
     def _manifest(self) -> ManifestPart:
         with self.stream(MANIFEST) as stream:
-            value = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
+            value: Any = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
+        if isinstance(value, dict) and "leaderboard" in value and "study" not in value:
+            got, message = Got("the archive of a leaderboard"), "Import the haystacks and studies that it is of."
+            self.problems.error("leaderboard", MANIFEST, "", expected="that of a study", got=got, message=message)
+            self.problems.raise_errors()
         part = None if value is jsonlines.MISSING else checked(ManifestPart, value, MANIFEST, self.problems)
         if part is None:
             raise ImportFailed(self.problems)

@@ -114,7 +114,7 @@ def read_sessions(archive: Opened) -> Sessions:
 
 
 class SessionsPlan(LabelPlan[Sessions]):
-    """Sessions compared with those that the site holds, by their ids; their haystacks have to be here."""
+    """Sessions that the site does not hold, by their ids; their haystacks have to be here."""
 
     MODELS = (*LabelPlan.MODELS, WritingPlan, Assignment, Session, SessionReport, Exclusion, Snapshot)
 
@@ -127,21 +127,16 @@ class SessionsPlan(LabelPlan[Sessions]):
         study = self.find_study(self.request.options["study"], kind=Study.Kind.WRITING)
         self._find_subtopics(rows)
         uids = [row.session for row in rows.rows]
-        known = dict(Session.objects.filter(uid__in=uids).values_list("uid", "assignment__study"))
+        known = set(Session._base_manager.filter(uid__in=uids).values_list("uid", flat=True))
         self.problems.raise_errors()
-        if self.is_new and rows.rows:
-            first = rows.rows[0]
-            frozen = {name: first.config[name] for name in (*PLAN_FIELDS, *AIDS) if name in first.config}
-            times = {"limit_ms": first.limit_ms, "mark_every_ms": first.mark_every_ms}
-            self.create(WritingPlan(study=study, **times, **frozen))
+        first = rows.rows[0]
+        frozen = {name: first.config[name] for name in (*PLAN_FIELDS, *AIDS) if name in first.config}
+        times = {"limit_ms": first.limit_ms, "mark_every_ms": first.mark_every_ms}
+        self.create(WritingPlan(study=study, **times, **frozen))
         for row in rows.rows:
-            uid = row.session
-            if uid in known and known[uid] != study.pk:
+            if row.session in known:
                 got = Got("one in another study of this site")
-                self.problems.error("known_session", str(uid), "", expected="a new session", got=got)
-            elif uid in known:
-                self.unchanged["sessions"] += 1
-                self.unchanged["snapshots"] += len(rows.texts[row.session])
+                self.problems.error("known_session", str(row.session), "", expected="a new session", got=got)
             else:
                 self._add(study, row, rows.texts[row.session])
 

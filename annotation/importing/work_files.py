@@ -47,14 +47,28 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-class LabelPart(Part):
-    """A row of `labels.jsonl`; further columns stay in the archive."""
+class PlacedLabel(Part):
+    """A row of `labels.jsonl` as far as it tells who said what of which text, by names that all sites share."""
 
     EXPECTED = "a label"
     annotator: Annotated[label(120), Field(min_length=1)]  # type: ignore[valid-type]
+    task: label(40) = ""  # type: ignore[valid-type]
+    label: Annotated[str, BeforeValidator(_as_text), Expected("a text")]
+    subtopic: label(120) = ""  # type: ignore[valid-type]
+    system: label(200) = ""  # type: ignore[valid-type]
+    insight: label(120) = ""  # type: ignore[valid-type]
+    dataset: label(80) = ""  # type: ignore[valid-type]
+    question: label(120) = ""  # type: ignore[valid-type]
+    key_point: label(120) = ""  # type: ignore[valid-type]
+    lines: Annotated[list[int], null_as(list), Expected("a list of lines")] = Field(default_factory=list)
+    is_complete: bool = True
+
+
+class LabelPart(PlacedLabel):
+    """A row of `labels.jsonl` of label work; further columns stay in the archive."""
+
     item: label(400)  # type: ignore[valid-type]
     task: label(40)  # type: ignore[valid-type]
-    label: Annotated[str, BeforeValidator(_as_text), Expected("a text")]
     made_at: Annotated[AwareDatetime, Field(strict=False), Expected("a moment in ISO 8601 with its zone")]
     is_unsure: bool = False
     verdict_shown: Annotated[bool, null_as(bool)] = False

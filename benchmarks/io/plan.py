@@ -64,6 +64,14 @@ class Result:
     id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The study that the rows of an import go into; `is_new` where the import makes it."""
+
+    title: str
+    is_new: bool
+
+
 class Plan(ABC, Generic[Rows]):
     """New and altered rows, counted by kind; conflicts are errors in `problems`.
 
@@ -101,6 +109,11 @@ class Plan(ABC, Generic[Rows]):
     @abstractmethod
     def results(self) -> Sequence[Result]:
         """What to look at once it is written; nothing that is not there yet."""
+
+    @property
+    def into(self) -> Destination | None:
+        """The study that the rows go into, of formats that have one."""
+        return None
 
     @property
     def about(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from django.db import DataError, IntegrityError, transaction
 from benchmarks import audit
 from benchmarks.io.formats import Format
 from benchmarks.io.holding import report_refusal
-from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import ImportFailed, Problems
 
@@ -33,6 +33,7 @@ class Report:
     unchanged: Counter[str] = field(default_factory=Counter)
     updated: Counter[str] = field(default_factory=Counter)
     results: tuple[Result, ...] = ()
+    into: tuple[Destination, ...] = ()
 
     def add(self, plan: Plan[Any]) -> None:
         """Count a plan that was applied, or only made."""
@@ -41,6 +42,7 @@ class Report:
         self.unchanged += plan.unchanged
         self.updated += plan.updated
         self.results += tuple(plan.results())
+        self.into += (plan.into,) if plan.into is not None else ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, with every kind in every count; where a file was refused nothing counts."""
@@ -52,6 +54,7 @@ class Report:
             "errors": [error.as_json() for error in self.problems.errors],
             "n_errors": self.problems.n_errors,
             "results": [asdict(result) for result in self.results],
+            "into": [asdict(destination) for destination in self.into],
             "dry_run": self.dry_run,
         }
 

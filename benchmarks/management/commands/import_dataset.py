@@ -106,6 +106,12 @@ class Command(BaseCommand):
             counts = (report.created, report.unchanged, report.updated)
             created, unchanged, updated = (f"{count.get(kind, 0):,}" for count in counts)
             self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
+        is_added_to = report.created.total() + report.updated.total() > 0
+        for study in report.into:
+            state = (
+                "new and closed" if study.is_new else "here already" + ("" if is_added_to else ", nothing changes")
+            )
+            self.stdout.write(f"Study: {study.title} ({state})")
 
 
 def _option_values(entry: Format[Any], options: dict[str, Any]) -> dict[str, str]:
