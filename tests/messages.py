@@ -83,6 +83,7 @@ SOURCES = (
     "annotation/writing/wire.py",
     # label work
     "templates/annotation/_label_acts.html",
+    "templates/annotation/_label_asked.html",
     "templates/annotation/_label_document*.html",
     "templates/annotation/_label_n*.html",
     "templates/annotation/_label_r*.html",

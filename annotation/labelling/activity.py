@@ -14,11 +14,13 @@ CONTACT_EVERY_S = 20
 class Told:
     """What a browser says of a contact that may come late.
 
-    That is how long ago it was, and the active time (ms) between the one before and this one.
+    That is how long ago it was; and of the time between the one before and this one, how much was active and how
+    long the clock stood, as while a tour of the page was open (all in ms).
     """
 
     ago_ms: int = 0
     worked_ms: int = 0
+    stood_ms: int = 0
 
 
 AT_ONCE = Told()
@@ -33,9 +35,11 @@ def contact_time(*, since: datetime | None, now: datetime, told: Told = AT_ONCE)
 def worked_ms(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> int:
     """Active time (ms) between a person's last contact and this one.
 
-    Of a gap of over 120 s counts only what the browser measured without a connection, at most all of it.
+    Of a gap of over 120 s counts only what the browser measured without a connection, at most all of it; in no gap
+    counts how long the clock stood.
     """
     if since is None or since >= now:
         return 0
     gap = (now - since) // timedelta(milliseconds=1)
+    gap = max(0, gap - max(0, told.stood_ms))
     return gap if now <= since + LONGEST_GAP else min(told.worked_ms, gap)

@@ -65,12 +65,12 @@ def unsure_in(data: QueryDict, *, answer: str) -> bool:
 
 
 def told_in(data: QueryDict) -> Told:
-    """What the browser says of an act that it could not send in time: `ago?, worked?`, in milliseconds.
+    """What the browser says of the time before an act, in milliseconds: `ago?, worked?, stood?`.
 
     Raises:
         BadAct: one is no whole number.
     """
-    return Told(number_in(data, "ago") or 0, number_in(data, "worked") or 0)
+    return Told(*(number_in(data, name) or 0 for name in ("ago", "worked", "stood")))
 
 
 def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:

@@ -66,7 +66,7 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
 @require_POST
 @act
 def choice(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """Store one answer: `question?, op_id?, guideline?, ago?, worked?` and what the kind's form has."""
+    """Store one answer: `question?, op_id?, guideline?, ago?, worked?, stood?` and what the kind's form has."""
     data, answers = request.POST, kind.answers_in(request.POST)
     outcome = record(
         kind=answers,
@@ -139,7 +139,7 @@ def _last_answered(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: boo
 @require_POST
 @act
 def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
-    """The annotator is at work: `worked?`."""
+    """The annotator is at work: `worked?, stood?`."""
     return _state_of(handling.contact(tasks=tasks, now=now, told=told_in(request.POST)))
 
 

@@ -1,32 +1,31 @@
-// A tour of the page: steps that point at its controls, one after the other. It is offered once to each person for
-// each kind of work, as this browser remembers it, and can be started from the guidelines at any time. A page that is
-// there only for its tour starts it by itself, and is left where it ends.
+// A tour of the page: steps that point at its controls, one after the other; it is started by a button. A page that is
+// there only for its tour starts it by itself, and is left where it ends. A "tour" event tells that it opens or closes.
+import { frameOf } from "./place.js";
+
 const find = (name) => document.querySelector(`[data-tour-${name}]`);
-const config = () => JSON.parse(document.querySelector("[data-config]").dataset.config);
-const key = () => `tour:${config().kind ?? "writing"}:${config().person}`;
-let steps = [], at = 0, opener = null;
+const byTouch = () => matchMedia("(hover: none)").matches;
+const isShown = (element) => element?.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
+const tell = (isOpen) => document.dispatchEvent(new CustomEvent("tour", { detail: { isOpen } }));
+let steps = [], at = 0, opener = null, wasAt = 0;
 
-function isSeen() {
-  try { return Boolean(localStorage.getItem(key())); } catch { return true; }
+// What a step points at, or else what it names instead, and its words: without those on keys where there are none.
+function stepOf(each) {
+  const words = each.cloneNode(true);
+  if (byTouch()) for (const part of words.querySelectorAll(".by-key")) part.remove();
+  const targets = [each.dataset.tourStep, each.dataset.tourElse].map((selector) => selector && document.querySelector(selector));
+  return { target: targets.find(isShown), words: words.textContent.trim() };
 }
-function remember() {
-  find("offer")?.setAttribute("hidden", "");
-  if (document.querySelector(".preview-banner")) return; // which keeps nothing
-  try { localStorage.setItem(key(), "1"); } catch { /* it is offered again */ }
-}
-const isShown = (element) => element?.checkVisibility() && element.getClientRects().length > 0;
-
 function begin(from) {
   opener = from;
+  wasAt = scrollY;
   for (const open of document.querySelectorAll("dialog[open]:not([data-tour-box])")) open.close();
-  steps = [...document.querySelectorAll("[data-tour-step]")]
-    .map((each) => ({ target: document.querySelector(each.dataset.tourStep), words: each.textContent.trim() }))
-    .filter(({ target }) => isShown(target));
+  steps = [...document.querySelectorAll("[data-tour-step]")].map(stepOf).filter(({ target }) => target);
   if (!steps.length) return;
   const box = find("box");
   box.addEventListener("keydown", onKey);
   box.addEventListener("close", end, { once: true });
   box.showModal();
+  tell(true);
   show(0);
 }
 function show(wanted) {
@@ -42,10 +41,12 @@ function show(wanted) {
   place(target);
   find("next").focus();
 }
-// A frame around the control, and the words below it, or above, or wherever they fit.
+// A frame around the control, as far as it is on the screen and no bar lies over it, and the words below it, or above, or
+// wherever they fit.
 function place(target) {
   const { top, left, width, height } = target.getBoundingClientRect(), gap = 6;
-  const bottom = Math.min(innerHeight, top + height), from = Math.max(0, top);
+  const room = target.closest("[data-sticks]") ? { top: 0, height: innerHeight } : frameOf(target);
+  const from = Math.max(0, room.top, top), bottom = Math.max(from, Math.min(innerHeight, room.top + room.height, top + height));
   Object.assign(find("frame").style, { top: `${from - gap}px`, left: `${left - gap}px`, width: `${width + 2 * gap}px`, height: `${bottom - from + 2 * gap}px` });
   const card = find("card"), { offsetWidth: wide, offsetHeight: high } = card;
   const y = bottom + high + 3 * gap < innerHeight ? bottom + 2 * gap : from - high - 3 * gap > 0 ? from - high - 2 * gap : innerHeight - high - 2 * gap;
@@ -62,27 +63,19 @@ function onKey(event) {
 }
 function end() {
   find("box")?.removeEventListener("keydown", onKey);
-  remember();
+  tell(false);
+  scrollTo(scrollX, wasAt);
   const { leads } = find("box")?.dataset ?? {};
   if (leads) location.replace(leads);
   else if (opener?.isConnected && isShown(opener)) opener.focus();
 }
 
 document.addEventListener("click", ({ target }) => {
-  const act = target.closest("[data-tour-start], [data-tour-later], [data-tour-next], [data-tour-back], [data-tour-end]");
+  const act = target.closest("[data-tour-start], [data-tour-next], [data-tour-back], [data-tour-end]");
   if (!act) return;
   if (act.matches("[data-tour-start]")) begin(act);
-  else if (act.matches("[data-tour-later]")) remember();
   else if (act.matches("[data-tour-end]")) find("box").close();
   else show(at + (act.matches("[data-tour-next]") ? 1 : -1));
 });
 addEventListener("resize", () => { if (find("box")?.open) place(steps[at].target); });
-
-// Pages of label work are put in each other's place, so the offer is looked for again whenever that happens.
-function offer() {
-  const box = find("offer");
-  if (box) box.hidden = isSeen();
-}
-offer();
-new MutationObserver(offer).observe(document.querySelector("main"), { childList: true });
 if (find("box")?.dataset.leads) begin(null);

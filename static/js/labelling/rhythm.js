@@ -1,5 +1,6 @@
 // The quiet line below the bar, and what the page suggests now and then: to go on by itself, and a break.
 import { fetchPage } from "../talk.js";
+import { mayOffer, offerTour } from "./offers.js";
 
 const EVERY_MS = 30_000;
 const BREAK_AFTER_MS = 50 * 60_000, BREAK_IS_MS = 5 * 60_000, NOTED_EVERY_MS = 5000;
@@ -52,12 +53,13 @@ export function startRhythm(root, { config, find, text, on, signal, prefer, isEa
     place.hidden = false;
     for (const [answer, act] of Object.entries(answers)) on(place.querySelector(`[data-${answer}]`), "click", () => { place.hidden = true; act(); });
   }
-  if (!config.has_feedback && config.is_open && !prefer.get("goes_on") && !prefer.get("has_been_offered") && !isEarly()) {
+  if (!config.has_feedback && config.is_open && !prefer.get("goes_on") && !prefer.get("has_been_offered") && !isEarly() && mayOffer("auto")) {
     suggest("auto", {
       yes: () => find("auto")?.click(),
       no: () => prefer.set("has_been_offered", true),
     });
   }
+  offerTour({ config, find, on });
   if (person === "preview") return { refresh, left(n) { nLeft = n; draw(); } };
   watchBreaks({ person, signal, isWanted: () => config.is_open && prefer.get("suggests_breaks") }, (begin) => suggest("break", {
     no: begin, never: () => { begin(); prefer.set("suggests_breaks", false); },

@@ -63,6 +63,11 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     place.dataset.kind = KINDS[kind] ?? kind;
     place.textContent = text(kind, { time: timeOfDay(config.time_zone, outbox.storedAt ?? undefined), ...values });
     if (kind === "login") place.append(" ", Object.assign(document.createElement("a"), { href: urls.login, target: "_blank", rel: "noopener", textContent: text("login-link") }));
+    // Where the bar has room for a sign only, what is wrong is said in the sheet.
+    const said = find("said");
+    said.dataset.kind = place.dataset.kind;
+    said.hidden = !["unsaved", "problem"].includes(place.dataset.kind);
+    said.replaceChildren(...[...place.childNodes].map((each) => each.cloneNode(true)));
     if (kind === "refused") say(place.textContent);
   }
 

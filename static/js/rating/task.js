@@ -3,6 +3,7 @@ import { OneForm } from "../labelling/one_form.js";
 import { watchPress } from "../labelling/press.js";
 import { run } from "../labelling/shell.js";
 import { startDocuments } from "../reading/documents.js";
+import { startCited } from "./cited.js";
 
 const LEVELS = new Set(["1", "2", "3", "4", "5"]);
 
@@ -10,7 +11,9 @@ class Rating extends OneForm {
   constructor(root) {
     super(root);
     this.boxes = [...root.querySelectorAll("[data-aspect]")];
-    this.readingKeys = startDocuments(root, this.shell).commands;
+    const documents = startDocuments(root, this.shell);
+    this.readingKeys = documents.commands;
+    startCited(root, this.shell, documents);
     const { on } = this.shell, isPressed = watchPress(on);
     for (const box of this.boxes) {
       on(box, "focusin", () => { if (!isPressed()) this.take(box); });

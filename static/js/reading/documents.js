@@ -35,7 +35,6 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   };
   const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
   for (const [number, tab] of tabs) on(tab, "click", (event) => { event.preventDefault(); jump(numbered(number)); });
-  for (const cited of root.querySelectorAll("[data-cited]")) on(cited, "click", (event) => { event.preventDefault(); jump(numbered(cited.dataset.cited)); });
 
   function show(mark) {
     marks[at]?.classList.remove("is-now");
@@ -69,15 +68,32 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
     }),
   });
 
+  // The row of the question, where it stays at the upper edge
+  const row = find("asked-row"), whole = find("whole-question");
+  const isCut = () => row.classList.contains("is-whole") || row.firstElementChild.scrollHeight > row.firstElementChild.clientHeight + 2;
+  const fit = new ResizeObserver(() => { whole.hidden = !isCut(); });
+  fit.observe(row.firstElementChild);
+  signal.addEventListener("abort", () => fit.disconnect());
+  on(whole, "click", () => whole.setAttribute("aria-expanded", String(row.classList.toggle("is-whole"))));
+  // In use the search stays below it, wherever one reads.
+  function openSearch() {
+    find("search").classList.add("is-open"); // before the focus, which then moves nothing
+    search.open();
+  }
+  on(find("search"), "focusout", () => find("search").classList.remove("is-open"));
+  on(find("to-search"), "click", openSearch);
+
   // Begin at the highlight; the keys that scroll work at once.
   if (marks.length) show(marks[0]); else if (places.last()) jump(places.last());
   place(view);
   return {
+    open: (number) => jump(numbered(number)),
+    isOnePage: () => !scrolls(),
     commands: {
       ...(find("mark-now") && { h: () => step(1), H: () => step(-1) }),
       d: () => jump(docs[Math.min(docs.length - 1, docs.indexOf(current) + 1)]),
       D: () => jump(docs[Math.max(0, docs.indexOf(current) - 1)]),
-      "/": () => search.open(),
+      "/": openSearch,
     },
   };
 }

@@ -1,5 +1,7 @@
 // Where somebody was in each document, for as long as the tab is open: the way back to a document leads there, and once
 // there, to its beginning.
+import { frameOf } from "../place.js";
+
 const STILL_MS = 150;
 
 // `current()` gives the document that is read now; `key` names the texts. Nothing is remembered where nothing can be kept.
@@ -9,14 +11,13 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   try { places = JSON.parse(sessionStorage.getItem(kept)) ?? {}; } catch { /* private mode */ }
   const isBox = () => getComputedStyle(view).overflowY !== "visible";
   const numberOf = (doc) => doc.dataset.number;
-  const top = () => (isBox() ? view.getBoundingClientRect().top : 0);
 
   function note() {
     clearTimeout(timer);
     const doc = current();
     if (!doc) return;
     const { top: begins, height } = doc.getBoundingClientRect();
-    places[numberOf(doc)] = Math.max(0, Math.min(1, (top() - begins) / height));
+    places[numberOf(doc)] = Math.max(0, Math.min(1, (frameOf(view).top - begins) / height));
     places.last = numberOf(doc);
     try { sessionStorage.setItem(kept, JSON.stringify(places)); } catch { /* it lasts as long as this page */ }
   }

@@ -1,4 +1,5 @@
 // Literal search in documents: all hits counted at each key, painted by the Custom Highlight API.
+import { frameOf } from "../place.js";
 
 const PAINTED = 1000; // hits painted at once around the current one; all are counted
 
@@ -156,20 +157,6 @@ export class Finder {
     const { node: last, start: before } = this.nodes[place];
     return new StaticRange({ startContainer: node, startOffset: Math.max(0, start - first), endContainer: last, endOffset: Math.min(last.length, end - before) });
   }
-}
-
-// Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
-function frameOf(view) {
-  if (getComputedStyle(view).overflowY !== "visible") {
-    const { top, height } = view.getBoundingClientRect();
-    return { scroller: view, top, height };
-  }
-  let top = 0, bottom = innerHeight;
-  for (const bar of document.querySelectorAll("[data-sticks]")) {
-    if (getComputedStyle(bar).position !== "sticky") continue;
-    if (bar.dataset.sticks === "top") top += bar.offsetHeight; else bottom -= bar.offsetHeight;
-  }
-  return { scroller: document.scrollingElement, top, height: bottom - top };
 }
 
 // Scroll to a range, if it is not well in view; `view` is what holds the documents, and scrolls where there is room.

@@ -57,7 +57,7 @@ class Pair extends OneForm {
   reason(wanted) { this.choose("why", this.value("why") === wanted ? "" : wanted); this.decide(); }
   mark() {
     const place = this.snippet.selected();
-    if (!place && matchMedia("(hover: none)").matches) { this.refuse(this.find("marking"), "select-first"); return; }
+    if (!place && matchMedia("(hover: none)").matches) { this.shell.say(this.shell.text("select-first")); return; }
     if (!place) { this.sentences.begin(); this.refuse(this.find("marking"), "nothing-selected"); return; }
     this.sentences.stop();
     this.snippet.set(place);

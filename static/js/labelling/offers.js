@@ -1,0 +1,26 @@
+// What a page offers by itself: at most one thing a visit, which is how long the tab is open.
+const VISIT = "offered";
+
+// Whether `name` may be offered now: it is noted, and nothing else is offered from then on.
+export function mayOffer(name) {
+  try {
+    const offered = sessionStorage.getItem(VISIT) ?? name;
+    sessionStorage.setItem(VISIT, offered);
+    return offered === name;
+  } catch { return true; }
+}
+
+// The tour of this kind of work is offered until it was taken, or until somebody does not want any, as this browser
+// remembers it; not in a preview, which has no place for it.
+export function offerTour({ config, find, on }) {
+  const place = find("tour-offer"), key = (kind) => `tour:${kind}:${config.person}`;
+  if (!place) return;
+  const isSeen = () => { try { return [config.kind, "any"].some((kind) => localStorage.getItem(key(kind))); } catch { return true; } };
+  function remember(kind) {
+    place.hidden = true;
+    try { localStorage.setItem(key(kind), "1"); } catch { /* it is offered again */ }
+  }
+  place.hidden = isSeen() || !mayOffer("tour");
+  on(find("tour-later"), "click", () => remember("any"));
+  on(document, "tour", ({ detail: { isOpen } }) => { if (!isOpen) remember(config.kind); });
+}

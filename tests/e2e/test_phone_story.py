@@ -1,0 +1,191 @@
+"""Label work on a phone, in German: what must be read stays free, and what must be known stays on the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.e2e.conftest import SECONDS, Site, at_item, until
+from tests.e2e.test_highlight_in_view import is_in_sight
+from tests.e2e.test_rhythm_story import SHIFTS, SMALL, TARGET
+from tests.e2e.test_work_ahead import IS_SAVED, KINDS, N_ITEMS
+
+pytestmark = pytest.mark.browser
+WIDE, HIGH = 390, 844
+LIES_FREE = """(each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return [0.1, 0.5, 0.9].every((share) => {
+        const there = document.elementFromPoint(left + share * width, top + height / 2);
+        return each.contains(there) || each.closest("label")?.contains(there);
+    });
+}"""
+SELECT = """(each) => {
+    const range = document.createRange();
+    range.setStart(each.firstChild, 0);
+    range.setEnd(each.firstChild, 12);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+}"""
+
+
+@pytest.fixture
+def phone(browser: Browser, site: Site) -> Iterator[Page]:
+    """Paul in a tram, in German: touch, no keyboard, nothing remembered by this browser."""
+    context = browser.new_context(
+        viewport={"width": WIDE, "height": HIGH}, has_touch=True, is_mobile=True, base_url=site.url, locale="de-DE"
+    )
+    context.set_default_timeout(SECONDS * 1000)
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    page = context.new_page()
+    site.enter(page, "paul")
+    yield page
+    context.close()
+    assert not errors
+
+
+def open_item(page: Page, study: str, number: int) -> None:
+    page.goto(f"/work/studies/{study}/go/?n={number}")
+    at_item(page, f"{number} / {N_ITEMS}")
+
+
+def place_of(locator: Locator) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom on the screen."""
+    box = locator.bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def is_on_screen(locator: Locator) -> bool:
+    """Whether all of it is on the screen, with nothing over it."""
+    left, top, right, bottom = place_of(locator)
+    is_inside = left >= 0 and top >= 0 and right <= WIDE and bottom <= HIGH
+    return is_inside and bool(locator.evaluate(LIES_FREE))
+
+
+def test_one_thing_is_offered_a_visit_in_the_sheet_where_no_text_lies(phone: Page, ahead: dict[str, str]) -> None:
+    offers = phone.locator(".nudge:visible")
+    for number, kind in enumerate(KINDS):
+        open_item(phone, ahead[kind], 9)
+        if number:
+            continue
+        expect(offers).to_have_count(1)
+        assert phone.evaluate(SHIFTS) == []
+        assert phone.evaluate(SMALL, TARGET) == []
+        _left, top, _right, bottom = place_of(offers)
+        sheet = place_of(phone.locator("[data-asking]"))
+        assert sheet[1] <= top < bottom <= sheet[1] + 48
+        phone.locator("[data-menu] > summary").tap()
+        for item in phone.locator(".more-box .menu-item:visible").all():
+            assert item.evaluate(LIES_FREE), item.inner_text()
+        phone.keyboard.press("Escape")
+        offers.get_by_role("button", name="Nicht jetzt").tap()
+        expect(offers).to_have_count(0)
+    expect(offers).to_have_count(0)  # neither the tour of another kind nor anything else
+
+
+def test_the_tour_frames_what_it_tells_of_and_the_clock_of_work_stands(phone: Page, ahead: dict[str, str]) -> None:
+    told: list[dict[str, list[str]]] = []
+    phone.on("request", lambda each: told.append(parse_qs(each.post_data)) if "/seen/" in each.url else None)
+    open_item(phone, ahead["verification"], 9)
+    phone.get_by_role("button", name="Rundgang beginnen").tap()
+    card, frame = phone.locator("[data-tour-card]"), phone.locator("[data-tour-frame]")
+    n_before = len(told)
+    for number in range(1, 10):
+        expect(phone.locator("[data-tour-count]")).to_have_text(re.compile(f"^{number} / "))
+        assert "Enter" not in card.inner_text()
+        assert "Esc" not in card.inner_text()
+        left, top, right, bottom = place_of(frame)
+        margin = 7
+        assert min(left, top) >= -margin, number
+        assert right <= WIDE + margin, number
+        assert bottom <= HIGH + margin, number
+        assert bottom - top >= 30, number
+        for button in card.get_by_role("button").all():
+            assert (button.bounding_box() or {})["height"] >= TARGET - 0.5
+        if number == 2:  # the documents, between the bars and the sheet
+            assert top >= place_of(phone.locator(".question"))[3] - margin
+            assert bottom <= place_of(phone.locator("[data-asking]"))[1] + margin
+            phone.wait_for_timeout(1500)
+        if phone.locator("[data-tour-next]").inner_text() == "Fertig":
+            break
+        phone.locator("[data-tour-next]").tap()
+    assert len(told) == n_before  # nothing was told while it was open
+    phone.locator("[data-tour-next]").tap()
+    until(phone, lambda: len(told) > n_before)
+    assert int(told[-1]["stood"][0]) >= 1500
+
+
+def test_a_passage_is_marked_without_covering_the_answer(phone: Page, ahead: dict[str, str]) -> None:
+    open_item(phone, ahead["validation"], 9)
+    unsure, mark = phone.locator(".unsure"), phone.locator("[data-mark]")
+    assert is_on_screen(unsure)
+    mark.tap()
+    expect(phone.locator("[data-message]")).to_contain_text("Wählen Sie zuerst")
+    assert is_on_screen(unsure)
+    assert is_on_screen(mark)
+    phone.locator("[data-response]").evaluate(SELECT)
+    mark.evaluate("each => each.click()")  # a tap would end what only a finger can select
+    expect(phone.locator("[data-response] mark")).to_be_visible()
+    unmark = phone.locator("[data-unmark]")
+    assert is_on_screen(unsure)
+    assert is_on_screen(unmark)
+    unmark.tap()
+    expect(phone.locator("[data-response] mark")).to_have_count(0)
+
+
+def test_bar_question_and_a_lost_connection_stay_on_the_screen(phone: Page, ahead: dict[str, str]) -> None:
+    open_item(phone, ahead["verification"], 10)
+    is_in_sight(phone)
+    assert phone.evaluate("scrollY") > 0
+    bar, question = phone.locator(".bar"), phone.locator(".question h1")
+    for each in (bar.locator("[data-menu] > summary"), phone.locator("[data-undo]"), question):
+        assert is_on_screen(each)
+    phone.locator("[data-to-search]").tap()
+    assert is_on_screen(phone.locator("[data-query]"))
+    phone.locator("[data-query]").blur()
+    at_rest = bar.bounding_box()
+    phone.context.set_offline(True)
+    phone.locator(".level:has([value='yes'])").tap()
+    said = phone.locator("[data-said]")
+    expect(said).to_contain_text("Offline")
+    assert is_on_screen(said)
+    phone.locator("[data-menu] > summary").tap()
+    phone.locator("[data-flag]").tap()
+    assert bar.bounding_box() == at_rest  # one row, whatever it has to say
+    phone.context.set_offline(False)
+    phone.locator(IS_SAVED).wait_for(state="attached", timeout=30_000)
+    expect(said).to_be_hidden()
+    assert phone.evaluate(SHIFTS) == []
+
+
+def test_a_rating_asks_in_whole_lines_and_a_cited_document_leads_back(phone: Page, ahead: dict[str, str]) -> None:
+    open_item(phone, ahead["rating"], 9)
+    phone.get_by_role("button", name="Nicht jetzt").tap()
+    for aspect in ("Insgesamt", "Informationsgehalt"):
+        phone.locator("[data-onward]").tap()
+        asked = phone.locator(".aspect.is-current")
+        expect(asked.locator(".reason")).to_be_visible()
+        name = asked.locator(".name")
+        expect(name).to_have_text(aspect, use_inner_text=True)
+        assert name.evaluate("each => each.getClientRects().length") == 1
+        assert (name.bounding_box() or {})["height"] < 30
+        asked.locator(".level:has([value='4'])").tap()
+    cited = phone.locator("[data-cited]").last
+    cited.scroll_into_view_if_needed()
+    was_at = phone.evaluate("scrollY")
+    for back in ("button", "browser"):
+        cited.tap()
+        title = phone.locator(f"#doc-{cited.get_attribute('data-cited')} h3")
+        phone.wait_for_function("was => Math.abs(scrollY - was) > 300", arg=was_at)
+        assert is_on_screen(title), "below what stays at the upper edge"
+        if back == "button":
+            phone.get_by_role("button", name="Zurück zur Zusammenfassung").tap()
+        else:
+            phone.go_back()
+        phone.wait_for_function("was => Math.abs(scrollY - was) < 40", arg=was_at)
+        at_item(phone, f"9 / {N_ITEMS}")
