@@ -50,7 +50,7 @@ SOURCES = (
     "benchmarks/personal.py",
     "summhay_site/privacy/views.py",
     # an annotator's own pages
-    "templates/annotation/_completion.html",
+    "templates/annotation/_completion*.html",
     "templates/annotation/_contact.html",
     "templates/annotation/_late_*.html",
     "templates/annotation/_leftovers.html",

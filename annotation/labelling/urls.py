@@ -40,7 +40,6 @@ urlpatterns = [
     path("work/labels/<uuid:uid>/skip/", views.skip, name="label-skip"),
     path("work/labels/<uuid:uid>/remark/", views.remark, name="label-remark"),
     path("work/studies/<uuid:uid>/go/", views.go, name="label-go"),
-    path("work/studies/<uuid:uid>/finished/", views.finished, name="label-finished"),
     path("work/studies/<uuid:uid>/trial/", trial_views.trial, name="trial"),
     path("work/studies/<uuid:uid>/trial/again/", trial_views.again, name="trial-again"),
     path("work/studies/<uuid:uid>/trial/<int:number>/", trial_views.example, name="trial-example"),

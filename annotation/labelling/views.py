@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -23,7 +22,7 @@ from annotation.kinds import label_kinds
 from annotation.labelling import handling
 from annotation.labelling.acts import act, number_in, question_in, told_in
 from annotation.labelling.handling import OwnTask
-from annotation.labelling.position import OPEN_STATES, listed, next_open, page_of, position_of, tasks_beside
+from annotation.labelling.position import OPEN_STATES, next_open, page_of, position_of, tasks_beside
 from annotation.labelling.recording import AnswerKind, Outcome, record
 from annotation.labelling.recording import undo as undo_answer
 from annotation.labelling.replying import have_read
@@ -33,10 +32,8 @@ from annotation.labelling.undoing import Undone, is_newer, undo_skip, undone_on
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
-from annotation.studies.earnings import pay
 from annotation.studies.exposures import record_exposure
 from annotation.studies.scope import annotator_behind
-from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_OP_ID = 64
@@ -208,7 +205,7 @@ def go(request: HttpRequest, uid: UUID) -> HttpResponse:
 
     Where that is done too the next open one; at the end the page that says so.
     """
-    study, tasks = _own_tasks(request, uid)
+    study, tasks = own_tasks(request, uid)
     number, after = _number(request.GET.get("n")), _number(request.GET.get("after"))
     if number is not None:
         wanted = tasks[max(number, 1) - 1 :].first() or tasks.last()
@@ -221,31 +218,6 @@ def go(request: HttpRequest, uid: UUID) -> HttpResponse:
     return redirect(_onward(study, tasks, last_seen))
 
 
-@requires("annotation.do_work")
-@require_safe
-@never_cache
-def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Nothing is left to answer, or what was skipped."""
-    study, tasks = _own_tasks(request, uid)
-    rows = listed(tasks)
-    worked_ms = tasks.aggregate(ms=Sum("active_ms"))["ms"] or 0
-    n_done = sum(row.state == LabelTask.State.DONE for row in rows)
-    context = {
-        "study": study,
-        "worked_ms": worked_ms,
-        "earned": pay(worked_ms, study.hourly_rate),
-        "each_ms": worked_ms // n_done if n_done else None,
-        "next_study": LabelTask.objects.filter(annotator=annotator_behind(request)).next_study(after=study),
-        "n": len(rows),
-        "n_open": sum(row.is_open for row in rows),
-        "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),
-        "n_done": n_done,
-        "skipped": [row for row in rows if row.state == LabelTask.State.SKIPPED],
-        "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
-    }
-    return page(request, "annotation/label_finished.html", context)
-
-
 def _state_of(row: LabelTask) -> dict[str, Any]:
     return {
         "state": row.state,
@@ -256,7 +228,8 @@ def _state_of(row: LabelTask) -> dict[str, Any]:
     }
 
 
-def _own_tasks(request: HttpRequest, uid: UUID) -> tuple[Study, LabelTaskQuerySet]:
+def own_tasks(request: HttpRequest, uid: UUID) -> tuple[Study, LabelTaskQuerySet]:
+    """A study of label work that somebody belongs to, and their tasks in it in order; 404 without one."""
     person = annotator_behind(request)
     memberships = Membership.objects.filter(annotator=person, study__kind__in=label_kinds())
     member = get_object_or_404(memberships.select_related("study"), study__uid=uid)

@@ -58,7 +58,7 @@ class LinkForm(FoldedForm):
         ),
     )
     completion_code = _code(
-        _("Completion code"), _("Shown when no task is left and enough of them are done."), required=True
+        _("Completion code"), _("Required. Shown when no task is left and enough of them are done."), required=True
     )
     min_done_percent = _percent(
         _("Tasks that must be done, in percent"),

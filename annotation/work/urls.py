@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.work import preference_views, views
+from annotation.work import finished, preference_views, views
 
 urlpatterns = [
     path("work/", views.work, name="work"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("work/consent/decline/", views.consent_decline, name="consent-decline"),
     path("work/consent/withdraw/", views.consent_withdraw, name="consent-withdraw"),
     path("work/studies/<uuid:uid>/guidelines/", views.study_guidelines, name="study-guidelines"),
+    path("work/studies/<uuid:uid>/finished/", finished.finished, name="label-finished"),
     path("work/studies/<uuid:uid>/fewer/", views.fewer_read, name="fewer-read"),
     path("work/studies/<uuid:uid>/leave/", views.study_leave, name="study-leave"),
 ]

@@ -18,17 +18,3 @@ export function reveal(element) {
   else if (up < 0) pane.scrollTop += up;
   else if (down > 0) pane.scrollTop += Math.min(down, up);
 }
-
-// Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
-export function frameOf(view) {
-  if (getComputedStyle(view).overflowY !== "visible") {
-    const { top, height } = view.getBoundingClientRect();
-    return { scroller: view, top, height };
-  }
-  let top = 0, bottom = innerHeight;
-  for (const bar of document.querySelectorAll("[data-sticks]")) {
-    if (getComputedStyle(bar).position !== "sticky") continue;
-    if (bar.dataset.sticks === "top") top += bar.offsetHeight; else bottom -= bar.offsetHeight;
-  }
-  return { scroller: document.scrollingElement, top, height: bottom - top };
-}

@@ -1,13 +1,14 @@
-// A button beside a read-only field copies its text.
+// A button beside a read-only field, or a word in the page, copies its text.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = button.parentElement.querySelector("[data-copy-source]");
   const label = button.textContent;
-  field.addEventListener("focus", () => field.select());
+  const select = () => { if (field.select) field.select(); else getSelection().selectAllChildren(field); };
+  field.addEventListener("focus", select);
   button.hidden = false;
   button.addEventListener("click", async () => {
-    field.select();
+    select();
     try {
-      await navigator.clipboard.writeText(field.value);
+      await navigator.clipboard.writeText(field.value ?? field.textContent);
     } catch {
       document.execCommand("copy"); // plain http has no clipboard API
     }

@@ -1,6 +1,6 @@
 // A tour of the page: steps that point at its controls, one after the other; it is started by a button. A page that is
 // there only for its tour starts it by itself, and is left where it ends. A "tour" event tells that it opens or closes.
-import { frameOf } from "./place.js";
+import { frameOf } from "./reading/places.js";
 
 const find = (name) => document.querySelector(`[data-tour-${name}]`);
 const byTouch = () => matchMedia("(hover: none)").matches;

@@ -105,6 +105,9 @@ def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
     )  # fmt: skip
     finish()
     assert shown(client.get("/work/")) == ("completed", DONE)
+    end = client.get(reverse("annotation:label-finished", args=[link.study.uid]))
+    assert shown(end) == ("completed", DONE)
+    assert "data-copy " in end.content.decode()
 
 
 @pytest.mark.parametrize(("skipping", "outcome"), [(1, "completed"), (2, "skipped")])

@@ -83,6 +83,8 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
   on(find("search"), "focusout", () => find("search").classList.remove("is-open"));
   on(find("to-search"), "click", openSearch);
 
+  if (matchMedia("(hover: none)").matches) find("query").placeholder = find("query").getAttribute("aria-label"); // no key
+
   // Begin at the highlight; the keys that scroll work at once.
   if (marks.length) show(marks[0]); else if (places.last()) jump(places.last());
   place(view);

@@ -1,7 +1,5 @@
 // Where somebody was in each document, for as long as the tab is open: the way back to a document leads there, and once
 // there, to its beginning.
-import { frameOf } from "../place.js";
-
 const STILL_MS = 150;
 
 // `current()` gives the document that is read now; `key` names the texts. Nothing is remembered where nothing can be kept.
@@ -37,4 +35,18 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
     // The document that was read last, if there is one.
     last: () => docs.find((doc) => numberOf(doc) === places.last),
   };
+}
+
+// Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
+export function frameOf(view) {
+  if (getComputedStyle(view).overflowY !== "visible") {
+    const { top, height } = view.getBoundingClientRect();
+    return { scroller: view, top, height };
+  }
+  let top = 0, bottom = innerHeight;
+  for (const bar of document.querySelectorAll("[data-sticks]")) {
+    if (getComputedStyle(bar).position !== "sticky") continue;
+    if (bar.dataset.sticks === "top") top += bar.offsetHeight; else bottom -= bar.offsetHeight;
+  }
+  return { scroller: document.scrollingElement, top, height: bottom - top };
 }

@@ -1,5 +1,5 @@
 // Literal search in documents: all hits counted at each key, painted by the Custom Highlight API.
-import { frameOf } from "../place.js";
+import { frameOf } from "./places.js";
 
 const PAINTED = 1000; // hits painted at once around the current one; all are counted
 

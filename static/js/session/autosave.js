@@ -252,5 +252,8 @@ export class Autosave {
     this.isOffline = kind === "offline";
     state.dataset.kind = this.isOffline ? "problem" : kind;
     if (kind !== "idle") state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone, this.savedAt) });
+    const said = find("said"); // on a telephone, where the bar has room for a sign only
+    said.hidden = state.dataset.kind !== "problem";
+    said.textContent = said.hidden ? "" : state.textContent;
   }
 }

@@ -171,7 +171,11 @@ async function stop(name, onWait) {
     go(name === "pause" ? config.urls.page : config.urls.after);
   }
 }
-find("pause").addEventListener("click", () => stop("pause", () => notice("pause", text("pause-failed"), { kind: "bad" })));
+find("pause").addEventListener("click", () => {
+  const tell = () => notice("pause", text("pause-failed"), { kind: "bad" });
+  if (autosave.isOffline) tell(); // at once
+  stop("pause", tell);
+});
 startSubmit({
   facts: () => ({ ...summaryFacts(editor.value), time: clockFace(clock.remainingMs) }),
   problems: () => aids.problems().map((problem) => ({ problem, line: problem.line, reason: reason(problem), isNote: problem.kind === "range" })),
