@@ -23,6 +23,12 @@ LIES_FREE = """(each) => {
         return each.contains(there) || each.closest("label")?.contains(there);
     });
 }"""
+NARROW = """(least) => [...document.querySelectorAll(
+        ".session .bar button, .search button, .search input, .rail a, .doc-head button")]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+    .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
+    .filter(([, box]) => box.height < least - 0.5 || box.width < least - 0.5)
+    .map(([html, box]) => `${html} ${box.width} x ${box.height}`)"""
 SELECT = """(each) => {
     const range = document.createRange();
     range.setStart(each.firstChild, 0);
@@ -174,6 +180,7 @@ def test_a_rating_asks_in_whole_lines_and_a_cited_document_leads_back(phone: Pag
         expect(name).to_have_text(aspect, use_inner_text=True)
         assert name.evaluate("each => each.getClientRects().length") == 1
         assert (name.bounding_box() or {})["height"] < 30
+        assert is_on_screen(asked.locator(".ends")), "what 1 and 5 mean"
         asked.locator(".level:has([value='4'])").tap()
     cited = phone.locator("[data-cited]").last
     cited.scroll_into_view_if_needed()
@@ -189,3 +196,17 @@ def test_a_rating_asks_in_whole_lines_and_a_cited_document_leads_back(phone: Pag
             phone.go_back()
         phone.wait_for_function("was => Math.abs(scrollY - was) < 40", arg=was_at)
         at_item(phone, f"9 / {N_ITEMS}")
+
+
+def test_a_page_of_writing_has_room_for_fingers_in_one_row(browser: Browser, site: Site) -> None:
+    context = browser.new_context(
+        viewport={"width": WIDE, "height": HIGH}, has_touch=True, is_mobile=True, base_url=site.url, locale="en-GB"
+    )
+    page = context.new_page()
+    site.enter(page, "ada")
+    page.goto(f"/studies/{site.scene['studies']['looks']}/preview/")
+    page.locator("#editor:not([readonly])").wait_for()
+    assert page.evaluate(NARROW, TARGET) == []
+    assert (page.locator(".bar").bounding_box() or {})["height"] < 1.5 * TARGET
+    assert page.evaluate("document.documentElement.scrollWidth") == WIDE
+    context.close()

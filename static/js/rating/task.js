@@ -19,6 +19,8 @@ class Rating extends OneForm {
       on(box, "focusin", () => { if (!isPressed()) this.take(box); });
       on(box, "click", () => this.take(box));
     }
+    // By touch, too, the next aspect is at hand once one is rated: what its ends mean is seen before it is.
+    if (matchMedia("(hover: none)").matches) on(this.form, "change", ({ target }) => { if (target.name !== "unsure" && this.following) this.take(this.following); });
     this.take(this.unrated ?? this.boxes[0]);
   }
 
