@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
-from annotation.models import Assignment, LabelItem, LabelTask, Session, Study
+from annotation.kinds import kind_named
+from annotation.labelling.kind import LabelWork
+from annotation.models import Annotator, Assignment, Consent, LabelItem, LabelTask, Session, Study
 from annotation.states import ItemRole
+from annotation.studies.kind import has_plan, plan_of
 
 COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 """Kinds whose labels may have come without items."""
@@ -20,6 +23,8 @@ COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 class Amounts:
     """Counts of a study. `overlap`, `training` and `gold` are items by their role, `gold_done` are tasks.
 
+    `workers` are people who began something or whose answers are there, `agreed` those of them with a consent.
+    Of `groups`, which are assigned as one, `short` have fewer people than planned.
     `states` has how many tasks on ordinary items, or sessions, are in each state; `first` and `last` are when work
     ended, `worked_ms` is the active time of all of it.
     """
@@ -36,6 +41,10 @@ class Amounts:
     first: datetime | None = None
     last: datetime | None = None
     worked_ms: int = 0
+    workers: int = 0
+    agreed: int = 0
+    groups: int = 0
+    short: int = 0
 
     @property
     def total(self) -> int:
@@ -48,8 +57,44 @@ class Amounts:
 
 
 def amounts_of(study: Study) -> Amounts:
-    """Count what a study has. Two queries; three where labels may have come without items."""
+    """Count what a study has, in a fixed number of queries."""
     return _written(study) if study.kind == Study.Kind.WRITING else _labelled(study)
+
+
+def _people(workers: QuerySet[Any]) -> Mapping[str, Any]:
+    """How many annotators these are, and how many of them agreed to a consent text. One query."""
+    agreed = Exists(Consent.objects.order_by().filter(annotator=OuterRef("pk")))
+    counts: dict[str, Any] = workers.order_by().aggregate(
+        workers=Count("pk"), agreed=Count("pk", filter=Q(agreed))
+    )
+    return counts
+
+
+def _short_of_sessions(study: Study) -> Mapping[str, Any]:
+    plan = plan_of(study)
+    if plan is None:
+        return {}
+    of_study = Q(assignments__in=study.assignments.live().order_by())
+    have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study)).values_list("n", flat=True)
+    return {"groups": len(have), "short": sum(n < plan.sessions_per_subtopic for n in have)}
+
+
+def _short_of_people(study: Study) -> Mapping[str, Any]:
+    """Groups of ordinary items; what is for everybody is short where one of those with tasks does not have it."""
+    kind = kind_named(study.kind)
+    if not isinstance(kind, LabelWork) or not has_plan(study):
+        return {}
+    dealing = kind.dealing(study)
+    rows = study.label_items.filter(role=ItemRole.ORDINARY).order_by()
+    n_of: dict[int, int] = {}
+    for_everyone: set[int] = set()
+    people = Count("tasks__annotator", distinct=True)
+    for key, is_overlap, n in rows.annotate(n=people).values_list(dealing["group"], "is_overlap", "n"):
+        n_of[key] = min(n, n_of.get(key, n))
+        for_everyone |= {key} if is_overlap else set()
+    everyone = study.label_tasks.order_by().values("annotator").distinct().count() if for_everyone else 0
+    short = [key for key, n in n_of.items() if n < dealing["wanted"] or (key in for_everyone and n < everyone)]
+    return {"groups": len(n_of), "short": len(short)}
 
 
 def _written(study: Study) -> Amounts:
@@ -65,7 +110,14 @@ def _written(study: Study) -> Amounts:
             **{_in(state): Count("pk", filter=Q(state=state)) for state in Session.State.values},
         )
     )
-    return Amounts(subtopics=tasks["n"], **_worked(sessions, Session.State.values))
+    begun = Session.objects.order_by().filter(assignment__study=study)
+    workers = Annotator.objects.filter(pk__in=begun.values("annotator"))
+    return Amounts(
+        subtopics=tasks["n"],
+        **_worked(sessions, Session.State.values),
+        **_people(workers),
+        **_short_of_sessions(study),
+    )
 
 
 def _labelled(study: Study) -> Amounts:
@@ -96,7 +148,19 @@ def _labelled(study: Study) -> Amounts:
         gold=items["gold"],
         gold_done=tasks["gold_done"],
         **_worked(tasks, LabelTask.State.values),
+        **_people(_who_labelled(study)),
+        **_short_of_people(study),
     )
+
+
+def _who_labelled(study: Study) -> QuerySet[Any]:
+    """Who has begun a task, or whose answers are there without one."""
+    kind = kind_named(study.kind)
+    begun = study.label_tasks.order_by().exclude(state=LabelTask.State.TODO, begun_at=None)
+    worked = Q(pk__in=begun.values("annotator"))
+    if isinstance(kind, LabelWork):
+        worked |= Q(pk__in=kind.answers.model.objects.order_by().filter(study=study).values("annotator"))
+    return Annotator.objects.filter(worked)
 
 
 def _in(state: str) -> str:

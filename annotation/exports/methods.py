@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count
 
@@ -37,11 +38,23 @@ def methods(about: Described, made: Made | None) -> str:
 
 def _task(about: Described) -> Iterator[str]:
     study = about.study
+    if about.is_planned and not about.amounts.workers:
+        yield "No work had begun when this was written, so it says what is planned."
     tell = TASKS.get(study.kind, _external)
     yield tell(about)
     yield _on(about)
-    if about.is_planned:
-        yield SHARED_OUT[study.kind](about) if study.kind in SHARED_OUT else ""
+    if about.is_planned and study.kind in SHARED_OUT:
+        yield from _shared(about)
+
+
+def _shared(about: Described) -> Iterator[str]:
+    """How items were assigned; where some have too few people, how they were to be, and how many have enough."""
+    unit, units, sentence = SHARED_OUT[about.study.kind]
+    n, n_enough = about.amounts.groups, about.amounts.groups - about.amounts.short
+    yield sentence(about, _Verbs("was", "went") if n and n_enough == n else _Verbs("was to be", "was to go"))
+    if n and n_enough < n:
+        enough = in_words(n_enough) if n_enough else "none"
+        yield f"So far {enough} of {counted(n, unit, units)} {'has' if n_enough < 2 else 'have'} as many."
 
 
 def _writing(about: Described) -> str:
@@ -139,7 +152,8 @@ def _on(about: Described) -> str:
         ]
     )
     if sizes and sources:
-        return f"They did so for {sizes} of {sources}."
+        did = "They did so for" if about.amounts.workers or not about.is_planned else "They are to do so for"
+        return f"{did} {sizes} of {sources}."
     return f"The material came from {sources}." if sources else ""
 
 
@@ -158,56 +172,72 @@ def _seeded(study: Study) -> str:
     return f"at random (seed {study.seed})"
 
 
-def _sessions_shared(about: Described) -> str:
+@dataclass(frozen=True, slots=True)
+class _Verbs:
+    """What happened to items, or was to happen."""
+
+    was: str
+    went: str
+
+    def went_of(self, n: int) -> str:
+        """What n items did."""
+        return self.went if n == 1 else self.went.replace("was", "were")
+
+
+def _sessions_shared(about: Described, verbs: _Verbs) -> str:
     study = about.study
     plan: WritingPlan = plan_of(study)
     n = counted(plan.sessions_per_subtopic, "annotator", "annotators")
+    wrote = "wrote" if about.amounts.workers else "was to write"
     forms = (
-        " Each wrote on a subtopic of each of two parallel haystacks, half in each order."
+        f" Each {wrote} on a subtopic of each of two parallel haystacks, half in each order."
         if plan.parallel_forms
         else ""
     )
-    return f"Each subtopic was assigned to {n}, nobody twice to the same one.{forms}"
+    return f"Each subtopic {verbs.was} assigned to {n}, nobody twice to the same one.{forms}"
 
 
-def _linking_shared(about: Described) -> str:
+def _linking_shared(about: Described, verbs: _Verbs) -> str:
     study, n_all = about.study, about.amounts.overlap
     plan = plan_of(study)
     every = (
-        f"{counted(n_all, 'summary', 'summaries').capitalize()} went to all annotators; every other one"
+        f"{counted(n_all, 'summary', 'summaries').capitalize()} {verbs.went_of(n_all)} to all annotators; every "
+        "other one"
         if n_all
         else "Every summary"
     )
-    return f"{every} was assigned to {counted(plan.people_per_item, 'annotator', 'annotators')} {_seeded(study)}."
+    n = counted(plan.people_per_item, "annotator", "annotators")
+    return f"{every} {verbs.was} assigned to {n} {_seeded(study)}."
 
 
-def _verification_shared(about: Described) -> str:
+def _verification_shared(about: Described, verbs: _Verbs) -> str:
     study = about.study
     plan = plan_of(study)
     n = counted(plan.people_per_question, "annotator", "annotators")
     control = (
-        f"A control group of {float(plan.control_share):.0%} of the questions went to all annotators; every "
-        "other question"
+        f"A control group of {float(plan.control_share):.0%} of the questions {verbs.went} to all annotators; "
+        "every other question"
         if plan.control_share
         else "Every question"
     )
-    return f"{control} was assigned to {n} {_seeded(study)}."
+    return f"{control} {verbs.was} assigned to {n} {_seeded(study)}."
 
 
-def _per_item(what: str) -> Callable[[Described], str]:
-    return lambda about: (
-        f"Every {what} was assigned to "
+def _per_item(what: str) -> Callable[[Described, _Verbs], str]:
+    return lambda about, verbs: (
+        f"Every {what} {verbs.was} assigned to "
         f"{counted(plan_of(about.study).people_per_item, 'annotator', 'annotators')} {_seeded(about.study)}."
     )
 
 
-SHARED_OUT: Mapping[str, Callable[[Described], str]] = {
-    Study.Kind.WRITING: _sessions_shared,
-    Study.Kind.LINKING: _linking_shared,
-    Study.Kind.VERIFICATION: _verification_shared,
-    Study.Kind.VALIDATION: _per_item("response"),
-    Study.Kind.RATING: _per_item("summary"),
+SHARED_OUT: Mapping[str, tuple[str, str, Callable[[Described, _Verbs], str]]] = {
+    Study.Kind.WRITING: ("subtopic", "subtopics", _sessions_shared),
+    Study.Kind.LINKING: ("summary", "summaries", _linking_shared),
+    Study.Kind.VERIFICATION: ("question", "questions", _verification_shared),
+    Study.Kind.VALIDATION: ("response", "responses", _per_item("response")),
+    Study.Kind.RATING: ("summary", "summaries", _per_item("summary")),
 }
+"""What is assigned as one, and how."""
 
 # People
 
@@ -217,24 +247,39 @@ def _people(about: Described) -> Iterator[str]:
     worked = about.amounts.worked_ms
     first, last = (f"{day:%Y-%m-%d}" if day else "" for day in (about.amounts.first, about.amounts.last))
     when = f" between {first} and {last}" if first and first != last else f" on {first}" if first else ""
-    yield f"{counted(about.n_people, 'annotator', 'annotators').capitalize()} took part{when}."
+    n = about.amounts.workers if about.is_planned else about.n_people
+    if n:
+        yield f"{counted(n, 'annotator', 'annotators').capitalize()} took part{when}."
+    if n_idle := about.n_people - n:
+        others = counted(n_idle, "other", "others") if n else counted(n_idle, "annotator", "annotators")
+        yield f"{others.capitalize()} had joined but not begun."
     n_left = sum(member.left_at is not None for member in study.memberships.all())
     if n_left:
         yield f"{counted(n_left, 'person', 'people').capitalize()} left before the end."
     panels = sorted({link.get_panel_display() for link in RecruitmentLink.objects.filter(study=study)})
     if panels:
         yield f"People were recruited through {listed(panels)}."
-    if about.consent_versions:
-        yield f"Everybody agreed to the consent text before any work ({_versions(about.consents)})."
+    if about.consent_versions and n:
+        yield _consent(about, n)
     if not about.is_planned:
         yield "How long they worked and what they were paid is not known."
         return
+    was = "was" if n else "is to be"
     pay = (
-        f"Active time was paid at {money(study.hourly_rate, study.currency)} an hour"
+        f"Active time {was} paid at {money(study.hourly_rate, study.currency)} an hour"
         if study.hourly_rate
-        else "The work was not paid"
+        else f"The work {'was' if n else 'is'} not paid"
     )
     yield pay + (f", {duration(worked)} in all." if worked else ".")
+
+
+def _consent(about: Described, n: int) -> str:
+    """How many of those who worked agreed; of labels that came from elsewhere that is not known."""
+    agreed = about.amounts.agreed if about.is_planned else n
+    if agreed >= n:
+        return f"Everybody who took part agreed to the consent text ({_versions(about.consents)})."
+    who = in_words(agreed).capitalize() if agreed else "None"
+    return f"{who} of them agreed to the consent text on the site ({_versions(about.consents)})."
 
 
 # Quality
@@ -242,23 +287,26 @@ def _people(about: Described) -> Iterator[str]:
 
 def _quality(about: Described) -> Iterator[str]:
     study = about.study
+    has_begun = about.amounts.workers > 0 or not about.is_planned
     if about.guideline_versions:
         file = listed([f"guidelines/{version}.md" for version in about.guideline_versions])
-        yield f"Everybody worked under written guidelines ({_versions(about.guidelines)}, reproduced in {file})."
+        told = "Everybody worked under written guidelines" if has_begun else "There are written guidelines"
+        yield f"{told} ({_versions(about.guidelines)}, reproduced in {file})."
     if not about.is_planned:
         return
     is_writing = study.kind == Study.Kind.WRITING
     training, gold = about.amounts.training, about.amounts.gold
     if training:
         items = counted(training, "item", "items")
-        yield f"Before their work they were trained on {items}, each of which told the agreed answers."
+        were = "were" if has_begun else "are to be"
+        yield f"Before their work annotators {were} trained on {items}, each of which told the agreed answers."
     if gold:
         yield _checks(about)
     trials = list(study.trials.all())
     if study.has_trial or trials:
         yield _trial(study, trials)
     elif not is_writing and not training and not gold:
-        yield "There was neither training nor a qualification test."
+        yield f"There {'was' if has_begun else 'is'} neither training nor a qualification test."
     yield from (_sessions(about) if is_writing else _tasks(about.amounts))
     if removed := about.removed:
         people = counted(removed["people"], "person", "people")
@@ -270,10 +318,13 @@ def _trial(study: Study, trials: Sequence[Trial]) -> str:
     passed = len({trial.annotator_id for trial in trials if trial.is_passed})
     share = study.trial_pass_share
     threshold = "" if share is None else f", of which {float(share):.0%} had to be answered rightly"
-    return (
-        f"Work began with a trial of worked examples, off the clock and unpaid{threshold}: "
-        f"{counted(people, 'person', 'people')} took it, {in_words(passed)} passed."
-    )
+    trial = f"a trial of worked examples, off the clock and unpaid{threshold}"
+    if not people:
+        return f"Work was to begin with {trial}; nobody has taken it."
+    took = f"{counted(people, 'person', 'people')} took it"
+    if people == passed:
+        return f"Work began with {trial}: {took} and passed."
+    return f"Work began with {trial}: {took}, {in_words(passed) if passed else 'none'} of whom passed."
 
 
 def _checks(about: Described) -> str:
@@ -288,7 +339,9 @@ def _checks(about: Described) -> str:
 
 def _tasks(amounts: Amounts) -> Iterator[str]:
     total, done = amounts.total, amounts.in_state(LabelTask.State.DONE)
-    if total == done:
+    if not total:
+        yield "No task was assigned."
+    elif total == done:
         yield f"All {total} tasks were completed."
     else:
         skipped = amounts.in_state(LabelTask.State.SKIPPED)
@@ -298,6 +351,9 @@ def _tasks(amounts: Amounts) -> Iterator[str]:
 
 def _sessions(about: Described) -> Iterator[str]:
     amounts = about.amounts
+    if not amounts.total:
+        yield "No session was begun."
+        return
     out = [f"{n} by {reason}" for reason, n in _reasons(about.study)]
     parts = [
         (amounts.in_state(Session.State.SUBMITTED), "submitted"),

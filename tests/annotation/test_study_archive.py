@@ -17,11 +17,17 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import CoverageLabel, Exposure, Session, Study
+from annotation.exports.describing import described
+from annotation.exports.methods import methods
+from annotation.models import CoverageLabel, Exposure, LabelTask, Session, Study, Trial
+from annotation.studies.kind import work_of
+from annotation.studies.members import add_annotators
 from benchmarks.models import AuditEvent, Haystack, KeyPoint, Question, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.makers import (
+    NOW,
+    annotator_of,
     fill_missing,
     label_task,
     make_assignment,
@@ -135,15 +141,17 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, 
     study.save()
     Haystack.objects.update(content_sha256="0123456789abcdef")
     files = archive_of(study, login(ada))
-    methods = files["methods.md"].decode()
+    told = files["methods.md"].decode()
     for text in (
-        "Two annotators took part.", "Every summary was assigned to two annotators", "(seed 4711)",
+        "Two annotators had joined but not begun.", "Every summary was assigned to two annotators", "(seed 4711)",
         "31.00 USD an hour", "(version 1, reproduced in guidelines/1.md)", "data version 0123456789ab",
         "neither training nor a qualification test", "No label yet",
     ):  # fmt: skip
-        assert text in methods, methods
-    assert methods.strip() in files["README.md"].decode()
-    assert [line.partition(".**")[0] for line in methods.splitlines() if line] == [
+        assert text in told, told
+    for text in ("took part", "Everybody", "did so", "was paid"):
+        assert text not in told, told
+    assert told.strip() in files["README.md"].decode()
+    assert [line.partition(".**")[0] for line in told.splitlines() if line] == [
         "**Data and task", "**Annotators", "**Quality control and exclusions", "**Agreement and results",
         "**Analysis",
     ]  # fmt: skip
@@ -154,6 +162,51 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, 
     assert manifest["corpora"][0]["sha256"] == "0123456789abcdef"
     assert [row["annotator"] for row in table(files["annotators.csv"])] == ["annotator1", "annotator2"]
     assert label_task(study, ben)
+
+
+def told_of(study: Study) -> str:
+    return methods(described(Study.objects.get(pk=study.pk), now=timezone.now()), None)
+
+
+def test_the_methods_state_only_what_happened(ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
+    study = make_linking_study(researcher=ada, annotators=[ben], people_per_item=2)
+    study.has_trial = True
+    study.save()
+    told = told_of(study)
+    for text in (
+        "No work had begun when this was written, so it says what is planned.",
+        "They are to do so for", "Every summary was to be assigned to two annotators",
+        "So far none of four summaries has as many.", "One annotator had joined but not begun.",
+        "Active time is to be paid at 25.00 USD an hour.", "There are written guidelines (version 1",
+        "Work was to begin with a trial of worked examples, off the clock and unpaid; nobody has taken it.",
+    ):  # fmt: skip
+        assert text in told, told
+    assert "no people" not in told
+    add_annotators(study=study, annotators=[annotator_of(cleo), annotator_of(dot)], by=ada, now=NOW)
+    work_of(study).deal(study=study, by=ada, now=NOW)
+    task = label_task(study, ben)
+    task.begun_at, task.state = NOW, LabelTask.State.BEGUN
+    task.save()
+    told = told_of(study)
+    for text in (
+        "They did so for", "Every summary was assigned to two annotators at random", "One annotator took part",
+        "Two others had joined but not begun.", "Everybody who took part agreed to the consent text (version 1).",
+        "Active time was paid", "Everybody worked under written guidelines",
+    ):  # fmt: skip
+        assert text in told, told
+    for person in (ben, cleo):
+        Trial.objects.create(study=study, annotator=annotator_of(person), number=1, n_asked=3, begun_at=NOW)
+    assert "two people took it, none of whom passed." in told_of(study)
+
+
+def test_a_writing_study_without_a_session_says_so(ada: Any, ben: Any) -> None:
+    study = make_writing_study(researcher=ada, annotators=[ben], sessions_per_subtopic=1)
+    make_assignment(annotator=ben, study=study)
+    told = told_of(study)
+    assert "Each subtopic was to be assigned to one annotator" in told
+    assert "So far one of two subtopics has as many." in told
+    assert "No session was begun." in told
+    assert "No session was excluded" not in told
 
 
 def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> None:
@@ -209,10 +262,10 @@ def test_the_data_of_a_study_are_one_sentence(ada: Any, login: Any) -> None:
     summaries = [*make_summaries(n=2), *make_summaries(n=2, dataset="boats")]
     study = make_labelled_study(summaries=summaries, researcher=ada)
     Haystack.objects.update(content_sha256="0123456789abcdef")
-    methods = archive_of(study, login(ada))["methods.md"].decode()
-    assert methods.count("They did so for") == 1
-    assert methods.count("(data version 0123456789ab)") == 2
-    assert "four summaries of the haystack “The boats”" in methods
+    told = archive_of(study, login(ada))["methods.md"].decode()
+    assert told.count("They did so for") == 1
+    assert told.count("(data version 0123456789ab)") == 2
+    assert "four summaries of the haystack “The boats”" in told
 
 
 def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:
