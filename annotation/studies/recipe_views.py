@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.studies.estimates import Estimate
@@ -17,13 +18,24 @@ from benchmarks.web.permissions import requires
 @requires("annotation.add_study")
 @require_safe
 def recipes(request: HtmxHttpRequest) -> HttpResponse:
-    """Every recipe of every kind, with what it takes here, and what of its data is missing."""
-    choices = [
-        (work, recipe, recipe.lacks(), takes_of(work, recipe, user=request.user))
-        for work in works()
-        for recipe in work.recipes
-    ]
+    """Every recipe of every kind; its row fetches what it takes here."""
+    choices = [(work, recipe) for work in works() for recipe in work.recipes]
     return page(request, "annotation/recipes.html", {"recipes": choices})
+
+
+@requires("annotation.add_study")
+@require_safe
+def recipe_row(request: HtmxHttpRequest, kind: str, key: str) -> HttpResponse:
+    """The row of a recipe, with what it takes here and what of its data is missing; 404 for an unknown one."""
+    for work in works():
+        for recipe in work.recipes:
+            if (work.value, recipe.key) == (kind, key):
+                takes = takes_of(work, recipe, user=request.user)
+                context = {
+                    "work": work, "recipe": recipe, "lacks": recipe.lacks(), "takes": takes, "is_reckoned": True,
+                }  # fmt: skip
+                return render(request, "annotation/_recipe.html", context)
+    raise Http404
 
 
 def takes_of(work: Work, recipe: Recipe, *, user: Any) -> Estimate | None:

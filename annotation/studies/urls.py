@@ -11,6 +11,7 @@ STUDY = "studies/<uuid:uid>/"
 urlpatterns = [
     path("studies/", list_views.study_list, name="studies"),
     path("studies/recipes/", recipe_views.recipes, name="recipes"),
+    path("studies/recipes/<slug:kind>/<slug:key>/", recipe_views.recipe_row, name="recipe"),
     path("studies/<slug:kind>/new/", views.study_create, name="study-create"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study
@@ -93,10 +94,17 @@ def test_the_form_says_what_its_choice_takes(ada: Any, login: Any) -> None:
     assert not Study.objects.exists()
 
 
+def row_of(kind: str, recipe: Any, client: Client) -> str:
+    """The row of a recipe as the page fetches it."""
+    address = reverse("annotation:recipe", args=[kind, recipe.key])
+    assert f'hx-get="{address}"' in client.get(reverse("annotation:recipes")).text
+    return flat(client.get(address).text)
+
+
 @pytest.mark.django_db
 def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> None:
     client = login(ada)
-    page = flat(client.get(reverse("annotation:recipes")).text)
+    page = " ".join(row_of(kind, recipe, client) for kind, recipe in RECIPES)
     assert page.count('<span class="badge warn">missing</span>') == len(RECIPES)
     for kind, recipe in RECIPES:
         shown = flat(client.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key}).text)
@@ -138,7 +146,7 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
     }
     takes = takes_of(work_named(kind), recipe, user=ada)
     assert takes is not None
-    listed = flat(login(ada).get(reverse("annotation:recipes")).text)
+    listed = row_of(kind, recipe, login(ada))
     n, time, cost = takes.n_tasks, duration(takes.active_ms), money(takes.cost, "USD")
     assert re.search(
         rf'<td class="num">{n:,} .*?{time}</td>\s*<td class="num">{cost.removesuffix(" USD")}</td>', listed
