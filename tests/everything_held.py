@@ -147,6 +147,7 @@ def _labels(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> No
     person, task = annotator_of(user), label_task(study, user)
     task.comment, task.is_flagged, task.skip_reason = f"comment {word}", True, f"skipped {word}"
     task.save()
+    study.label_tasks.filter(annotator=person).update(begun_at=now)  # what nobody began is freed with an erasure
     RemarkReply.objects.create(task=task, comment=f"comment {word}", text=f"reply {word}", by=by, made_at=now)
     answer: dict[str, Any] = {"study": study, "annotator": person, "task": task, "made_at": now, "op_id": "a"}
     summary = task.item.summary

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, Assignment, Membership, Study
+from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
 from annotation.studies import consent
 
 
@@ -29,6 +31,31 @@ class Blocked:
 
     def __str__(self) -> str:
         return f"{self.annotator.label}: {' '.join(reason.text for reason in self.reasons)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Tasks that somebody has not begun and, as things are, cannot do: how many, and why."""
+
+    annotator: Annotator
+    n_tasks: int
+    reason: Reason
+
+
+def held_by_absent(study: Study) -> list[Holding]:
+    """Whose tasks wait for nobody: of people who are not active, or withdrew consent. Two queries for none."""
+    free = consent.free_to_work(Annotator.objects.all()).values("pk")
+    label_tasks = study.label_tasks.filter(state=LabelTask.State.TODO, begun_at=None)
+    sessions = study.assignments.filter(state=Assignment.State.ASSIGNED)
+    n_of: Counter[int] = Counter()
+    for waiting in (label_tasks, sessions):
+        rows = waiting.order_by().exclude(annotator__in=free)
+        n_of.update(dict(rows.values_list("annotator").annotate(n=Count("pk"))))
+    if not n_of:
+        return []
+    people = list(Annotator.objects.filter(pk__in=n_of).select_related("user").order_by("label", "pk"))
+    absent = why_absent(people)
+    return [Holding(person, n_of[person.pk], absent[person.pk]) for person in people if person.pk in absent]
 
 
 def idle_people(study: Study) -> list[Annotator]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
-from annotation.studies.blocked import Blocked, seen_by
+from annotation.studies.blocked import Blocked, Holding, held_by_absent, seen_by
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
@@ -305,6 +305,16 @@ class Work(StudyKind, ABC):
 def blocked_in(study: Study, user: Any) -> list[Blocked]:
     """Who can be given no task of a study that is not over, and why, as a researcher may know it."""
     return [] if is_over(study) or not has_plan(study) else seen_by(user, work_of(study).blocked(study))
+
+
+def held_in(study: Study) -> list[Holding]:
+    """Whose tasks wait for people who cannot do them, unless the study is archived."""
+    return [] if study.state == Study.State.ARCHIVED else held_by_absent(study)
+
+
+def say_archived() -> str:
+    """Why nothing can be assigned in an archived study."""
+    return _("The study is archived; restore it first.")
 
 
 def is_over(study: Study) -> bool:

@@ -13,14 +13,13 @@ from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotator, Recruitment, Study
 from annotation.states import StudyState
 from annotation.studies import consent
 from annotation.studies.guidelines import current_guideline, publish_guideline
-from annotation.studies.kind import Frozen, NotReady, plan_of, work_of
+from annotation.studies.kind import Frozen, NotReady, plan_of, say_archived, work_of
 from annotation.studies.members import add_annotators
 from annotation.studies.sampling import stable_seed
 from benchmarks import audit
@@ -208,7 +207,7 @@ def hand_over(*, user: Any, to: Any, now: datetime) -> int:
 def _move(study: Study, *, to: StudyState, by: Any, now: datetime, not_from: StudyState | None = None) -> Study:
     row: Study = Study.objects.select_for_update().get(pk=study.pk)
     if row.state == not_from:
-        raise NotReady([_("The study is archived; restore it first.")])
+        raise NotReady([say_archived()])
     if row.state != to:
         audit.record(actor=by, action=f"study.{to.value}", target=row, now=now, before=row.state)
         row.state = to

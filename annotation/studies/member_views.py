@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Membership, Study
 from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
-from annotation.studies.kind import NotPossible, Work, blocked_in, has_plan, work_of
+from annotation.studies.kind import NotPossible, Work, blocked_in, has_plan, held_in, say_archived, work_of
 from annotation.studies.scope import study_of
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -36,12 +36,17 @@ class MemberTable(MemoryTable):
 def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Members, those who left, people and items that could be added. Work that was begun stays where it is.
 
-    The forms are sent with action "people" (also where none is named), "items" or "deal".
+    The forms are sent with action "people" (also where none is named), "items", "deal" or "release".
     """
     study = study_of(request, uid)
     work = work_of(study)
     if not has_plan(study):
         raise Http404
+    if request.method == "POST" and study.state == Study.State.ARCHIVED:
+        messages.error(request, say_archived())
+        return redirect("annotation:study", uid=study.uid)
+    if request.POST.get("action") == "release":
+        return _take_back(request, study)
     action = request.POST.get("action", "people") if request.method == "POST" else ""
     people = PeopleForm(
         request.POST if action == "people" else None, study=study, user=request.user, deals=work.deals
@@ -59,6 +64,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "form": items,
         "short": work.short_of(study),
         "blocked": blocked_in(study, request.user),
+        "held": held_in(study),
         "table": MemberTable(members_now, request.GET, extra_columns=work.columns_of_members(study).items()),
         "left": [row for row in rows if row["member"].left_at is not None],
     }
@@ -89,6 +95,14 @@ def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.U
         **members.unfinished_of(study=member.study, annotator=member.annotator),
     }
     return page(request, "annotation/study_annotator_remove.html", context, status=422 if form.errors else 200)
+
+
+def _take_back(request: HttpRequest, study: Study) -> HttpResponse:
+    """Free the tasks of people who cannot work; the page then says what is missing."""
+    n = members.release_absent(study=study, by=request.user, now=timezone.now())
+    text = ngettext("%(n)d task was taken back.", "%(n)d tasks were taken back.", n)
+    (messages.success if n else messages.info)(request, text % {"n": n})
+    return redirect("annotation:study-annotators", uid=study.uid)
 
 
 def member_of(study: Study, annotator: uuid.UUID) -> Membership:

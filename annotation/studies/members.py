@@ -11,8 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from annotation.kinds import kind_named
 from annotation.models import Annotator, Membership, Study
-from annotation.studies.kind import work_of
+from annotation.studies.blocked import held_by_absent
+from annotation.studies.kind import Work, is_over, work_of
 from benchmarks import audit
 
 
@@ -61,6 +63,39 @@ def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any
         n_withdrawn=n_withdrawn,
     )
     return Removal(n_withdrawn, n_begun)
+
+
+@transaction.atomic
+def release_absent(*, study: Study, by: Any, now: datetime) -> int:
+    """Take back the tasks that wait for people who cannot work; gives how many. They stay members."""
+    work, n = work_of(study), 0
+    for holding in held_by_absent(study):
+        reason = holding.reason.text
+        n += work.release(study=study, annotator=holding.annotator, reason=reason, by=by, now=now)[0]
+    if n:
+        audit.record(actor=by, action="study.take_back", target=study, now=now, n_tasks=n)
+    return n
+
+
+@transaction.atomic
+def leave_all(*, annotator: Annotator, reason: str, by: Any, now: datetime) -> None:
+    """Let somebody leave every study that is not over, for good; nothing waits for them in any other either."""
+    members = annotator.memberships.current().select_related("study").order_by("pk")
+    for study in [member.study for member in members if isinstance(kind_named(member.study.kind), Work)]:
+        if is_over(study):
+            work_of(study).release(study=study, annotator=annotator, reason=reason, by=by, now=now)
+        else:
+            remove_annotator(study=study, annotator=annotator, reason=reason, by=by, now=now)
+
+
+def waiting_of(annotator: Annotator) -> list[tuple[Study, int]]:
+    """The studies that are not over in which somebody has tasks not begun, and how many."""
+    members = annotator.memberships.current().select_related("study").order_by("study__name")
+    studies = [
+        row.study for row in members if isinstance(kind_named(row.study.kind), Work) and not is_over(row.study)
+    ]
+    counted = [(study, work_of(study).unfinished_of(study=study, annotator=annotator)[0]) for study in studies]
+    return [(study, n) for study, n in counted if n]
 
 
 def unfinished_of(*, study: Study, annotator: Annotator) -> dict[str, int]:

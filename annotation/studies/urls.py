@@ -18,6 +18,7 @@ urlpatterns = [
     path(STUDY + "group/", views.study_group, name="study-group"),
     path(STUDY + "state/", views.study_state, name="study-state"),
     path(STUDY + "progress/<str:name>", views.study_progress, name="study-progress"),
+    path(STUDY + "put-away/", views.study_put_away, name="study-put-away"),
     path(STUDY + "delete/", views.study_delete, name="study-delete"),
     path(STUDY + "clone/", views.study_clone, name="study-clone"),
     path(STUDY + "preview/", preview_views.preview, name="study-preview"),

@@ -27,6 +27,7 @@ from annotation.studies.kind import (
     Work,
     blocked_in,
     has_plan,
+    held_in,
     label_formats,
     work_of,
     works,
@@ -157,6 +158,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "short": work.short_of(study),
         "next_step": "" if wants_fragment(request) or not may_read else work.next_step(study, now),
         "blocked": [] if wants_fragment(request) else blocked_in(study, request.user),
+        "held": [] if wants_fragment(request) or not has_plan(study) else held_in(study),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),
@@ -179,7 +181,10 @@ def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
 def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Open, close, archive or restore."""
     study = study_of(request, uid)
-    verb = VERBS.get(request.POST.get("action", ""))
+    action = request.POST.get("action", "")
+    if action == "archive" and study.state == Study.State.OPEN and request.POST.get("sure") != "1":
+        return redirect("annotation:study-put-away", uid=study.uid)
+    verb = VERBS.get(action)
     if verb is None:
         messages.error(request, _("Nothing was changed. Choose what to do with the study."))
         return redirect("annotation:study", uid=study.uid)
@@ -193,6 +198,20 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         if study.state == Study.State.OPEN:
             _warn_if_short(request, study)
     return redirect("annotation:study", uid=study.uid)
+
+
+@requires("annotation.change_study")
+@require_safe
+def study_put_away(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Ask before a study is archived, and say what ends with it."""
+    study = study_of(request, uid)
+    progress_of = Study.objects.filter(pk=study.pk).progress()
+    context = {
+        "study": study,
+        "problems": work_of(study).archiving_problems(study),
+        "n_left": progress_of.n_tasks - progress_of.n_done,
+    }
+    return page(request, "annotation/study_put_away.html", context)
 
 
 @requires("annotation.change_study")

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_tables2 import RequestConfig
 
 from annotation.models import Assignment, Study
-from annotation.studies.kind import is_over, work_of
+from annotation.studies.kind import held_in, is_over, say_archived, work_of
 from annotation.studies.scope import study_of
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
@@ -39,6 +39,8 @@ def study_assignments(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show how the open places would be filled; then fill them."""
     study = study_of(request, uid, kind=Study.Kind.WRITING)
+    if study.state == Study.State.ARCHIVED:
+        return _refused(request, study)
     form = AssignForm(request.POST if request.method == "POST" else request.GET or None)
     is_fine = not form.is_bound or form.is_valid()
     max_tasks = form.cleaned_data.get("max_tasks") if form.is_bound and is_fine else None
@@ -62,6 +64,8 @@ def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_assign_one(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Give one person one subtopic, or say every reason why not."""
     study = study_of(request, uid, kind=Study.Kind.WRITING)
+    if study.state == Study.State.ARCHIVED:
+        return _refused(request, study)
     table = assigning.eligibility(study)
     form = AssignOneForm(request.POST, annotators=table.annotators, subtopics=table.subtopics)
     if form.is_valid():
@@ -92,6 +96,12 @@ def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpRespons
         return redirect("annotation:study-assignments", uid=task.study.uid)
     context = {"study": task.study, "task": task, "form": form}
     return page(request, "annotation/assignment_withdraw.html", context, status=422 if form.errors else 200)
+
+
+def _refused(request: HttpRequest, study: Study) -> HttpResponse:
+    """Nothing is assigned in an archived study."""
+    messages.error(request, say_archived())
+    return redirect("annotation:study-assignments", uid=study.uid)
 
 
 def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bool:
@@ -155,6 +165,7 @@ def _assignments_page(
         "matrix": _matrix(study, table),
         "reasons": _reasons(table),
         "blocked": [] if is_over(study) else assigning.blocked_in(table),
+        "held": held_in(study),
         "kind": work_of(study),
         "short": work_of(study).short_of(study),
         "assign_form": AssignForm(),

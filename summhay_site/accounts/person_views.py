@@ -13,9 +13,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Annotator
+from annotation.studies.members import waiting_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site.accounts import accounts
@@ -105,10 +106,14 @@ def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 @requires("summhay_site.change_user")
-@require_POST
-def person_active(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """Switch an account off, or on with `active=1`."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_active(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Ask before an account is switched off; switch it off, or on with `active=1`."""
     shown = person_of(request, uid)
+    if request.method != "POST":
+        annotator = Annotator.objects.filter(user=shown).first()
+        waiting = [] if annotator is None else waiting_of(annotator)
+        return page(request, "site/person_deactivate.html", {"person": shown, "waiting": waiting})
     try:
         if request.POST.get("active") == "1":
             accounts.reactivate(actor=actor(request), user=shown, now=timezone.now())

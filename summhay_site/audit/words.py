@@ -114,6 +114,7 @@ SENTENCES: Mapping[str, Any] = {
     "study.open": gettext_lazy("opened the study %(what)s"),
     "study.remind": gettext_lazy("sent reminders for %(what)s"),
     "study.remove_annotator": gettext_lazy("removed an annotator from %(what)s"),
+    "study.take_back": gettext_lazy("took back tasks of people who cannot work from %(what)s"),
     "study.trial_examples": gettext_lazy("changed the trial examples of %(what)s"),
     "study.trial_again": gettext_lazy("allowed somebody another try of the trial of %(what)s"),
     "study.update": gettext_lazy("changed the settings of %(what)s"),

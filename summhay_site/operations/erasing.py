@@ -16,6 +16,7 @@ from django.db import transaction
 from annotation.models import Annotator, Removal
 from annotation.removal.removing import forget_panel_ids, remove_work, totals
 from annotation.studies.lifecycle import hand_over
+from annotation.studies.members import leave_all
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from benchmarks.results.stored import forget_all
@@ -84,6 +85,7 @@ def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | No
         hand_over(user=user, to=by, now=now)
     if annotator is not None:
         _forget_name_of(annotator, label=f"Erased person {annotator.uid.hex[:6]}")
+        leave_all(annotator=annotator, reason="The person was erased.", by=by, now=now)
     removal = remove_work(
         annotator=annotator, mode=tombstone.mode, by=by, now=now, uid=tombstone.uid, account=tombstone.user
     )
@@ -113,6 +115,7 @@ def make_nameless(*, user: User, now: datetime) -> None:
     annotator = Annotator.objects.filter(user=user).first()
     if annotator is not None:
         _forget_name_of(annotator, label=f"Former annotator {annotator.uid.hex[:6]}")
+        leave_all(annotator=annotator, reason="The account has no name any more.", by=None, now=now)
         forget_panel_ids(annotator)
     _forget_in_logs(user, annotator)
     user.username = f"{FORMER}{user.uid.hex[:12]}"

@@ -533,7 +533,7 @@ def grow(study: Study, n: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("study", 26), ("study-assignments", 22), ("study-annotators", 19), ("study-settings", 20)],
+    [("study", 28), ("study-assignments", 24), ("study-annotators", 21), ("study-settings", 20)],
 )
 def test_pages_of_a_study_ask_no_more_with_more_people(
     ada: Any, ben: Any, login: Any, name: str, most: int, django_assert_max_num_queries: Any
