@@ -16,7 +16,7 @@ from annotation.coverage.systems import Ranking
 from annotation.models import Study
 from annotation.results.charts import forest as forest_of
 from annotation.results.judge_sections import judge_parts
-from annotation.results.references import ADJUDICATED
+from annotation.results.references import ADJUDICATED, MEAN
 from annotation.results.sections import RowLinks, people_parts
 from benchmarks.results.sheet import (
     COUNTED,
@@ -143,12 +143,17 @@ def _about_judges(figures: Figures) -> str:
         return ""
     named = {"note": report.reference_note, "n": report.n_clusters, "unit": report.cluster_unit}
     words = [
-        _(
-            "Each judge against %(note)s, on the items that both labelled (column n). "
-            "Intervals resample %(n)d %(unit)s."
-        )
+        _("Each judge against %(note)s, on the items that both labelled. Intervals resample %(n)d %(unit)s.")
         % named
     ]
+    if report.reference == MEAN and len(figures.people.people) > 1:
+        words.append(
+            _("Column n counts the items that a judge and anybody labelled; with each annotator it may be fewer, and "
+              "the n of a figure in files is the most of these. Counts “in all” add up what the annotators have, "
+              "while in a mean each of them counts once.")
+        )  # fmt: skip
+    else:
+        words.append(_("Column n counts these items."))
     if report.ceiling is not None and not report.is_against_rest:
         words.append(
             _("People among themselves: the mean over every two people; the cards of people count items.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
@@ -25,6 +26,7 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.scoring.linking import CHANCE
 from benchmarks.scoring.pairs import METHODS
+from benchmarks.scoring.stat import Stat
 
 
 def judge_parts(
@@ -150,10 +152,17 @@ def _judge_values(row: JudgeRow) -> dict[str, Value | Cell]:
     values: dict[str, Value | Cell] = {}
     for name, stat in row.stats.items():
         hits = row.hits.get(name) if name.startswith("linking") else None
-        values[name] = Cell(stat, aside=f"{hits[0]} / {hits[1]}") if hits else stat
+        values[name] = Cell(stat, aside=_hits(stat, *hits)) if hits else stat
     is_published = row.kind == "imported" and row.cost.is_defined
     cost = Cell(row.cost, aside=_("published") if is_published else "")
     return {**values, "n": row.n_insights, "invalid": row.n_invalid or None, "cost": cost}
+
+
+def _hits(stat: Stat, n_hits: int, n: int) -> str:
+    """The counts of a rate, or of all pairs of people together where it is their mean, which is another share."""
+    counts = f"{n_hits} / {n}"
+    is_its_own = not n or stat.value is None or math.isclose(stat.value, n_hits / n)
+    return counts if is_its_own else _("in all %(counts)s") % {"counts": counts}
 
 
 def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:

@@ -125,8 +125,10 @@ def test_the_file_has_a_row_for_each_judge_with_all_figures(client: Client, stud
         stat, (hits, n) = one.stats["pearson"], one.hits["linking"]
         row = rows[one.name]
         assert (float(row["pearson"]), float(row["pearson_low"])) == (stat.value, stat.low)
-        assert row["linking_note"] == f"{hits} / {n}"
+        own = one.stats["linking"].value == pytest.approx(hits / n)
+        assert row["linking_note"] == (f"{hits} / {n}" if own else f"in all {hits} / {n}")
         assert (int(row["n"]), row["cost"]) == (one.n_insights, "")
+    assert any(row["linking_note"].startswith("in all") for row in rows.values())
 
 
 def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:

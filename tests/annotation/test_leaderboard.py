@@ -438,9 +438,7 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
     assert not any({"minutes", "differences"} & set(row) for row in alone)
     found = {row["system"]: row for row in rows}
     wren = found["wren"]["minutes"]
-    assert wren.pop("target") == pytest.approx(
-        80 / 3
-    )  # a session on each subtopic, of which one has more insights
+    assert wren.pop("target") == pytest.approx(80 / 3)  # each subtopic counts once
     assert found["wren"]["joint"] == 26
     assert wren == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
     heron = found["heron"]["minutes"]
