@@ -178,6 +178,14 @@ class EventInWords:
     facts: tuple[tuple[str, str], ...]
 
 
+FOR_ALL = {
+    "haystack.moved": gettext_lazy("gave the haystack %(what)s back to the whole site"),
+    "questions.moved": gettext_lazy("gave a question set back to the whole site"),
+    "study.moved": gettext_lazy("gave the study %(what)s back to the whole site"),
+}
+"""What is said where no research group has it from then on."""
+
+
 def kind_name(action: str) -> str:
     """An action as the filter names it."""
     text = str(SENTENCES.get(action, action))
@@ -194,7 +202,8 @@ def events_in_words(events: Iterable[AuditEvent]) -> list[EventInWords]:
 
 def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> EventInWords:
     what = known.get((event.object_type, event.object_uid)) or Named(event.object_name or event.object_uid)
-    text = str(SENTENCES.get(event.action, ""))
+    is_for_all = event.action in FOR_ALL and event.detail.get("group") == ""
+    text = str((FOR_ALL if is_for_all else SENTENCES).get(event.action, ""))
     if not text:
         text = f"{event.action} %(what)s"
     if event.action in {"file.downloaded", "file.exported"} and not event.object_type:

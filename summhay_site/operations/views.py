@@ -87,14 +87,15 @@ def system(request: HtmxHttpRequest) -> HttpResponse:
 def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Remove a person for good, after a look at what goes; the work stays without the name, or goes too."""
     shown = person_of(request, uid)
+    if shown.pk == actor(request).pk:
+        own = {"person": shown, "is_own": True}
+        return page(request, "site/person_erase.html", own, status=422 if request.method == "POST" else 200)
     annotator = Annotator.objects.filter(user=shown).first()
     form = EraseForm(request.POST or None, person=shown, has_work=annotator is not None)
     if request.method == "POST" and form.is_valid():
         mode = form.cleaned_data.get("mode", Removal.Mode.ANONYMOUS)
         try:
             erasing.erase(actor=actor(request), user=shown, mode=mode, now=timezone.now())
-        except accounts.OwnAccount:
-            form.add_error(None, _("You cannot erase yourself; another admin can."))
         except accounts.LastAdmin:
             form.add_error(None, say_last_admin())
         except OSError as error:

@@ -16,7 +16,7 @@ from benchmarks.models import AuditEvent
 from summhay_site.celery import app as celery_app
 from summhay_site.models import WorkerHeartbeat
 from summhay_site.operations import system
-from tests.makers import make_session
+from tests.makers import flat, make_session
 
 
 @pytest.fixture
@@ -103,6 +103,21 @@ def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
         page = client.get("/audit-log/?page=1")
     assert "Page 1 of 2" in page.content.decode()
     assert len(client.get("/audit-log/?page=2").context["events"]) == 13
+
+
+def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve: Any, login: Any, now: Any) -> None:
+    record(actor=eve, action="questions.moved", target=None, now=now, group="Gulls")
+    record(actor=eve, action="questions.moved", target=None, now=now, group="")
+    back, there = (row.sentence for row in login(eve).get("/audit-log/").context["events"])
+    assert (back, there) == (
+        "gave a question set back to the whole site", "gave a question set to a research group"
+    )  # fmt: skip
+
+
+def test_the_headline_of_the_system_says_what_is_not_set_up(eve: Any, login: Any, settings: Any) -> None:
+    system.record_heartbeat(name="one", now=timezone.now())
+    settings.BACKUP_DIR, settings.EMAIL_IS_SET = None, False
+    assert "No backup is made by schedule. Mail is off." in flat(login(eve).get("/system/").text)
 
 
 def test_an_empty_log_says_what_will_be_there(eve: Any, login: Any) -> None:

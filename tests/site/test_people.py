@@ -238,7 +238,11 @@ def test_nobody_switches_off_or_erases_oneself(eve: Any, login: Any, now: Any) -
     create_account(actor=eve, row=NewAccount("root", "Root"), role=ADMIN, now=now)
     client = login(eve)
     client.post(f"/people/{eve.uid}/active/", {"active": "0"})
+    asked = client.get(f"/people/{eve.uid}/erase/")
+    assert "cannot erase yourself" in asked.text
+    assert "Erase for good" not in asked.text
     page = client.post(f"/people/{eve.uid}/erase/", {"username": "eve"})
+    assert page.status_code == 422
     assert "cannot erase yourself" in page.content.decode()
     assert User.objects.get(pk=eve.pk).is_active
 
