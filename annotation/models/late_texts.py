@@ -68,6 +68,7 @@ class LateNotes(models.Model):
     reject_code = models.CharField(max_length=20)
 
     class Meta:
+        verbose_name_plural = "late notes"
         ordering = ["session", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["session", "op_id"], name="late_notes_op_unique"),

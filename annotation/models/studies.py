@@ -174,6 +174,7 @@ class Study(models.Model):
     objects = StudyQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = "studies"
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(condition=~Q(kind=""), name="study_has_kind"),

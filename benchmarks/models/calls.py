@@ -50,6 +50,7 @@ class Batch(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name_plural = "batches"
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(condition=Q(state__in=BatchState.values), name="batch_state_known"),

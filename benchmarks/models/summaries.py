@@ -83,6 +83,7 @@ class Summary(models.Model):
     objects = SummaryQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = "summaries"
         ordering = ["subtopic", "system", "pk"]
         constraints = [
             models.CheckConstraint(
