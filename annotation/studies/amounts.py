@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 
 
 def duration(milliseconds: int) -> str:
-    """Milliseconds as “1 h 05 min”, below one minute as seconds."""
+    """Milliseconds as “1 h 05 min”, to the nearest minute as results have them; below one minute as seconds."""
     seconds = max(0, int(milliseconds)) // 1000
     if seconds < 60:
         return _("%(n)d s") % {"n": seconds}
-    hours, minutes = seconds // 3600, seconds // 60 % 60
+    hours, minutes = divmod((seconds + 30) // 60, 60)
     if hours:
         return _("%(hours)d h %(minutes)02d min") % {"hours": hours, "minutes": minutes}
     return _("%(n)d min") % {"n": minutes}
