@@ -127,6 +127,11 @@ def _dots(words: Words, points: Sequence[Point], base: Any, across: Any, *, shap
         )
     if any(point.url for point in points):
         spots = spots.encode(href=alt.Href("url:N"))
+    if any(point.kind == Kind.DOT for point in points):
+        # The main one of a row lies on top of the others.
+        spots = spots.encode(order=alt.Order("is_main:Q")).transform_calculate(
+            is_main=f"datum.kind != '{Kind.DOT}'"
+        )
     reasons = base.transform_filter("!isValid(datum.value)").mark_text(
         align="left", fontStyle="italic", aria=False
     )

@@ -223,6 +223,16 @@ def test_a_page_of_many_charts_asks_once(rf: RequestFactory, django_assert_num_q
     assert first.count("<svg") == 5
 
 
+def test_the_main_mark_of_a_row_lies_on_top_of_the_others() -> None:
+    points = [
+        Point(series="jay", group=name, value=value, kind=kind)
+        for name, value, kind in (("a", 12.0, Kind.MAIN), ("b", 11.9, Kind.DOT))
+    ]
+    layout = Dots(domain=(0.0, 100.0), colours=[("a", "red"), ("b", "blue")])
+    drawn = svg(Chart(Words(name="c", title="", subtitle="", value="v"), points, layout))
+    assert re.findall(r'fill="(red|blue)" stroke="var\(--surface\)"', drawn) == ["blue", "red"]
+
+
 def test_drawings_of_a_page_have_ids_of_their_own() -> None:
     first, second = (
         svg(Chart(Words(name=name, title="", subtitle="", value="v"), [], Lines(x_domain=UNIT, domain=UNIT)))
