@@ -25,7 +25,7 @@ from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView
 from annotation.models import CoverageLabel, Study
 from annotation.studies import lifecycle
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -160,4 +160,5 @@ def agreement_file(request: HttpRequest, name: str) -> HttpResponseBase:
         name,
         as_json={"data_version": shown.version, **everything(shown.figures)},
         prefix=f"agreement-{shown.version}-",
+        origin=origin_of(shown, _("Labels of %(dataset)s") % {"dataset": look.dataset}),
     )

@@ -148,9 +148,9 @@ def _about_judges(figures: Figures) -> str:
     ]
     if report.reference == MEAN and len(figures.people.people) > 1:
         words.append(
-            _("Column n counts the items that a judge and anybody labelled; with each annotator it may be fewer, and "
-              "the n of a figure in files is the most of these. Counts “in all” add up what the annotators have, "
-              "while in a mean each of them counts once.")
+            _("Column n counts the items that a judge and anybody labelled; with each annotator it may be fewer, "
+              "and the n of a figure in files is the most of these. Counts “in all” add up what the annotators "
+              "have, while in a mean each of them counts once.")
         )  # fmt: skip
     else:
         words.append(_("Column n counts these items."))

@@ -12,7 +12,6 @@ from typing import IO, Any
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotation.exports.archive import Contents, write
@@ -33,7 +32,6 @@ from benchmarks.results.computation import program
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.stored import fresh
-from benchmarks.results.tex import Origin
 from benchmarks.scoring.summhay import Score
 
 VERDICTS = {
@@ -79,14 +77,7 @@ def laid_out(view: View, board: Board, version: str) -> BoardMade:
     notes = licence_notes(bare.judged)
     whole = with_licence_notes(bare, notes)
     plain = {"data_version": version, "rows": files.as_json(board, with_intervals=True)}
-    origin = Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version)
-    return BoardMade(view, board, Made(plain, whole, origin, notes=notes))
-
-
-def board_name(view: View) -> str:
-    """What the archive is called without its ending."""
-    titles = [haystack.title for haystack in view.haystacks.order_by("title")[:2]]
-    return slugify(f"leaderboard {titles[0]}", allow_unicode=True)[:80] if len(titles) == 1 else "leaderboard"
+    return BoardMade(view, board, Made(plain, whole, files.origin_of(view, version=version), notes=notes))
 
 
 def write_board(
@@ -153,7 +144,7 @@ def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
     )
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
-    table = files.as_latex(board_made.board, said=board_made.made.notes)
+    table = files.as_latex(board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
     yield StudyFile("tables/scores.tex", _("Scores of the papers"), lambda: [table])
 
 
@@ -175,17 +166,6 @@ def _uid(board_made: BoardMade) -> str:
     told = f"{sorted(board_made.view.haystacks.values_list('key', flat=True))} {board_made.made.origin}"
     digest = hashlib.sha256(told.encode()).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
-
-
-def _chosen(view: View) -> str:
-    """What was chosen, where it is not the usual, in a few words."""
-    parts = [
-        *(["means over summaries"] if view.average != "pooled" else []),
-        *(["coverage as the judge expects it"] if view.score is Score.EXPECTED else []),
-        *([f"people's texts at minute {view.minute}"] if view.minute is not None else []),
-        *(["subtopics that people wrote on"] if view.with_people_only else []),
-    ]
-    return ", ".join(parts)
 
 
 def board_methods(board_made: BoardMade, haystacks: Sequence[Haystack]) -> str:

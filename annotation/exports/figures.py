@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import orjson
 from django.http import QueryDict
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotation.kinds import Headline, StudyFile, kind_named
 from annotation.models import Study
 from annotation.results.study_results import StudyResults
+from annotation.studies.origins import origin_of
 from annotation.studies.rows import csv_file
 from benchmarks.models import Judge
 from benchmarks.results.computation import CannotCompute
 from benchmarks.results.drawings import file_now
 from benchmarks.results.judged import LicenceNote, licence_notes
-from benchmarks.results.licence_notes import with_licence_notes
+from benchmarks.results.licence_notes import as_comments, with_licence_notes
 from benchmarks.results.sheet import LONG_COLUMNS, Sheet, Table, long_rows
 from benchmarks.results.stored import fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
-from benchmarks.web import latex
 from benchmarks.web.charts import Chart
 
 Draw = Callable[[Chart, str], bytes | None]
@@ -79,7 +78,7 @@ def figures_of(study: Study, *, now: datetime) -> Made | None:
     try:
         figures = fresh(results.computation, options, clock=lambda: now)
     except CannotCompute as reason:
-        return Made({"reason": str(reason)}, Sheet(()), _origin(study), reason=str(reason))
+        return Made({"reason": str(reason)}, Sheet(()), origin_of(study), reason=str(reason))
     return made_of(study, public, figures, version=results.computation.version(options))
 
 
@@ -90,28 +89,17 @@ def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: A
     return Made(
         results.as_json(figures),
         with_licence_notes(results.sheet(study, figures, QueryDict()), notes),
-        replace(
-            _origin(study), judge=results.judged_by(figures), chosen=results.chosen(figures), data_version=version
-        ),
+        results.origin(study, figures, version=version),
         results.headline(figures),
         notes,
     )
-
-
-def _origin(study: Study) -> Origin:
-    return Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
-
-
-def archive_name(study: Study) -> str:
-    """What the archive is called without its ending, and the folder in it, in whatever alphabet."""
-    return slugify(study.name, allow_unicode=True) or str(study.uid)
 
 
 def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
     """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
     yield StudyFile("figures.json", _("Figures"), partial(_json, made.plain))
     yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
-    said = "".join(latex.comment(note.text) for note in made.notes)
+    said = as_comments(made.notes)
     for table in made.tables:
         content = partial(_text, said + tex(table, origin=made.origin))
         yield StudyFile(f"tables/{table.key}.tex", _("%(table)s, for LaTeX") % {"table": table.title}, content)

@@ -9,11 +9,12 @@ from typing import IO, Any
 from annotation.exports import describing
 from annotation.exports.archive import Contents, write
 from annotation.exports.cards import Card, Packed
-from annotation.exports.figures import Draw, Made, archive_name, draw_now, figures_of, result_files
+from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
 from annotation.exports.methods import methods
 from annotation.exports.study_files import as_parquet, files_of
 from annotation.kinds import StudyFile
 from annotation.models import Study
+from annotation.studies.origins import archive_name
 from benchmarks.models import Haystack, Question
 
 TASKS: Mapping[str, tuple[str, ...]] = {

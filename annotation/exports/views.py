@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
 from annotation.exports.boards import BoardMade, board_methods, laid_out, write_board
-from annotation.exports.figures import DRAWN, Made, archive_name, figures_of, made_of, public_results
+from annotation.exports.figures import DRAWN, Made, figures_of, made_of, public_results
 from annotation.exports.haystacks import peoples_texts
 from annotation.exports.methods import methods
 from annotation.exports.studies import write_archive
@@ -30,6 +30,7 @@ from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
 from annotation.studies.kind import with_plans
+from annotation.studies.origins import archive_name
 from annotation.studies.scope import study_of
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of

@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from annotation.leaderboard.board import Board, Line
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from annotation.leaderboard.board import Board, Line, View
 from annotation.leaderboard.time_sheet import stats_of as times_of
 from annotation.leaderboard.time_sheet import times_json
 from benchmarks.results.judged import LicenceNote
-from benchmarks.results.licence_notes import with_licence_column
+from benchmarks.results.licence_notes import as_comments, with_licence_column
 from benchmarks.results.sheet import STAT_COLUMNS, Measure, Name, Row, Table, Unit, stat_cells
-from benchmarks.results.tex import tex
+from benchmarks.results.tex import Origin, tex
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat, interval_json, stat_json
+from benchmarks.scoring.summhay import Score
 from benchmarks.web import latex
 from benchmarks.web.downloads import SPREADSHEETS, csv_lines
 
@@ -132,11 +137,16 @@ def with_reason(stat: Stat) -> dict[str, Any]:
 
 
 def as_csv(
-    board: Board, *, with_intervals: bool = True, reader: str = SPREADSHEETS, said: Sequence[LicenceNote] = ()
+    board: Board,
+    *,
+    with_intervals: bool = True,
+    reader: str = SPREADSHEETS,
+    said: Sequence[LicenceNote] = (),
+    origin: Origin | None = None,
 ) -> str:
     """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone.
 
-    What is said of its judges is a column, the same in each row.
+    What is said of its judges is a column, the same in each row; its origin is said by the name of the file.
     """
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
@@ -153,9 +163,14 @@ def as_csv(
 
 
 def as_markdown(
-    board: Board, *, with_intervals: bool = True, reader: str = "", said: Sequence[LicenceNote] = ()
+    board: Board,
+    *,
+    with_intervals: bool = True,
+    reader: str = "",
+    said: Sequence[LicenceNote] = (),
+    origin: Origin | None = None,
 ) -> str:
-    """A wide table: the figures of each entry with their intervals, and below what is said of its judges."""
+    """A wide table: the figures of each entry with their intervals, and below whose they are and of which data."""
     word = _plain if with_intervals else _alone
     head = ["System", "Retriever", *HEADS]
     return "\n".join(
@@ -163,23 +178,30 @@ def as_markdown(
             _markdown(head),
             _markdown(["---"] * 2 + ["---:"] * len(HEADS)),
             *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
-            *(f"\n{note}" for note in _notes(board, said)),
+            *(f"\n{note}" for note in [*_notes(board), *(note.text for note in said)]),
+            *([f"\n{' '.join(origin.sentences)}"] if origin else []),
             "",
         ]
     )
 
 
 def as_latex(
-    board: Board, *, with_intervals: bool = True, reader: str = "", said: Sequence[LicenceNote] = ()
+    board: Board,
+    *,
+    with_intervals: bool = True,
+    reader: str = "",
+    said: Sequence[LicenceNote] = (),
+    origin: Origin | None = None,
 ) -> str:
     """A table with caption and the intervals in small print, and comments on who the people are and on judges."""
     measures = [
-        *(Measure(name, title, Unit.POINTS) for name, title in COLUMNS.items()),
+        *(Measure(name, title, Unit.POINTS, has_badge=False) for name, title in COLUMNS.items()),
         *(Measure(name, title, Unit.COUNT) for name, title in N_COLUMNS.items()),
     ]
     names = (Name("system", "System"), Name("retriever", "Retriever"))
     table = Table("leaderboard", "Leaderboard", names, tuple(measures), tuple(map(_table_row, board.lines)))
-    return tex(table, with_intervals=with_intervals) + "".join(map(latex.comment, _notes(board, said)))
+    of_people = "".join(map(latex.comment, _notes(board)))
+    return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
 
 
 def _table_row(line: Line) -> Row:
@@ -187,15 +209,14 @@ def _table_row(line: Line) -> Row:
     return Row((line.entry.system, line.entry.retriever), {**stats_of(line), **counts}, is_people=line.is_people)
 
 
-def _notes(board: Board, said: Sequence[LicenceNote]) -> list[str]:
-    """Who the people of each row of people are, and what is said of the judges, in lines below the table."""
-    people = [
+def _notes(board: Board) -> list[str]:
+    """Who the people of each row of people are, in lines below the table."""
+    return [
         f"{line.key}: "
         + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in writers.items())
         for line in board.of_people
         for writers in [writers_of(line)]
     ]
-    return [*people, *(note.text for note in said)]
 
 
 COLUMNS = {
@@ -237,6 +258,28 @@ def _plain(stat: Stat) -> str:
     if stat.value is None:
         return "—"
     return f"{stat.value:.1f}" + ("" if stat.low is None else f" ({stat.low:.1f}–{stat.high:.1f})")
+
+
+def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:
+    """What a board is of, as captions say it."""
+    return Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version, computed_at)
+
+
+def board_name(view: View) -> str:
+    """What the archive is called without its ending."""
+    titles = [haystack.title for haystack in view.haystacks.order_by("title")[:2]]
+    return slugify(f"leaderboard {titles[0]}", allow_unicode=True)[:80] if len(titles) == 1 else "leaderboard"
+
+
+def _chosen(view: View) -> str:
+    """What was chosen, where it is not the usual, in a few words."""
+    parts = [
+        *(["means over summaries"] if view.average != "pooled" else []),
+        *(["coverage as the judge expects it"] if view.score is Score.EXPECTED else []),
+        *([f"people's texts at minute {view.minute}"] if view.minute is not None else []),
+        *(["subtopics that people wrote on"] if view.with_people_only else []),
+    ]
+    return ", ".join(parts)
 
 
 TEXTS = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}

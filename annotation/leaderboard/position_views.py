@@ -23,8 +23,8 @@ from annotation.leaderboard.ratings import KINDS, models_of
 from annotation.models import Study
 from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.results.judged import Judged
-from benchmarks.results.sheet import Sheet
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.sheet import Sheet, Text
+from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -74,11 +74,16 @@ def positions_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     sheet = _position_sheet(form, shown.figures, wait_s=FILE_WAIT_S)
-    return _file(request, sheet, name, as_json(shown.figures.rows))
+    return _file(request, sheet, name, as_json(shown.figures.rows), shown)
 
 
-def _file(request: HttpRequest, sheet: Sheet, name: str, plain: Any) -> HttpResponseBase:
-    return sheet_file(request, sheet, RENAMED.get(name, name), as_json=plain, prefix="position-", indent=2)
+def _file(
+    request: HttpRequest, sheet: Sheet, name: str, plain: Any, shown: Shown[Any], *, of: Text = POSITION
+) -> HttpResponseBase:
+    prefix, origin = f"position-{shown.version}-", origin_of(shown, str(of))
+    return sheet_file(
+        request, sheet, RENAMED.get(name, name), as_json=plain, prefix=prefix, indent=2, origin=origin
+    )
 
 
 def _positions(request: HttpRequest, *, wait_s: float = WAIT_S) -> tuple[PositionForm, Shown[PositionRows]]:
@@ -145,7 +150,7 @@ def experiments_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     sheet = _experiments_sheet(form, shown.figures)
-    return _file(request, sheet, name, experiments_json(shown.figures.rows))
+    return _file(request, sheet, name, experiments_json(shown.figures.rows), shown, of=OF_EXPERIMENTS)
 
 
 def _experiments_sheet(form: ExperimentForm, figures: Experiments) -> Sheet:

@@ -75,7 +75,8 @@ class Printed:
     def text(self) -> str:
         """The text that was asked for."""
         said = licence_notes(judged_in(self.view, self.board))
-        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals, said=said)
+        origin = files.origin_of(self.view)
+        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals, said=said, origin=origin)
 
 
 def make_leaderboard(options: Mapping[str, Any]) -> Printed:

@@ -21,7 +21,7 @@ from annotation.models import Study
 from benchmarks.models import Haystack, SourceSample
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -104,7 +104,8 @@ def source_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if shown.figures is None:
         return waiting_file(request, shown, name=name)
     sheet = _sheet(form.view(shown.figures))
-    return sheet_file(request, sheet, name, as_json=as_json(shown.figures), prefix="sources-", indent=2)
+    prefix, origin = f"sources-{shown.version}-", origin_of(shown, str(SOURCES))
+    return sheet_file(request, sheet, name, as_json=as_json(shown.figures), prefix=prefix, indent=2, origin=origin)
 
 
 def _sheet(view: SourceView) -> Sheet:

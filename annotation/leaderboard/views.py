@@ -25,8 +25,9 @@ from benchmarks.models import Haystack
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
+from benchmarks.results.tex import Origin
 from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.downloads import download, json_download, reader_of
+from benchmarks.web.downloads import CSV_TYPE, download, json_download, reader_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -61,7 +62,8 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     names = names_of(board.settings) if is_drawn else {setting: setting for setting in board.settings}
     whole = sheet(Layout(board, view, names, request.GET, is_whole=True))
     as_json = {"data_version": shown.version, "rows": files.as_json(board, with_intervals=True)}
-    return sheet_file(request, whole, name, as_json=as_json, prefix="leaderboard-")
+    prefix, origin = f"leaderboard-{shown.version}-", _origin(view, shown)
+    return sheet_file(request, whole, name, as_json=as_json, prefix=prefix, origin=origin)
 
 
 @requires("annotation.view_session")
@@ -74,13 +76,19 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
     name, board = f"leaderboard.{FORMATS[file_format]}", shown.figures
     if board is None:
         return waiting_file(request, shown, name=name)
+    name = f"leaderboard-{shown.version}.{FORMATS[file_format]}"
     if file_format == "json":
         return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
     said = licence_notes(judged_in(view, board), reader=request.user)
-    text = files.TEXTS[file_format](board, reader=reader_of(request), said=said)
-    return download([text], name=name, content_type="text/plain; charset=utf-8")
+    text = files.TEXTS[file_format](board, reader=reader_of(request), said=said, origin=_origin(view, shown))
+    return download([text], name=name, content_type=TYPES.get(file_format, "text/plain; charset=utf-8"))
 
 
+def _origin(view: View, shown: Shown[Any]) -> Origin:
+    return files.origin_of(view, version=shown.version, computed_at=shown.result.computed_at)
+
+
+TYPES = {"csv": CSV_TYPE, "markdown": "text/markdown; charset=utf-8"}
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
 """Formats of the file and the ends of their names."""
 FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
@@ -143,9 +151,8 @@ def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
     whole = replace(
         compared_sheet.sheet(shown.figures, rows, names, pair, view, timed), judged=judged_in(view, board)
     )
-    return sheet_file(
-        request, whole, name, as_json=compared_sheet.as_json(shown.figures, rows), prefix="compared-"
-    )
+    as_json, prefix = compared_sheet.as_json(shown.figures, rows), f"compared-{shown.version}-"
+    return sheet_file(request, whole, name, as_json=as_json, prefix=prefix, origin=_origin(view, shown))
 
 
 def _sessions_url(request: HttpRequest, board: Board, view: View) -> str:

@@ -24,7 +24,7 @@ from annotation.licences.recording import JudgeIsGone, record
 from annotation.licences.results import LIMITS, form_context, records_of, thresholds_of
 from annotation.licences.sheet import sheet
 from annotation.models import Study
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -79,6 +79,7 @@ def of_dataset_file(request: HttpRequest, name: str) -> HttpResponseBase:
         name,
         as_json={"data_version": shown.version, **as_json(shown.figures)},
         prefix=f"licences-{shown.version}-",
+        origin=origin_of(shown, _("Labels of %(dataset)s") % {"dataset": look.labels.dataset}),
     )
 
 

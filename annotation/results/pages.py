@@ -17,6 +17,7 @@ from annotation.models import Study
 from annotation.results.study import waiting_for_study
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
+from annotation.studies.origins import archive_name
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file
@@ -24,6 +25,8 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 HEAD = "annotation/_study_head.html"
+LONGEST_NAME = 40
+"""Of the name of a study in that of a file, in letters."""
 
 
 def _study(request: HttpRequest, uid: uuid.UUID, part: str) -> tuple[Study, StudyResults[Any, Any]]:
@@ -90,8 +93,10 @@ def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: st
     as_json = results.as_json(shown.figures)
     if isinstance(as_json, dict):
         as_json = {"data_version": shown.version, **as_json}
-    prefix = f"{results.called(shown.figures)}-{shown.version}-"
-    return sheet_file(request, sheet, name, as_json=as_json, prefix=prefix, about=study)
+    prefix = f"{archive_name(study)[:LONGEST_NAME]}-{results.called(shown.figures)}-{shown.version}-"
+    computed_at = shown.result.computed_at
+    origin = results.origin(study, shown.figures, version=shown.version, computed_at=computed_at)
+    return sheet_file(request, sheet, name, as_json=as_json, prefix=prefix, about=study, origin=origin)
 
 
 @requires("annotation.view_session")

@@ -142,6 +142,7 @@ def _matrix(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
         (Name("annotator", _("Annotator")),),
         tuple(Measure(name, name) for name in people.people),
         tuple(Row((a,), {b: cell(a, b) for b in people.people}) for a in people.people),
+        is_of_people=True,
         about=_("Randolph's κ of every two annotators, on the items that both labelled."),
     )
 
@@ -161,6 +162,7 @@ def _labels(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
         (Name("label", _("Label")),),
         (Measure("agreement", _("Agreement"), Unit.SHARE), Measure("given", _("Given"), Unit.SHARE)),
         rows,
+        is_of_people=True,
         about=_(
             "Agreement: of pairs in which one gave the label, the share in which the other did too. Given: how "
             "often the label is used."
@@ -179,6 +181,7 @@ def _without(people: Agreement, prefix: str) -> Table:
             Measure("alpha_ordinal", _("α ordinal")),
         ),
         tuple(stat_row(name, stats=stats) for name, stats in people.without.items()),
+        is_of_people=True,
         about=_("Figures without one annotator each. A rise means that this person differs from the others."),
     )
 
@@ -205,6 +208,7 @@ def _pairs(people: Agreement, prefix: str) -> Table:
         (Name("a", _("Annotator")), Name("b", _("and"))),
         tuple(measures),
         rows,
+        is_of_people=True,
         about=_("The first 66 pairs; choose annotators to see others.") if people.too_many else "",
         is_folded=True,
     )

@@ -20,9 +20,11 @@ from annotation.models import Study
 from annotation.results.plannable import Plannable, Published
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
+from annotation.studies.origins import origin_of
 from benchmarks.results.computation import Computation
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
+from benchmarks.results.tex import Origin
 from benchmarks.web.charts import Chart
 
 O = TypeVar("O")  # noqa: E741 - options
@@ -103,6 +105,16 @@ class StudyResults(ABC, Generic[O, F]):
     def chosen(self, figures: F) -> str:
         """Which part of the data these figures are of, in a few words; empty for all."""
         return ""
+
+    def origin(self, study: Study, figures: F, *, version: str, computed_at: datetime | None = None) -> Origin:
+        """Where the figures come from, as files say it."""
+        return replace(
+            origin_of(study),
+            judge=self.judged_by(figures),
+            chosen=self.chosen(figures),
+            data_version=version,
+            computed_at=computed_at,
+        )
 
     def called(self, figures: F) -> str:
         """What names of files begin with."""

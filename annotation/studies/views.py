@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -33,6 +34,7 @@ from annotation.studies.kind import (
     works,
 )
 from annotation.studies.members import is_recruiting
+from annotation.studies.origins import origin_of
 from annotation.studies.pace import paces
 from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects
@@ -173,7 +175,7 @@ def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
     """A chart of the overview as a file."""
     study, now = study_of(request, uid), timezone.now()
     charts = progress.charts_of(study, work_of(study), paces([study], now)[study.pk], now)
-    return chart_file(request, charts, name, about=study)
+    return chart_file(request, charts, name, about=study, origin=replace(origin_of(study), computed_at=now))
 
 
 @requires("annotation.change_study")

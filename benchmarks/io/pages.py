@@ -21,7 +21,7 @@ from benchmarks.engine.wakeup import enqueue
 from benchmarks.io import jobs
 from benchmarks.io.formats import FORMATS, Format, get_format, kind_in_words
 from benchmarks.models import ImportJob
-from benchmarks.web.downloads import download
+from benchmarks.web.downloads import CSV_TYPE, download
 from benchmarks.web.groups import GroupedForm
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import requires
@@ -201,4 +201,9 @@ def format_example(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     entry = FORMATS.get(name)
     if entry is None or not entry.example:
         raise Http404
-    return download([entry.example], name=f"example_{name}{entry.extensions[0]}", content_type="application/json")
+    ending = entry.extensions[0]
+    content_type = EXAMPLE_TYPES.get(ending, "application/json")
+    return download([entry.example], name=f"example_{name}{ending}", content_type=content_type)
+
+
+EXAMPLE_TYPES = {".csv": CSV_TYPE, ".jsonl": "application/x-ndjson"}

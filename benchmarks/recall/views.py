@@ -22,7 +22,7 @@ from benchmarks.recall import checking, people, reading
 from benchmarks.recall.forms import ALL_QUESTIONS, CheckForm, RecallForm, ResponseRunForm
 from benchmarks.recall.results import RECALL, RESPONSE_COLUMNS, RESPONSES, RecallLook, as_json
 from benchmarks.recall.sheet import Beside, sheet
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.downloads import csv_download
@@ -133,7 +133,8 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     laid_out = sheet(
         shown.figures if judge in figures.judges else figures, _beside(request, judge, verified), judge=judge
     )
-    return sheet_file(request, laid_out, name, as_json=as_json(figures), prefix="recall-")
+    prefix, origin = f"recall-{shown.version}-", origin_of(shown, _("Key point recall"), judge=judge)
+    return sheet_file(request, laid_out, name, as_json=as_json(figures), prefix=prefix, origin=origin)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
+from benchmarks.web import latex
 from benchmarks.web.charts import Chart
 
 LICENCES = "judge_licences"
@@ -50,8 +51,18 @@ def with_licence_words(chart: Chart, said: Sequence[LicenceNote]) -> Chart:
     else:
         counts = {"n": len(said), "held": sum(note.holds for note in said)}
         words = _("Of %(n)d judges %(held)d have a licence that holds here.") % counts
+    return with_words(chart, words)
+
+
+def with_words(chart: Chart, words: str) -> Chart:
+    """A chart with more words below its title."""
     subtitle = " ".join(filter(None, (str(chart.subtitle), words)))
     return replace(chart, words=replace(chart.words, subtitle=subtitle))
+
+
+def as_comments(said: Sequence[LicenceNote]) -> str:
+    """What is said of judges above or below a table in LaTeX, as lines that it skips."""
+    return "".join(latex.comment(note.text) for note in said)
 
 
 def licence_notes_json(said: Sequence[LicenceNote]) -> list[dict[str, Any]]:

@@ -156,6 +156,7 @@ class Table:
     search in. A folded table is opened by a click; `is_square` marks the cells whose row and column have the same
     name. A listing has items as rows, in their texts, and is not for a console. What `switches` do is up to
     whoever lays it out. A long one is cut until one asks for all, unless `is_never_cut`. A `caption` is for LaTeX.
+    In one that `is_of_people` no judge has a part, so that nothing is said of the judges of its sheet.
     """
 
     key: str
@@ -172,6 +173,7 @@ class Table:
     switches: tuple[Switch, ...] = ()
     is_never_cut: bool = False
     caption: Text = ""
+    is_of_people: bool = False
 
     @property
     def stats_only(self) -> tuple[Measure, ...]:

@@ -9,16 +9,27 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 
 from benchmarks.results.chart_files import chart_file
 from benchmarks.results.judged import licence_notes
-from benchmarks.results.licence_notes import LICENCES, licence_notes_json, with_licence_column, with_licence_notes
+from benchmarks.results.licence_notes import (
+    LICENCES,
+    as_comments,
+    licence_notes_json,
+    with_licence_column,
+    with_licence_notes,
+)
 from benchmarks.results.sheet import LONG_COLUMNS, Cards, Sheet, long_rows, wide
-from benchmarks.results.tex import tex
-from benchmarks.web import latex
+from benchmarks.results.stored import Shown
+from benchmarks.results.tex import Origin, tex
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.parquet import CONTENT_TYPE, is_available, parquet
 
 TEX = "text/plain; charset=utf-8"
 EXTRA = "columns"
 """What the address of a table has after its key while its extra columns are shown."""
+
+
+def origin_of(shown: Shown[Any], what: str, *, judge: str = "") -> Origin:
+    """Where figures come from that are of no study: what they are of, in a few words."""
+    return Origin(what=what, judge=judge, data_version=shown.version, computed_at=shown.result.computed_at)
 
 
 def whole_files() -> list[str]:
@@ -35,10 +46,12 @@ def sheet_file(
     prefix: str = "",
     about: Model | None = None,
     indent: int | None = None,
+    origin: Origin | None = None,
 ) -> HttpResponseBase:
     """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names.
 
-    What is said of the judges behind the figures is a table of it, and stands in every other file too.
+    What is said of the judges behind the figures is a table of it, and stands in every other file too, but for
+    tables of people alone. A caption and a chart say the `origin`; a table as CSV is named by its prefix.
     """
     said = licence_notes(sheet.judged, reader=request.user)
     sheet = with_licence_notes(sheet, said)
@@ -55,12 +68,14 @@ def sheet_file(
         return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
     table = sheet.table(stem)
     if table is not None and ending == "csv":
-        columns, rows = with_licence_column(said if stem != LICENCES else (), *wide(table))
+        has_judges = stem != LICENCES and not table.is_of_people
+        columns, rows = with_licence_column(said if has_judges else (), *wide(table))
         return csv_download(request, columns, rows, name=kept, about=about)
     if table is not None and ending == "tex":
         has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))
-        comments = "".join(latex.comment(note.text) for note in said)
-        return download([comments, tex(table, has_extra=has_extra)], name=kept, content_type=TEX, about=about)
+        comments = as_comments(() if table.is_of_people else said)
+        text = tex(table, origin=origin, has_extra=has_extra)
+        return download([comments, text], name=kept, content_type=TEX, about=about)
     if isinstance(table, Cards):
         raise Http404
-    return chart_file(request, sheet.charts, name, prefix=prefix, about=about, said=said)
+    return chart_file(request, sheet.charts, name, prefix=prefix, about=about, said=said, origin=origin)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.results.sheet import Cards, Measure, Row, Sheet, Table, table_of_cards
-from benchmarks.results.writing import ends_of, number
+from benchmarks.results.writing import OF_FEW_CLUSTERS, OF_FEW_ITEMS, ends_of, is_few, mark_of, number
 from benchmarks.scoring.stat import Stat
 from benchmarks.web import latex
 
@@ -22,7 +24,8 @@ BLOCKS = "matrix-"
 class Origin:
     """Where figures come from, for captions: which study or board, judge, filter and data version.
 
-    `label` is what labels begin with, as `tab:LABEL-KEY`.
+    `label` is what labels begin with, as `tab:LABEL-KEY`. A single file also says when they were computed; an
+    archive has a date of its own.
     """
 
     label: str = ""
@@ -30,6 +33,7 @@ class Origin:
     judge: str = ""
     chosen: str = ""
     data_version: str = ""
+    computed_at: datetime | None = field(default=None, repr=False)
 
     @property
     def sentences(self) -> list[str]:
@@ -39,7 +43,13 @@ class Origin:
             *([_("Judge: %(judge)s.") % {"judge": self.judge}] if self.judge else []),
             *([_("Filter: %(chosen)s.") % {"chosen": self.chosen}] if self.chosen else []),
             *([_("Data version %(version)s.") % {"version": self.data_version}] if self.data_version else []),
+            *([_("Computed %(day)s.") % {"day": day_of(self.computed_at)}] if self.computed_at else []),
         ]
+
+
+def day_of(moment: datetime) -> str:
+    """The day of a moment on this site, as files write it."""
+    return f"{timezone.localtime(moment):%Y-%m-%d}"
 
 
 def tex(
@@ -113,7 +123,9 @@ def _cell(row: Row, measure: Measure, *, with_interval: bool) -> latex.Cell:
             return latex.Cell("–")
         shown = number(cell.value.value, measure.unit, is_signed=measure.is_signed)
         ends = ends_of(cell.value, measure) if with_interval else None
-        return latex.Cell(shown, f"({ends[0]}–{ends[1]})" if ends else "", is_bold)
+        interval = f"({ends[0]}–{ends[1]}){mark_of(cell.value, measure)}" if ends else ""
+        few = _("few") if is_few(cell.value, measure) else ""
+        return latex.Cell(shown, " ".join(filter(None, (interval, few))), is_bold)
     if cell.value is None:
         return latex.Cell("–")
     if isinstance(cell.value, str):
@@ -123,15 +135,21 @@ def _cell(row: Row, measure: Measure, *, with_interval: bool) -> latex.Cell:
 
 def _caption(table: Table, measures: Sequence[Measure], origin: Origin, *, with_intervals: bool) -> str:
     """Title, what it is, how many items and clusters, what stands in brackets, where it comes from."""
-    stats = [
-        stat for row in table.rows for measure in measures if isinstance(stat := row.value(measure.key), Stat)
+    pairs = [
+        (stat, measure)
+        for row in table.rows
+        for measure in measures
+        if isinstance(stat := row.value(measure.key), Stat)
     ]
+    stats = [stat for stat, _measure in pairs]
     has_intervals = with_intervals and any(stat.low is not None for stat in stats)
     title = f"{table.title}." if table.title and str(table.title)[-1:] not in ".?!" else str(table.title)
     words = [
         *([str(table.caption)] if table.caption else filter(None, (title, str(table.about)))),
         *_counted([stat for stat in stats if stat.value is not None]),
         *([_("In brackets: 95 % intervals.")] if has_intervals else []),
+        *([str(OF_FEW_CLUSTERS)] if has_intervals and any(mark_of(*pair) for pair in pairs) else []),
+        *([str(OF_FEW_ITEMS)] if any(is_few(*pair) for pair in pairs) else []),
         *origin.sentences,
     ]
     return latex.title(" ".join(" ".join(words).split()))

@@ -30,6 +30,10 @@ OF_FEW_CLUSTERS = gettext_lazy(
     "† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."
 )
 
+OF_FEW_ITEMS = gettext_lazy("“few”: too few items to interpret.")
+WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
+"""Units of figures that say of few items what they say of many."""
+
 
 def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, minus: str = MINUS) -> str:
     """A number in its unit; never “-0.0”."""
@@ -50,6 +54,17 @@ def ends_of(stat: Stat, measure: Measure, *, minus: str = MINUS) -> tuple[str, s
     return low, high
 
 
+def mark_of(stat: Stat, measure: Measure) -> str:
+    """The mark of an interval that may hold the truth less often than it claims; else empty."""
+    has_mark = measure.has_badge and stat.low is not None and (stat.has_few_clusters or stat.caution)
+    return MARK if has_mark else ""
+
+
+def is_few(stat: Stat, measure: Measure) -> bool:
+    """Whether a figure is said to be of too few items to interpret."""
+    return stat.value is not None and stat.too_few and measure.has_badge and measure.unit not in WITHOUT_BADGE
+
+
 def plain(value: Value, measure: Measure, *, with_interval: bool = True) -> str:
     """A value with its interval in brackets, for a console."""
     if isinstance(value, Stat):
@@ -59,8 +74,7 @@ def plain(value: Value, measure: Measure, *, with_interval: bool = True) -> str:
         shown = number(value.value, measure.unit, is_signed=measure.is_signed, minus="-")
         if ends is None:
             return shown
-        mark = MARK if measure.has_badge and (value.has_few_clusters or value.caution) else ""
-        return f"{shown} [{ends[0]}, {ends[1]}]{mark}"
+        return f"{shown} [{ends[0]}, {ends[1]}]{mark_of(value, measure)}"
     if value is None:
         return "—"
     if isinstance(value, str):

@@ -48,10 +48,8 @@ MOST_COLUMNS = 16
 """Wider tables are cut, and whole in their file."""
 PLACES = {1: ("strong", "is-best", gettext_lazy("best")), 2: ("span", "is-second", gettext_lazy("second"))}
 """How the best and the second of what is compared stand out: element, class, and what is said of it."""
-WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
-"""Units of figures that say of few items what they say of many."""
 MARKS: Mapping[str, Text] = {
-    'class="badge warn few"': gettext_lazy("“few”: too few items to interpret."),
+    'class="badge warn few"': writing.OF_FEW_ITEMS,
     f">{writing.MARK}</small>": writing.OF_FEW_CLUSTERS,
     'class="muted these"': gettext_lazy(
         "“these” and a number: the interval is about these people only, not about people like them."
@@ -300,7 +298,7 @@ def _value(cell: Cell, measure: Measure) -> SafeString:
     if cell.text:
         return conditional_escape(str(cell.text))
     if value is None or isinstance(value, Stat):
-        badge = measure.has_badge and measure.unit not in WITHOUT_BADGE
+        badge = measure.has_badge and measure.unit not in writing.WITHOUT_BADGE
         return figure(value, measure.unit, is_signed=measure.is_signed, badge=badge)
     if isinstance(value, str):
         return conditional_escape(value)

@@ -21,6 +21,7 @@ from django.utils.http import content_disposition_header
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 
+CSV_TYPE = "text/csv; charset=utf-8"
 PIECE_BYTES = 64 * 1024
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 SPREADSHEETS, PROGRAMS = READERS = ("spreadsheets", "programs")
@@ -107,7 +108,7 @@ def csv_download(
 ) -> StreamingHttpResponse:
     """Stream rows as CSV, for spreadsheets unless the address says `?for=programs`."""
     content = csv_lines(columns, rows, reader=reader_of(request))
-    return download(content, name=name, content_type="text/csv; charset=utf-8", about=about)
+    return download(content, name=name, content_type=CSV_TYPE, about=about)
 
 
 def jsonl_download(rows: Iterable[Any], *, name: str, about: Model | None = None) -> StreamingHttpResponse:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.text import slugify
 
 from annotation.coverage.look import Look
 from annotation.coverage.page import AGREEMENT, Figures
@@ -140,14 +141,26 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
     assert {line.split(" & ")[0] for line in text.splitlines() if line.endswith(r" \\")} >= {
         "People among themselves", "A judge that knew the truth", "able", "brisk", r"calm\_\&\_co",
     }  # fmt: skip
-    assert r"\label{tab:judges}" in text
+    name = study.name
+    assert f"Study ``{name}''. " in text
+    [made] = re.findall(r"Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\.", text)
+    assert made
+    assert rf"\label{{tab:{slugify(name)}-judges}}" in text
+    assert text.startswith("% able has no licence")
     report = stored(study).judges
     assert report is not None
     stat = report.rows[0].stats["pearson"]
     assert stat.value is not None
-    assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})}}" in text
+    assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})$\dagger$}}" in text
     wide = b"".join(client.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)  # type: ignore[attr-defined]
     assert b"Spearman" in wide
+
+
+def test_a_table_of_people_alone_says_nothing_of_judges(client: Client, study: Study) -> None:
+    text = client.get(address(study, "labels.csv")).getvalue().decode()  # type: ignore[attr-defined]
+    assert text.startswith("label,agreement")
+    assert "judge_licences" not in text
+    assert "licence" not in client.get(address(study, "labels.tex")).getvalue().decode()  # type: ignore[attr-defined]
 
 
 def test_a_published_cost_is_entered_and_shown_as_published(

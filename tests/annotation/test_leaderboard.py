@@ -400,13 +400,17 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
     licence = "lexical has no licence: nobody recorded whether it may stand in for people."
-    assert markdown.splitlines()[-4:] == ["", note, "", licence]
+    *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
+    assert table[-5:] == ["", note, "", licence, ""]
+    origin = r"Leaderboard\. Judge: lexical\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
+    assert re.fullmatch(origin, made)
+    assert re.search(rf"{origin}}}$", latex, re.MULTILINE)
     assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
     printed = io.StringIO()
     words = ("leaderboard", "--judge", "lexical", "--people", "--format", "markdown", "--intervals")
     call_command("report", *words, stdout=printed)
     assert licence in printed.getvalue()
-    head, _rule, *lines = (line.strip("| ").split(" | ") for line in markdown.splitlines()[:-4])
+    head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
     assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
     assert len(lines) == len(rows)

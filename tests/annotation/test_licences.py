@@ -95,7 +95,7 @@ def test_page_files_and_report_have_the_same_figures(client: Client, study: Stud
     assert "Bias: judge $-$ people" in card
     assert f"Licence of the judge crow (version 1, settings crow) on {study.name}: absolute scores" in card
     assert r"4 systems on 6 subtopics" in card
-    assert r"\label{tab:parts}" in card
+    assert r"\label{tab:ferry-links-parts}" in card
 
 
 def test_biases_by_domain_are_compared(client: Client, study: Study) -> None:

@@ -16,7 +16,7 @@ from tests import latex
 def stat(value: float | None) -> Stat:
     if value is None:
         return Stat.undefined("nothing")
-    return Stat(value, 24, n_clusters=6, low=value - 0.1, high=value + 0.1, method="kappa")
+    return Stat(value, 240, n_clusters=60, low=value - 0.1, high=value + 0.1, method="kappa")
 
 
 def table(n_rows: int = 3, n_measures: int = 1, *, name: str = "heron", key: str = "t", group: str = "") -> Table:
@@ -35,11 +35,19 @@ def test_a_caption_says_what_it_is_of_how_many_by_whom_and_from_where() -> None:
     text = tex(table(), origin=ORIGIN)
     [caption] = [line for line in text.splitlines() if line.startswith(r"\caption")]
     assert caption == (
-        r"\caption{Agreement of 50 \%. By pairs. n = 24 in 6 clusters. In brackets: 95 \% intervals. "
+        r"\caption{Agreement of 50 \%. By pairs. n = 240 in 60 clusters. In brackets: 95 \% intervals. "
         r"Study ``Ferry \& co''. Judge: lexical. Filter: control group. Data version 0123456789ab.}"
     )
     assert r"\label{tab:ferry-t}" in text
     assert r"0.500 {\scriptsize (0.400--0.600)}" in text
+
+
+def test_cautions_of_the_page_stand_in_a_paper_too() -> None:
+    few = Stat(0.5, n_items=7, n_clusters=6, low=0.4, high=0.6)
+    text = tex(Table("t", "T", (Name("who", "Who"),), (Measure("a", "A"),), (Row(("x",), {"a": few}),)))
+    assert r"0.500 {\scriptsize (0.400--0.600)$\dagger$ few}" in text
+    assert r"$\dagger$ 5 to 9 clusters" in text
+    assert "``few'': too few items to interpret." in text
 
 
 @pytest.mark.parametrize(
