@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.utils.translation import gettext as _
 
-from annotation.results.table import LabelTable
+from annotation.results.table import FULL_CONTEXT, LabelTable
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Insight, Summary
 from benchmarks.scoring.agreement import disagreement
 from benchmarks.scoring.sums import Ints
@@ -99,12 +101,14 @@ def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
 
 
 def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
-    """The texts of some rows; two queries for rows of this site, none for external items."""
+    """The texts of some rows; at most three queries for rows of this site, none for external items."""
     if table.items:
         return [_external(table, position) for position in chosen]
     summary_pks = {table.summaries[table.summary_of[position.index]].pk for position in chosen}
     texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
     insights = Insight.objects.in_bulk({int(table.insights[position.index]) for position in chosen})
+    infos = [table.summaries[table.summary_of[position.index]] for position in chosen]
+    words = names_of({info.retriever for info in infos} - {FULL_CONTEXT}) | {FULL_CONTEXT: _("all documents")}
     shown = []
     for position in chosen:
         info = table.summaries[table.summary_of[position.index]]
@@ -116,7 +120,7 @@ def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
                 insight_uid=str(insight.uid),
                 summary_uid=info.uid,
                 has_page=texts[info.pk].has_page,
-                system=f"{info.summarizer} · {info.retriever}",
+                system=f"{info.summarizer} · {words[info.retriever]}",
                 subtopic=info.subtopic,
                 dispute=position.dispute,
                 answers=_answers(table, position.index, texts[info.pk].lines),

@@ -17,6 +17,7 @@ from annotation.models import LabelItem, Study
 from annotation.studies.estimates import Sizes
 from annotation.studies.kind import NotPossible
 from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
 
@@ -101,12 +102,13 @@ class SummariesForm(NarrowedForm):
     def _narrow_by(self, offer: summaries.Offer) -> None:
         subtopics = [row for row in offer.subtopics if not row.haystack.is_source]
         is_one = len({subtopic.haystack_id for subtopic in subtopics}) == 1
+        words = names_of(filter(None, offer.retrievers))
         choices: dict[str, list[tuple[Any, Any]]] = {
             "subtopics": [
                 (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in subtopics
             ],
             "systems": [(name, name) for name in offer.systems],
-            "retrievers": [(name, name or _("full context")) for name in offer.retrievers],
+            "retrievers": [(name, words[name] if name else _("all documents")) for name in offer.retrievers],
         }
         for name, values in choices.items():
             self.fields[name].choices = values  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from annotation.leaderboard.position_sheet import Content, experiments_sheet, po
 from annotation.leaderboard.positions import POSITIONS, PositionLook, PositionRows, as_json
 from annotation.leaderboard.ratings import KINDS, models_of
 from annotation.models import Study
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet, Text
 from benchmarks.results.sheet_files import origin_of, sheet_file

@@ -18,7 +18,7 @@ from annotation.leaderboard.source_scores import (
     Visible,
 )
 from annotation.leaderboard.source_texts import LENGTHS, N_SENTENCES, N_WORDS, Who
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.results.sheet import (
     Cell,
     Drawing,

@@ -20,7 +20,7 @@ from annotation.leaderboard.forms import ViewForm
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.sheet_files import sheet_file

@@ -32,6 +32,7 @@ from benchmarks.results.sheet import (
     Unit,
 )
 from benchmarks.results.stored import look_up_many
+from benchmarks.results.writing import number
 from benchmarks.scoring.stat import stat_json
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import Chart, Lines, colour_of
@@ -206,7 +207,8 @@ def _table(planned: Planned, work: Work) -> Table:
     rows = []
     for at, design in enumerate(planned.designs):
         width = design.width
-        range_ = f"{factor * width.low / 2:.3g} – {factor * width.high / 2:.3g}"
+        ends = (number(factor * end / 2, unit) for end in (width.low, width.high))
+        range_ = " – ".join(ends)
         rows.append(
             Row(
                 (f"{width.n_people} × {width.n_items}",),

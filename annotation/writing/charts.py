@@ -16,8 +16,8 @@ from annotation.writing import curves
 from annotation.writing.curves import StudyReport, study_report
 from annotation.writing.levels import Level
 from annotation.writing.results import MEASURES
-from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.engine import judge_versions
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.scoring.curves import Curve
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import MUTED, Chart, Lines, colour_of

@@ -19,7 +19,7 @@ from annotation.studies.overview_page import Card, Column, OverviewPage, Presenc
 from annotation.writing import earnings
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.web.lists import Column as ListColumn
 
 STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)
@@ -133,7 +133,7 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
     if plan.setting == WritingPlan.Setting.RANKING:
         documents = [f"{documents[0]}: {names_of([plan.retriever])[plan.retriever]}"]
     if plan.setting != WritingPlan.Setting.FULL:
-        documents.append(_("%(n)d tokens") % {"n": plan.token_budget})
+        documents.append(_("%(n)s tokens") % {"n": f"{plan.token_budget:,}"})
     if plan.setting == WritingPlan.Setting.ORACLE:
         documents.append(
             _("documents without an insight fill the budget")

@@ -17,7 +17,7 @@ from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.form_facts import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 
 PRESETS = [

@@ -12,8 +12,8 @@ from django.db.models.functions import Substr
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.corpora.literal import pattern_of
-from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.leaderboard.board import scored_summaries
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
 from benchmarks.results.computation import Computation, register

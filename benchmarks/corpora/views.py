@@ -19,13 +19,13 @@ from django_filters import CharFilter, FilterSet
 from benchmarks.access.owning import may_change
 from benchmarks.corpora import archiving as corpora
 from benchmarks.corpora import queries as browse
-from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.corpora.searching import KINDS, search
 from benchmarks.engine.scopes import studies
 from benchmarks.engine.source_datasets import tasks_of
 from benchmarks.grouping import move_haystacks
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary
 from benchmarks.models.querysets import HaystackQuerySet
 from benchmarks.results.stored import look_up

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.engine import scopes
 from benchmarks.engine.scopes import Scope
 from benchmarks.judging.model_forms import ModelOptionsForm
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Judge, Subtopic, Summary, System
 from benchmarks.system_names import setting_name
@@ -49,7 +50,7 @@ def _systems() -> list[tuple[str, str]]:
 def _retrievers() -> list[tuple[str, str]]:
     rows = System.objects.filter(summaries__isnull=False).values_list("retriever", "document_order").distinct()
     names = sorted({setting_name(retriever, order) for retriever, order in rows})
-    return [(name, name) for name in names]
+    return list(names_of(names).items())
 
 
 class RunForm(RunOptionsForm):

@@ -36,12 +36,12 @@ WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
 
 
 def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, minus: str = MINUS) -> str:
-    """A number in its unit; never “-0.0”."""
+    """A number in its unit, thousands apart; never “-0.0”."""
     if not math.isfinite(value):
         return NEVER if value > 0 else minus + NEVER
     places = DECIMALS.get(unit, 3)
     rounded = round(100 * value if unit is Unit.SHARE else value, places) + 0.0
-    return f"{rounded:{'+' if is_signed else ''}.{places}f}".replace("-", minus)
+    return f"{rounded:{'+' if is_signed else ''},.{places}f}".replace("-", minus)
 
 
 def ends_of(stat: Stat, measure: Measure, *, minus: str = MINUS) -> tuple[str, str] | None:

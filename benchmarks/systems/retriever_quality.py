@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.corpora.retrieval_words import in_words
+from benchmarks.leaderboard.retrieval_words import in_words
 from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking, Subtopic
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.oracle import TOKEN_BUDGET

@@ -8,11 +8,11 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.corpora.retrieval_words import names_of
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents, with_shared_notes
 from benchmarks.engine.summarizing import IMPORTED, Shown, Source
 from benchmarks.judging.model_forms import ModelOptionsForm
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Judge, Question, RetrieverRanking, Subtopic, System
 from benchmarks.questions import sets as question_sets

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from benchmarks.corpora.retrieval_words import names_of
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, Judge, Retrieval, System, Verdict
 from tests.makers import NOW, make_haystack, make_summary
 
