@@ -64,7 +64,8 @@ class StudyFile:
 class Headline:
     """A set of labels: how many items and people, how far people agree, how many judges stand beside them.
 
-    `coefficient` names what corrects agreement for chance, where it is not Randolph's κ.
+    `coefficient` names what corrects agreement for chance, where it is not Randolph's κ. `counted` says what the
+    items are, with their number; of them `n_shared` have two labels or more, which is what agreement stands on.
     """
 
     n_items: int
@@ -73,6 +74,12 @@ class Headline:
     percent: Stat | None = None
     corrected: Stat | None = None
     coefficient: str = ""
+    counted: str = ""
+
+    @property
+    def n_shared(self) -> int:
+        """The items that people can agree on."""
+        return max(0 if stat is None else stat.n_items for stat in (self.percent, self.corrected))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.coverage.files import everything
 from annotation.coverage.forms import LookForm, look_of
@@ -75,8 +75,19 @@ class CoverageResults(StudyResults[Look, Figures]):
         n_judges, people = None if figures.is_external else len(figures.options.judges), figures.people
         if not people.n_items:
             return Headline(0, 0, n_judges)
+        n = people.n_items
+        counted = (
+            ngettext("%(n)d item", "%(n)d items", n)
+            if figures.is_external
+            else ngettext("%(n)d insight of a summary", "%(n)d insights of summaries", n)
+        )
         return Headline(
-            people.n_items, len(people.people), n_judges, people.cards["percent"], people.cards["randolph"]
+            n,
+            len(people.people),
+            n_judges,
+            people.cards["percent"],
+            people.cards["randolph"],
+            counted=counted % {"n": n},
         )
 
     def card(self, figures: Figures) -> Chart | None:

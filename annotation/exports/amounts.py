@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Sum
 
 from annotation.kinds import kind_named
 from annotation.labelling.kind import LabelWork
@@ -17,6 +17,8 @@ from annotation.studies.kind import has_plan, plan_of
 
 COVERAGE = (Study.Kind.LINKING, Study.Kind.EXTERNAL)
 """Kinds whose labels may have come without items."""
+BEGUN = ~Q(state=LabelTask.State.TODO, begun_at=None, n_answered=0)
+"""Tasks that somebody has worked on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +63,9 @@ def amounts_of(study: Study) -> Amounts:
     return _written(study) if study.kind == Study.Kind.WRITING else _labelled(study)
 
 
-def _people(workers: QuerySet[Any]) -> Mapping[str, Any]:
-    """How many annotators these are, and how many of them agreed to a consent text. One query."""
-    agreed = Exists(Consent.objects.order_by().filter(annotator=OuterRef("pk")))
-    counts: dict[str, Any] = workers.order_by().aggregate(
-        workers=Count("pk"), agreed=Count("pk", filter=Q(agreed))
-    )
-    return counts
+def _agreed(annotator: str) -> Exists:
+    """Whether the annotator of this field agreed to any consent text, also if they withdrew later."""
+    return Exists(Consent.objects.order_by().filter(annotator=OuterRef(annotator)))
 
 
 def _short_of_sessions(study: Study) -> Mapping[str, Any]:
@@ -79,8 +77,8 @@ def _short_of_sessions(study: Study) -> Mapping[str, Any]:
     return {"groups": len(have), "short": sum(n < plan.sessions_per_subtopic for n in have)}
 
 
-def _short_of_people(study: Study) -> Mapping[str, Any]:
-    """Groups of ordinary items; what is for everybody is short where one of those with tasks does not have it."""
+def _short_of_people(study: Study, *, n_people: int) -> Mapping[str, Any]:
+    """Groups of ordinary items; what is for everybody is short where one of `n_people` does not have it."""
     kind = kind_named(study.kind)
     if not isinstance(kind, LabelWork) or not has_plan(study):
         return {}
@@ -92,8 +90,7 @@ def _short_of_people(study: Study) -> Mapping[str, Any]:
     for key, is_overlap, n in rows.annotate(n=people).values_list(dealing["group"], "is_overlap", "n"):
         n_of[key] = min(n, n_of.get(key, n))
         for_everyone |= {key} if is_overlap else set()
-    everyone = study.label_tasks.order_by().values("annotator").distinct().count() if for_everyone else 0
-    short = [key for key, n in n_of.items() if n < dealing["wanted"] or (key in for_everyone and n < everyone)]
+    short = [key for key, n in n_of.items() if n < dealing["wanted"] or (key in for_everyone and n < n_people)]
     return {"groups": len(n_of), "short": len(short)}
 
 
@@ -107,15 +104,16 @@ def _written(study: Study) -> Amounts:
             first=Min("ended_at"),
             last=Max("ended_at"),
             worked=Sum("acc_ms"),
+            workers=Count("annotator", distinct=True),
+            agreed=Count("annotator", distinct=True, filter=Q(_agreed("annotator"))),
             **{_in(state): Count("pk", filter=Q(state=state)) for state in Session.State.values},
         )
     )
-    begun = Session.objects.order_by().filter(assignment__study=study)
-    workers = Annotator.objects.filter(pk__in=begun.values("annotator"))
     return Amounts(
         subtopics=tasks["n"],
         **_worked(sessions, Session.State.values),
-        **_people(workers),
+        workers=sessions["workers"],
+        agreed=sessions["agreed"],
         **_short_of_sessions(study),
     )
 
@@ -133,6 +131,9 @@ def _labelled(study: Study) -> Amounts:
         first=Min("done_at"),
         last=Max("done_at"),
         worked=Sum("active_ms"),
+        people=Count("annotator", distinct=True),
+        workers=Count("annotator", distinct=True, filter=BEGUN),
+        agreed=Count("annotator", distinct=True, filter=BEGUN & Q(_agreed("annotator"))),
         gold_done=Count("pk", filter=Q(item__role=LabelItem.Role.GOLD, state=done)),
         **{_in(state): Count("pk", filter=on_ordinary & Q(state=state)) for state in LabelTask.State.values},
     )
@@ -148,19 +149,25 @@ def _labelled(study: Study) -> Amounts:
         gold=items["gold"],
         gold_done=tasks["gold_done"],
         **_worked(tasks, LabelTask.State.values),
-        **_people(_who_labelled(study)),
-        **_short_of_people(study),
+        **(
+            _who_labelled(study)
+            if study.kind in COVERAGE
+            else {"workers": tasks["workers"], "agreed": tasks["agreed"]}
+        ),
+        **_short_of_people(study, n_people=tasks["people"]),
     )
 
 
-def _who_labelled(study: Study) -> QuerySet[Any]:
-    """Who has begun a task, or whose answers are there without one."""
-    kind = kind_named(study.kind)
-    begun = study.label_tasks.order_by().exclude(state=LabelTask.State.TODO, begun_at=None)
-    worked = Q(pk__in=begun.values("annotator"))
-    if isinstance(kind, LabelWork):
-        worked |= Q(pk__in=kind.answers.model.objects.order_by().filter(study=study).values("annotator"))
-    return Annotator.objects.filter(worked)
+def _who_labelled(study: Study) -> Mapping[str, Any]:
+    """The same of people whose labels may have come without a task. One query."""
+    begun = study.label_tasks.order_by().filter(BEGUN).values("annotator")
+    workers = Q(pk__in=begun) | Q(pk__in=study.coveragelabels.order_by().values("annotator"))
+    counts: dict[str, Any] = (
+        Annotator.objects.filter(workers)
+        .order_by()
+        .aggregate(workers=Count("pk"), agreed=Count("pk", filter=Q(_agreed("pk"))))
+    )
+    return counts
 
 
 def _in(state: str) -> str:

@@ -11,6 +11,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
@@ -87,9 +88,25 @@ class SummariesForm(NarrowedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["haystacks"].queryset = Haystack.objects.for_work().order_by("title")  # type: ignore[attr-defined]
+        self._offer_haystacks()
         self.fields["corpora"].choices = [(name, name) for name in source_corpora()]  # type: ignore[attr-defined]
         self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
+
+    def _offer_haystacks(self) -> None:
+        """Those with summaries to choose from; how many have none is said."""
+        field: Any = self.fields["haystacks"]
+        in_use = Haystack.objects.for_work()
+        with_some = summaries.candidates(in_use, user=self.user).order_by().values("haystack")
+        field.queryset = in_use.filter(pk__in=with_some).order_by("title")
+        if ticked := self.initial.get("haystacks"):
+            offered = set(field.queryset.values_list("pk", flat=True))
+            self.initial["haystacks"] = [pk for pk in ticked if pk in offered]
+        if n_without := in_use.exclude(pk__in=with_some).count():
+            field.help_text = ngettext(
+                "%(n)d haystack has no summary that can be chosen, so it is not listed.",
+                "%(n)d haystacks have no summary that can be chosen, so they are not listed.",
+                n_without,
+            ) % {"n": n_without}
 
     def _haystacks_so_far(self) -> list[Haystack]:
         """Those that are ticked, and sources of what is, whether or not the rest of the form is right."""

@@ -82,6 +82,8 @@ class RatingResults(StudyResults[OfStudy, Results]):
             percent=Stat.undefined(BY_ASPECT),
             corrected=_mean(figures).people.stats[ALPHA],
             coefficient=_("Krippendorff α of the mean rating"),
+            counted=ngettext("%(n)d summary", "%(n)d summaries", figures.report.n_rated)
+            % {"n": figures.report.n_rated},
         )
 
     def plannable(self, study: Study) -> Sequence[Plannable]:

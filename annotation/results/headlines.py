@@ -32,5 +32,7 @@ def _facts(options: OfStudy) -> object:
     return study.kind, kind_named(study.kind).facts(study)
 
 
-HEADLINE = register(Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts))
+HEADLINE = register(
+    Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts, revision=2)
+)
 CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=4))

@@ -69,7 +69,9 @@ class ValidationResults(StudyResults[OfStudy, Results]):
 
     def headline(self, figures: Results) -> Headline:
         ceiling, n_people = figures.evaluation.ceiling, len(figures.evaluation.people)
-        return Headline(figures.n_answered, n_people, 1, ceiling["percent"], ceiling["randolph"])
+        n = figures.n_answered
+        counted = ngettext("%(n)d key point beside a response", "%(n)d key points beside responses", n) % {"n": n}
+        return Headline(n, n_people, 1, ceiling["percent"], ceiling["randolph"], counted=counted)
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
         results = results_of(study)

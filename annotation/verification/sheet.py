@@ -110,7 +110,15 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     def headline(self, figures: KeyPointFigures) -> Headline:
         """How many key points were judged, and how far people agree on which are kept."""
         cards = {task.task: task.people.cards for task in figures.tasks}.get(Task.KEEP, {})
-        return Headline(figures.n_items, len(figures.people), None, cards.get("percent"), cards.get("randolph"))
+        n = figures.n_items
+        counted = (
+            ngettext("%(n)d key point of the control group", "%(n)d key points of the control group", n)
+            if figures.scope == CONTROL
+            else ngettext("%(n)d key point", "%(n)d key points", n)
+        )
+        return Headline(
+            n, len(figures.people), None, cards.get("percent"), cards.get("randolph"), counted=counted % {"n": n}
+        )
 
     def card(self, figures: KeyPointFigures) -> Chart | None:
         return small_dots(

@@ -338,7 +338,7 @@ def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) 
     from tests.conftest import make_user
 
     make_labelled_study(summaries=make_summaries())
-    assert "36 items" in text(login(make_user("rita", "researcher")), ALL)
+    assert "36 insights of summaries" in text(login(make_user("rita", "researcher")), ALL)
 
 
 def test_labels_of_several_studies_are_listed_and_never_mixed(
@@ -348,8 +348,8 @@ def test_labels_of_several_studies_are_listed_and_never_mixed(
     shown = text(client, ALL)
     for one, n_items in ((study, 36), (boats, 18)):
         assert f'<a href="{address(one)}">{one.name}</a>' in shown
-        assert f"{n_items} items" in shown
-    assert "54 items" not in shown
+        assert f"{n_items} insights of summaries" in shown
+    assert "54 insights" not in shown
     found = json.loads(client.get(address(boats, "-file", "figures.json")).content)
     assert f"{found['people']['randolph']:.3f}" in shown
     assert client.get(f"{ALL}rows/").status_code == 404

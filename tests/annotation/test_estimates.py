@@ -213,3 +213,11 @@ def test_the_overview_says_what_would_make_the_headline_narrower(
     assert f'<a href="{address}">' in shown
     assert "more subtopics, about" in shown
     assert "to ± 0.1 (" in shown
+
+
+@pytest.mark.usefixtures("_corpus")
+@pytest.mark.parametrize("kind", ["linking", "rating"])
+def test_a_haystack_without_summaries_is_not_offered_and_the_form_says_so(kind: str, ada: Any, login: Any) -> None:
+    page = login(ada).get(reverse("annotation:study-create", args=[kind]))
+    assert [row.key for row in page.context["form"].fields["haystacks"].queryset] == ["trains"]
+    assert "1 haystack has no summary that can be chosen, so it is not listed." in page.text

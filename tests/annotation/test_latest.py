@@ -11,11 +11,15 @@ from django.utils import timezone
 
 from annotation.agreement.latest import Latest, latest_of
 from annotation.models import LabelTask, Session, Study
+from annotation.results.headlines import HEADLINE
+from annotation.results.study import OfStudy
 from annotation.tasks import score_snapshots
+from benchmarks.results.stored import look_up
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.little import ALL, MAKERS
 from tests.annotation.test_validation import make, make_judged
 from tests.annotation.test_validation import say as say_pair
-from tests.makers import NOW, fill_missing, make_assignment, make_session, make_writing_study
+from tests.makers import NOW, fill_missing, flat, make_assignment, make_session, make_writing_study
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
 
@@ -98,3 +102,18 @@ def test_a_stranger_sees_no_results_and_annotators_no_such_page(
     assert "<svg" not in client.get(reverse("annotation:latest")).text
     assert login(ben).get(reverse("annotation:latest")).status_code == 403
     assert 'hx-get="/agreement/latest/"' in login(ada).get("/").text
+
+
+def test_the_list_of_agreement_says_what_is_counted_and_what_agreement_is_on(
+    ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study = MAKERS["verification"](ALL, ada, (ben, cleo))
+    linking = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"), researcher=ada)
+    linking.coveragelabels.filter(annotator__label="bert", summary=linking.coveragelabels.first().summary).delete()
+    for each in (study, linking):
+        look_up(HEADLINE, OfStudy(each.pk), now=NOW)
+    page = flat(login(ada).get(reverse("annotation:agreement")).text)
+    assert "key points of the control group" in page
+    n = linking.coveragelabels.values("summary", "insight").distinct().count()
+    assert f"{n} insights of summaries" in page
+    assert "with two labels or more: agreement is on these" in page

@@ -73,7 +73,7 @@ def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
     assert login(ben).post(create, form_of(handed_in)).status_code == 403
     outside = login(rita).post(create, form_of(handed_in))
     assert (outside.status_code, Study.objects.filter(name="Links").exists()) == (422, False)
-    assert "There is no summary of that kind" in outside.content.decode()
+    assert "has no summary that can be chosen" in outside.content.decode()
     for name, person in (("of a member", ada), ("of an admin", eve)):
         login(person).post(create, form_of(handed_in, name=name))
         assert [item.summary for item in Study.objects.get(name=name).label_items.all()] == [handed_in]
