@@ -162,7 +162,7 @@ def _facts(options: OfStudy) -> object:
     else:
         work = LabelTask.objects.filter(study=study).order_by().aggregate(n=Count("pk"), active=Sum("active_ms"))
     pay_of = str(study.hourly_rate), study.currency
-    return kind_named(study.kind).facts(study), sorted(work.items()), pay_of, spending
+    return study.kind, kind_named(study.kind).facts(study), sorted(work.items()), pay_of, spending
 
 
 PLAN = register(Computation("plan", options=OfStudy, figures=Plan, compute=_compute, facts=_facts, revision=3))
