@@ -151,16 +151,16 @@ def _is_long(value: Any) -> bool:
 
 def _strings(value: Any) -> set[str]:
     """The texts in a plain value, however deep."""
-    found, waiting = set[str](), [value]
+    texts, waiting = set[str](), [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str):
-            found.add(part)
+            texts.add(part)
         elif isinstance(part, dict):
             waiting.extend(part.values())
         elif isinstance(part, list):
             waiting.extend(part)
-    return found
+    return texts
 
 
 def _json(value: Any) -> list[bytes]:

@@ -189,15 +189,15 @@ class ArchivePlan(Plan[Archive]):
         It is the study of its id, or one of its name that holds all that it says. Where a name was asked for, only
         the study of this name is looked at; raises `ImportFailed` where that is another one.
         """
-        asked = self.request.options.get("name", "")
-        own: Study | None = Study.objects.filter(uid=rows.uid).first() if rows.uid else None
-        if own is not None and asked in {"", own.name}:
-            if not is_open_to(own, self.request.actor):
+        wanted_name = self.request.options.get("name", "")
+        original: Study | None = Study.objects.filter(uid=rows.uid).first() if rows.uid else None
+        if original is not None and wanted_name in {"", original.name}:
+            if not is_open_to(original, self.request.actor):
                 self._refuse(SOMEBODY_ELSES)
-            return own, own.name
-        for name in [asked] if asked else _names(rows.name):
+            return original, original.name
+        for name in [wanted_name] if wanted_name else _names(rows.name):
             there = Study.objects.filter(name=name).first()
-            if there is None and (asked or not Study._base_manager.filter(name=name).exists()):
+            if there is None and (wanted_name or not Study._base_manager.filter(name=name).exists()):
                 break
             if there is not None and self._is_same(there, rows):
                 return there, name

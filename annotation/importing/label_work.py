@@ -317,8 +317,8 @@ def _stored(judge: Judge, rows: Sequence[Model]) -> dict[tuple[Any, ...], tuple[
         texts = sorted({place[1] for place in map(_place, rows) if place[0] is model and place[1] is not None})
         for start in range(0, len(texts), BATCH):
             of_texts = {f"{subjects[0]}__in": texts[start : start + BATCH]}
-            found = model._default_manager.filter(judge=judge, **of_texts)
-            for values in found.values_list(*subjects, *answers):
+            verdicts = model._default_manager.filter(judge=judge, **of_texts)
+            for values in verdicts.values_list(*subjects, *answers):
                 stored[model, *values[: len(subjects)]] = values[len(subjects) :]
     return stored
 

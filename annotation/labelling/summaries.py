@@ -107,10 +107,10 @@ def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
     if not haystacks:
         return Offer((), (), ())
     rows = candidates(haystacks, user=user).order_by()
-    found = set(rows.values_list("subtopic", "system", "origin").distinct())
-    writers = {system for _subtopic, system, origin in found if origin != Summary.Origin.SESSION}
+    offered_rows = set(rows.values_list("subtopic", "system", "origin").distinct())
+    writers = {system for _subtopic, system, origin in offered_rows if origin != Summary.Origin.SESSION}
     systems = list(System.objects.filter(pk__in=writers).values_list("summarizer", "retriever"))
-    subtopics = Subtopic.objects.filter(pk__in={subtopic for subtopic, _system, _origin in found})
+    subtopics = Subtopic.objects.filter(pk__in={subtopic for subtopic, _system, _origin in offered_rows})
     return Offer(
         tuple(subtopics.select_related("haystack").order_by("haystack__title", "haystack", "number")),
         tuple(sorted({summarizer for summarizer, _retriever in systems})),

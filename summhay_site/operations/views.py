@@ -88,8 +88,8 @@ def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Remove a person for good, after a look at what goes; the work stays without the name, or goes too."""
     shown = person_of(request, uid)
     if shown.pk == actor(request).pk:
-        own = {"person": shown, "is_own": True}
-        return page(request, "site/person_erase.html", own, status=422 if request.method == "POST" else 200)
+        context = {"person": shown, "is_own": True}
+        return page(request, "site/person_erase.html", context, status=422 if request.method == "POST" else 200)
     annotator = Annotator.objects.filter(user=shown).first()
     form = EraseForm(request.POST or None, person=shown, has_work=annotator is not None)
     if request.method == "POST" and form.is_valid():
