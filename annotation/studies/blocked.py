@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
@@ -43,14 +42,14 @@ class Holding:
 
 
 def held_by_absent(study: Study) -> list[Holding]:
-    """Whose tasks wait for nobody: of people who are not active, or withdrew consent. Two queries for none."""
+    """Whose tasks wait for nobody: of people who are not active, or withdrew consent. One query for none."""
     free = consent.free_to_work(Annotator.objects.all()).values("pk")
-    label_tasks = study.label_tasks.filter(state=LabelTask.State.TODO, begun_at=None)
-    sessions = study.assignments.filter(state=Assignment.State.ASSIGNED)
-    n_of: Counter[int] = Counter()
-    for waiting in (label_tasks, sessions):
-        rows = waiting.order_by().exclude(annotator__in=free)
-        n_of.update(dict(rows.values_list("annotator").annotate(n=Count("pk"))))
+    if study.kind == Study.Kind.WRITING:
+        waiting: QuerySet[Any] = study.assignments.filter(state=Assignment.State.ASSIGNED)
+    else:
+        waiting = study.label_tasks.filter(state=LabelTask.State.TODO, begun_at=None)
+    rows = waiting.order_by().exclude(annotator__in=free)
+    n_of = dict(rows.values_list("annotator").annotate(n=Count("pk")))
     if not n_of:
         return []
     people = list(Annotator.objects.filter(pk__in=n_of).select_related("user").order_by("label", "pk"))

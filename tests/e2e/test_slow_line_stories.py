@@ -322,13 +322,14 @@ def test_an_answer_chosen_before_the_scripts_are_there_is_sent_once_they_are(
     sam.goto(f"/work/studies/{study}/go/?n=2", wait_until="commit")
     before = len(rows(site, kind, study))
     level = sam.locator("[data-asking] .level:has([type=radio]:not(:checked))").first
+    value = level.locator("input").get_attribute("value")
     level.click()
     until(sam, lambda: bool(waiting))
     assert len(rows(site, kind, study)) == before
     for route in waiting:
         route.continue_()
     saved(sam)
-    assert rows(site, kind, study)[before:] == [(2, level.locator("input").get_attribute("value"))]
+    assert rows(site, kind, study)[before:] == [(2, value)]
 
 
 def comment(page: Page, words: str) -> None:
