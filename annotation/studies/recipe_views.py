@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from annotation.studies.estimates import Estimate
 from annotation.studies.kind import Work, works
 from annotation.studies.recipes import Recipe
+from annotation.studies.views import recipe_named, work_named
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -27,15 +28,13 @@ def recipes(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def recipe_row(request: HtmxHttpRequest, kind: str, key: str) -> HttpResponse:
     """The row of a recipe, with what it takes here and what of its data is missing; 404 for an unknown one."""
-    for work in works():
-        for recipe in work.recipes:
-            if (work.value, recipe.key) == (kind, key):
-                takes = takes_of(work, recipe, user=request.user)
-                context = {
-                    "work": work, "recipe": recipe, "lacks": recipe.lacks(), "takes": takes, "is_reckoned": True,
-                }  # fmt: skip
-                return render(request, "annotation/_recipe.html", context)
-    raise Http404
+    work = work_named(kind)
+    recipe = recipe_named(work, key)
+    if recipe is None:
+        raise Http404
+    takes = takes_of(work, recipe, user=request.user)
+    context = {"work": work, "recipe": recipe, "lacks": recipe.lacks(), "takes": takes, "is_reckoned": True}
+    return render(request, "annotation/_recipe.html", context)
 
 
 def takes_of(work: Work, recipe: Recipe, *, user: Any) -> Estimate | None:
