@@ -1,6 +1,6 @@
 // A linking task in the browser: choices and keys of the insights; what all label work does is in the shell.
 import { fieldOf } from "../labelling/outbox.js";
-import { watchPress } from "../labelling/press.js";
+import { watchPress } from "../press.js";
 import { hasEarlyChoice, run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
 import { REASONS, Unlinked } from "./unlinked.js";

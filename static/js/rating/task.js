@@ -1,6 +1,6 @@
 // A summary to rate in the browser: five aspects, one of them at hand, and their keys, beside the documents.
 import { OneForm } from "../labelling/one_form.js";
-import { watchPress } from "../labelling/press.js";
+import { watchPress } from "../press.js";
 import { run } from "../labelling/shell.js";
 import { startDocuments } from "../reading/documents.js";
 import { startCited } from "./cited.js";
