@@ -27,9 +27,9 @@ from annotation.results import learning_sheet, plan_sheet, priors
 from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.studies import tasks
-from annotation.studies.blocked import Blocked
 from annotation.studies.estimates import Estimate, Measured, estimate
 from annotation.studies.forms import DetailsForm
+from annotation.studies.gaps import LabelGaps
 from annotation.studies.kind import Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
@@ -142,12 +142,8 @@ class LabelWork(TaskPage, Work):
         """As `deal` would give them."""
         return tasks.room(study=study, n=n, max_tasks=max_tasks, **self.dealing(study))
 
-    def n_short(self, study: Study) -> int:
-        """Of items for everyone also those that somebody could still get."""
-        return tasks.n_short(study, **self.dealing(study))
-
-    def blocked(self, study: Study) -> list[Blocked]:
-        return tasks.blocked(study=study, **self.dealing(study))
+    def gaps(self, study: Study) -> LabelGaps:
+        return LabelGaps(study, **self.dealing(study))
 
     def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
         """Change the details; the plan is fixed once items are assigned by it."""
@@ -181,7 +177,7 @@ class LabelWork(TaskPage, Work):
         if not study.memberships.current().exists():
             problems.append(_("Add at least one annotator."))
         elif not study.label_tasks.exists():
-            problems += [str(row) for row in self.blocked(study)] or [
+            problems += [str(row) for row in self.gaps(study).blocked()] or [
                 _("No task is assigned. Assign what is missing on the page of annotators.")
             ]
         return problems

@@ -31,6 +31,7 @@ from annotation.studies.fewer_tasks import task_counts
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.sampling import Item, sample
+from annotation.studies.standing import present_people
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.models import Insight, Summary
 
@@ -123,7 +124,7 @@ def dealing(study: Study) -> Dealing:
 
 
 def _barred(study: Study) -> dict[Pair, Reason]:
-    people, items = list(tasks.present_people(study)), list(study.label_items.select_related("summary"))
+    people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
     checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
     labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
     known = Reason(_("Labelled the training and gold items before."))

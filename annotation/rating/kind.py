@@ -32,7 +32,8 @@ from annotation.studies.dealing import Pair
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.recipes import Recipe
-from annotation.studies.tasks import Dealing, present_people
+from annotation.studies.standing import present_people
+from annotation.studies.tasks import Dealing
 from benchmarks.scoring.likert import LEVELS
 
 

@@ -21,6 +21,7 @@ from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_n
 from annotation.models import Annotator, Study
 from annotation.studies.blocked import Blocked, Holding, held_by_absent, seen_by
 from annotation.studies.estimates import Estimate, Measured
+from annotation.studies.gaps import Gaps, NoGaps
 from annotation.studies.overview_page import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.recipes import Recipe
@@ -221,17 +222,16 @@ class Work(StudyKind, ABC):
         """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
         return {}
 
-    def blocked(self, study: Study) -> list[Blocked]:
-        """Who takes part, has no task and can be given none, and why; one query where everybody has one."""
-        return []
+    def gaps(self, study: Study) -> Gaps:
+        """Which items have fewer people than planned, and who can be given no task."""
+        return NoGaps()
 
-    def n_short(self, study: Study) -> int:
-        """How many items have fewer people than planned."""
-        return 0
+    def short_of(self, study: Study, gaps: Gaps | None = None) -> str:
+        """That items have fewer people than planned, as a sentence; empty where all have enough, or archived.
 
-    def short_of(self, study: Study) -> str:
-        """That items have fewer people than planned, as a sentence; empty where all have enough, or archived."""
-        n = self.n_short(study) if has_plan(study) and study.state != Study.State.ARCHIVED else 0
+        `gaps` are its own, where a page asks them for more than this.
+        """
+        n = 0 if study.state == Study.State.ARCHIVED else (gaps or gaps_of(study)).n_short()
         return str(self.short % {"n": n}) if n else ""
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:
@@ -302,9 +302,14 @@ class Work(StudyKind, ABC):
         return rows
 
 
-def blocked_in(study: Study, user: Any) -> list[Blocked]:
+def gaps_of(study: Study) -> Gaps:
+    """What a study lacks; nothing where its labels were made elsewhere."""
+    return work_of(study).gaps(study) if has_plan(study) else NoGaps()
+
+
+def blocked_in(study: Study, gaps: Gaps, user: Any) -> list[Blocked]:
     """Who can be given no task of a study that is not over, and why, as a researcher may know it."""
-    return [] if is_over(study) or not has_plan(study) else seen_by(user, work_of(study).blocked(study))
+    return [] if is_over(study) else seen_by(user, gaps.blocked())
 
 
 def held_in(study: Study) -> list[Holding]:

@@ -16,7 +16,16 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Membership, Study
 from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
-from annotation.studies.kind import NotPossible, Work, blocked_in, has_plan, held_in, say_archived, work_of
+from annotation.studies.kind import (
+    NotPossible,
+    Work,
+    blocked_in,
+    gaps_of,
+    has_plan,
+    held_in,
+    say_archived,
+    work_of,
+)
 from annotation.studies.scope import study_of
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -55,15 +64,15 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     items = work.items_form(*sent, user=request.user, study=study) if work.items_form is not None else None
     if action and _do(request, work, study, action=action, people=people, items=items):
         return redirect("annotation:study" if work.deals else "annotation:study-annotators", uid=study.uid)
-    rows = work.member_rows(study)
+    rows, gaps = work.member_rows(study), gaps_of(study)
     members_now = [row for row in rows if row["member"].left_at is None]
     context = {
         "study": study,
         "kind": work,
         "people": people,
         "form": items,
-        "short": work.short_of(study),
-        "blocked": blocked_in(study, request.user),
+        "short": work.short_of(study, gaps),
+        "blocked": blocked_in(study, gaps, request.user),
         "held": held_in(study),
         "table": MemberTable(members_now, request.GET, extra_columns=work.columns_of_members(study).items()),
         "left": [row for row in rows if row["member"].left_at is not None],

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotator, Study
-from annotation.studies.kind import works
+from annotation.studies.kind import with_plans, works
 from benchmarks.access import sight
 
 
@@ -20,7 +20,7 @@ def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:
     """
     kinds = [kind] if kind else [work.value for work in works()]
     studies = Study.objects.for_user(request.user).filter(kind__in=kinds).select_related("created_by", "group")
-    study: Study = get_object_or_404(studies, uid=uid)
+    study: Study = get_object_or_404(with_plans(studies), uid=uid)
     sight.within(study.group_id)
     return study
 

@@ -13,18 +13,16 @@ from datetime import datetime
 from typing import Any, Required, TypedDict
 
 from django.db import transaction
-from django.db.models import Max
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, Study
+from annotation.models import Annotator, LabelTask, Study
 from annotation.querysets import LabelTaskQuerySet
-from annotation.studies import consent
-from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
+from annotation.studies.blocked import Reason
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.fewer_tasks import note_fewer, task_counts
+from annotation.studies.gaps import LabelGaps
 from annotation.studies.sampling import in_blocks, narrowing_first
+from annotation.studies.standing import Groups, Held, caps_of, groups_of, held_of, present_people
 from benchmarks import audit
 
 IN_A_QUERY = 500
@@ -47,27 +45,6 @@ class Dealing(TypedDict, total=False):
     barred: Mapping[Pair, Reason]
 
 
-@dataclass(slots=True)
-class _Items:
-    """The items of a group in the order of work: (pk, number of questions)."""
-
-    rows: list[tuple[int, int]]
-    block: str
-    is_for_everyone: bool
-    is_training: bool
-
-
-@dataclass(slots=True)
-class _Held:
-    """How many tasks of a group a person has, and whether any was opened."""
-
-    n: int = 0
-    is_begun: bool = False
-
-
-Groups = Mapping[int, _Items]
-
-
 @transaction.atomic
 def deal(
     *,
@@ -76,7 +53,7 @@ def deal(
     wanted: int,
     by: Any,
     now: datetime,
-    barred: Collection[Pair] = (),
+    barred: Mapping[Pair, Reason] | None = None,
     rebalance: bool = False,
     before: Mapping[int, int] | None = None,
     narrows_first: bool = False,
@@ -89,7 +66,7 @@ def deal(
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     before = task_counts(study) if before is None else before
-    people, groups, held = present_people(study), _groups(study, group), _held(study, group)
+    people, groups, held = present_people(study), groups_of(study, group), held_of(study, group)
     fixed, movable = _split(held, groups, people, rebalance=rebalance)
     dealt = dealt_evenly(
         _to_deal(groups, wanted),
@@ -97,8 +74,8 @@ def deal(
         seed=f"deal:{study.seed}",
         fixed=fixed,
         movable=movable,
-        barred=barred,
-        caps=_caps(study, people),
+        barred=barred or (),
+        caps=caps_of(study, people),
     )
     _take_back(study, group, dealt.taken)
     pairs = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
@@ -108,7 +85,7 @@ def deal(
     note_fewer(study=study, before=before)
     if pairs or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
-    return Dealt(n_new, n_short(study, group=group, wanted=wanted, barred=barred))
+    return Dealt(n_new, LabelGaps(study, group=group, wanted=wanted, barred=barred or {}).n_short())
 
 
 def room(
@@ -118,109 +95,26 @@ def room(
     max_tasks: int | None,
     group: str,
     wanted: int,
-    barred: Collection[Pair] = (),
+    barred: Mapping[Pair, Reason] | None = None,
 ) -> int:
     """For how many of `n` people who join now there are tasks, up to `max_tasks` each; None shares them anew.
 
     It is what `deal` would give them, and changes nothing.
     """
-    people, groups, held = present_people(study), _groups(study, group), _held(study, group)
+    people, groups, held = present_people(study), groups_of(study, group), held_of(study, group)
     fixed, movable = _split(held, groups, people, rebalance=max_tasks is None)
     newcomers = range(-n, 0)
-    caps = _caps(study, people) | ({} if max_tasks is None else dict.fromkeys(newcomers, max_tasks))
+    caps = caps_of(study, people) | ({} if max_tasks is None else dict.fromkeys(newcomers, max_tasks))
     dealt = dealt_evenly(
         _to_deal(groups, wanted),
         [*people, *newcomers],
         seed=f"deal:{study.seed}",
         fixed=fixed,
         movable=movable,
-        barred=barred,
+        barred=barred or (),
         caps=caps,
     )
     return len({person for person, _group in dealt.given if person < 0})
-
-
-def _caps(study: Study, people: Iterable[int]) -> dict[int, int]:
-    """{annotator pk: the most items they get}, by the recruitment link they came by, open or not.
-
-    The others leave places for those who will come by a link that is open.
-    """
-    most = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
-    came = Recruitment.objects.filter(link__study=study).order_by("pk")
-    limits = dict(came.values_list("participant__annotator", "link__max_tasks"))
-    caps = {person: limits.get(person, most) for person in people}
-    return {person: cap for person, cap in caps.items() if cap is not None}
-
-
-def n_short(study: Study, *, group: str, wanted: int, barred: Collection[Pair] = ()) -> int:
-    """Groups that fewer people have than wanted; of those for everyone, also what somebody could still get."""
-    people, groups = set(present_people(study)), _groups(study, group)
-    holders = _holders(study, group, groups, people)
-
-    def is_short(key: int) -> bool:
-        could_have = people - holders[key] if groups[key].is_for_everyone else ()
-        return len(holders[key]) < wanted or any((person, key) not in barred for person in could_have)
-
-    return sum(map(is_short, groups))
-
-
-def blocked(
-    *, study: Study, group: str, wanted: int, barred: Mapping[Pair, Reason] | None = None
-) -> list[Blocked]:
-    """Who takes part, has no task and can be given none, with the reasons; `barred` says why not which group."""
-    idle = idle_people(study)
-    groups = _groups(study, group) if idle else {}
-    if not groups:
-        return []
-    absent, caps = why_absent(idle), _caps(study, [person.pk for person in idle])
-    holders = _holders(study, group, groups, present_people(study))
-    rows = []
-    for person in idle:
-        barred_from = {key: reason for (pk, key), reason in (barred or {}).items() if pk == person.pk}
-        open_groups = [
-            items
-            for key, items in groups.items()
-            if key not in barred_from and (items.is_for_everyone or len(holders[key]) < wanted)
-        ]
-        cap = caps.get(person.pk)
-        if person.pk in absent:
-            reasons = [absent[person.pk]]
-        elif not open_groups:
-            reasons = list(dict.fromkeys(barred_from.values()))
-            if len(barred_from) < len(groups):
-                reasons.append(Reason(_("All else has as many people as planned.")))
-        elif cap is not None and all(len(items.rows) > cap for items in open_groups):
-            reasons = [Reason(_too_small(cap))]
-        else:
-            continue
-        rows.append(Blocked(person, tuple(reasons)))
-    return rows
-
-
-def _holders(study: Study, group: str, groups: Groups, people: Collection[int]) -> dict[int, set[int]]:
-    """Who has the whole of each group, and works on it or did."""
-    holders: dict[int, set[int]] = defaultdict(set)
-    for (person, key), tasks in _held(study, group).items():
-        if tasks.n == len(groups[key].rows) and (tasks.is_begun or person in people):
-            holders[key].add(person)
-    return holders
-
-
-def _too_small(cap: int) -> str:
-    text = ngettext(
-        "The recruitment link gives %(n)d task at most, and whatever is left is larger.",
-        "The recruitment link gives %(n)d tasks at most, and whatever is left is larger.",
-        cap,
-    )
-    return text % {"n": cap}
-
-
-def present_people(study: Study) -> dict[int, str]:
-    """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
-    members = study.memberships.current()
-    free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
-    rows = members.filter(annotator__in=free).order_by("number")
-    return {pk: str(number) for pk, number in rows.values_list("annotator", "number")}
 
 
 def untouched(study: Study) -> LabelTaskQuerySet:
@@ -243,33 +137,12 @@ def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     return counts
 
 
-def _groups(study: Study, group: str) -> dict[int, _Items]:
-    groups: dict[int, _Items] = {}
-    fields = ("pk", group, "n_questions", "block", "is_overlap", "role")
-    for pk, key, n_questions, block, is_overlap, role in study.label_items.order_by("pk").values_list(*fields):
-        items = groups.setdefault(key, _Items([], block, False, role == LabelItem.Role.TRAINING))
-        items.rows.append((pk, n_questions))
-        items.is_for_everyone = items.is_for_everyone or is_overlap
-    return groups
-
-
 def _to_deal(groups: Groups, wanted: int) -> list[Group]:
     return [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()]
 
 
-def _held(study: Study, group: str) -> dict[Pair, _Held]:
-    """The tasks of each person in each group, by (person, group)."""
-    held: dict[Pair, _Held] = defaultdict(_Held)
-    rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
-    for person, key, begun_at in rows:
-        row = held[person, key]
-        row.n += 1
-        row.is_begun = row.is_begun or begun_at is not None
-    return dict(held)
-
-
 def _split(
-    held: Mapping[Pair, _Held], groups: Groups, people: Collection[int], *, rebalance: bool
+    held: Mapping[Pair, Held], groups: Groups, people: Collection[int], *, rebalance: bool
 ) -> tuple[set[Pair], set[Pair]]:
     """Pairs that stay and pairs that may move. What somebody who left did not finish counts for neither."""
     fixed, movable = set(), set()
@@ -283,7 +156,7 @@ def _split(
 
 
 def _unfinished(
-    held: Mapping[Pair, _Held], groups: Groups, fixed: Collection[Pair], people: Collection[int], *, wanted: int
+    held: Mapping[Pair, Held], groups: Groups, fixed: Collection[Pair], people: Collection[int], *, wanted: int
 ) -> list[Pair]:
     """Pairs of which a person holds a part and needs the rest: it grew, or they left and came back."""
     n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
@@ -315,7 +188,7 @@ def _write_tasks(
     people: Mapping[int, str],
     pairs: Iterable[Pair],
     *,
-    held: Mapping[Pair, _Held],
+    held: Mapping[Pair, Held],
     orders: _Orders,
     now: datetime,
 ) -> int:

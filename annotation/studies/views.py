@@ -27,6 +27,7 @@ from annotation.studies.kind import (
     NotReady,
     Work,
     blocked_in,
+    gaps_of,
     has_plan,
     held_in,
     label_formats,
@@ -139,7 +140,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     work = work_of(study)
     now = timezone.now()
     overview, pace = work.overview(study, now), paces([study], now)[study.pk]
-    may_read = request.user.has_perm("annotation.view_session")
+    may_read, gaps = request.user.has_perm("annotation.view_session"), gaps_of(study)
     charts = [] if wants_fragment(request) else progress.charts_of(study, work, pace, now)
     context = {
         "study": study,
@@ -157,9 +158,9 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "charts_url": reverse("annotation:study-progress", args=[study.uid, "x"]).removesuffix("x"),
         "now": now,
         "has_plan": has_plan(study),
-        "short": work.short_of(study),
+        "short": work.short_of(study, gaps),
         "next_step": "" if wants_fragment(request) or not may_read else work.next_step(study, now),
-        "blocked": [] if wants_fragment(request) else blocked_in(study, request.user),
+        "blocked": [] if wants_fragment(request) else blocked_in(study, gaps, request.user),
         "held": [] if wants_fragment(request) or not has_plan(study) else held_in(study),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
@@ -372,15 +373,16 @@ def _sources_named(request: HttpRequest) -> list[Haystack]:
 def _say_set_up(request: HttpRequest, study: Study) -> None:
     """Say how many tasks a new study has, and of how many people, or that it has none; its page says why not."""
     tasks = [*study.label_tasks.values_list("annotator"), *study.assignments.live().values_list("annotator")]
-    n, people = len(tasks), len(set(tasks))
-    if not tasks and blocked_in(study, request.user):
+    n, people, work = len(tasks), len(set(tasks)), work_of(study)
+    gaps = gaps_of(study)
+    if not tasks and blocked_in(study, gaps, request.user):
         messages.warning(
             request, _("The study is set up, but nobody could be given a task. The reasons are below.")
         )
     elif not tasks:
         messages.success(request, _("The study is set up. No tasks are assigned yet."))
     else:
-        short = work_of(study).short_of(study)
+        short = work.short_of(study, gaps)
         say = messages.warning if short else messages.success
         whose = ngettext("to %(n)d person", "to %(n)d people", people) % {"n": people}
         text = ngettext(

@@ -84,32 +84,44 @@ class Eligibility:
 
 def eligibility(study: Study) -> Eligibility:
     """Say for each annotator and subtopic of a study why not, or nothing where a task may be given."""
+    members = study.memberships.current().select_related("annotator__user").order_by("number")
+    live = study.assignments.live().with_sessions_in_short().order_by("pk")
+    return _eligibility(study, [row.annotator for row in members], live)
+
+
+def _eligibility(study: Study, annotators: Sequence[Annotator], live: Iterable[Assignment]) -> Eligibility:
     subtopics = tuple(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
-    annotators = tuple(
-        membership.annotator
-        for membership in study.memberships.current().select_related("annotator__user").order_by("number")
-    )
     forms = forms_of(study)
     people = contamination.load_people(annotators, study=study, forms=forms)
     return Eligibility(
         forms=forms,
-        annotators=annotators,
+        annotators=tuple(annotators),
         subtopics=subtopics,
         obstacles={
             (annotator.pk, subtopic.pk): obstacles_to(people[annotator.pk], subtopic, study)
             for annotator in annotators
             for subtopic in subtopics
         },
-        live={
-            (row.annotator_id, row.subtopic_id): row
-            for row in study.assignments.live().with_sessions_in_short().order_by("pk")
-        },
+        live={(row.annotator_id, row.subtopic_id): row for row in live},
     )
 
 
-def blocked(study: Study) -> list[Blocked]:
-    """Who takes part, has no task and may be given no subtopic, with every reason."""
-    return blocked_in(eligibility(study)) if idle_people(study) else []
+@dataclass(frozen=True)
+class SessionGaps:
+    """What a writing study lacks: sessions that nobody has, and people who may be given no subtopic."""
+
+    study: Study
+
+    def n_short(self) -> int:
+        """How many sessions that are planned nobody has."""
+        plan, of_study = self.study.writing_plan, Q(assignments__in=self.study.assignments.live().order_by())
+        have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study))
+        return sum(max(0, plan.sessions_per_subtopic - n) for n in have.values_list("n", flat=True))
+
+    def blocked(self) -> list[Blocked]:
+        """With every reason."""
+        idle = idle_people(self.study)
+        return blocked_in(_eligibility(self.study, idle, ())) if idle else []
 
 
 def blocked_in(table: Eligibility) -> list[Blocked]:
@@ -141,13 +153,6 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
             if have[subtopic.pk] < wanted
         ),
     )
-
-
-def n_short(study: Study) -> int:
-    """How many sessions that are planned nobody has."""
-    plan, of_study = study.writing_plan, Q(assignments__in=study.assignments.live().order_by())
-    have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study)).values_list("n", flat=True)
-    return sum(max(0, plan.sessions_per_subtopic - n) for n in have)
 
 
 def room(*, study: Study, n: int, max_tasks: int | None) -> int:

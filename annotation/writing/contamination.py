@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotator, Assignment, Exposure, Session, Study
 from annotation.studies.consent import free_to_work
@@ -29,14 +29,12 @@ def load_people(
     """
     ids = [annotator.pk for annotator in annotators]
     rows = Annotator.objects.filter(pk__in=ids)
-    active = set(free_to_work(rows).values_list("pk", flat=True))
-    members = set(study.memberships.current().filter(annotator__in=ids).values_list("annotator_id", flat=True))
-    researchers = set(rows.with_research_role().values_list("pk", flat=True))
+    free, members, researchers = _standing_of(rows, study)
     seen, written = _exposures(rows, starting=starting)
     subtopics = _tasks(ids, written, starting=starting)
     return {
         pk: Person(
-            is_active=pk in active,
+            is_active=pk in free,
             is_member=pk in members,
             has_research_role=pk in researchers,
             exposures={haystack: tuple(labels) for haystack, labels in seen[pk].items()},
@@ -81,6 +79,20 @@ def target_of(subtopic: Subtopic, *, is_in_study: bool) -> Target:
         is_in_study=is_in_study,
         is_archived=subtopic.haystack.archived_at is not None,
     )
+
+
+def _standing_of(annotators: QuerySet[Annotator], study: Study) -> tuple[set[int], set[int], set[int]]:
+    """Ids of those who may work, who are members of the study, and who have a research role. One query."""
+    sets = (
+        free_to_work(Annotator.objects.all()),
+        Annotator.objects.filter(pk__in=study.memberships.current().values("annotator")),
+        Annotator.objects.with_research_role(),
+    )
+    names = ("is_free", "is_in_study", "has_role")
+    holds = {name: Exists(rows.filter(pk=OuterRef("pk"))) for name, rows in zip(names, sets, strict=True)}
+    facts = list(annotators.order_by().annotate(**holds).values_list("pk", *names))
+    free, members, researchers = ({row[0] for row in facts if row[place]} for place in (1, 2, 3))
+    return free, members, researchers
 
 
 def _exposures(

@@ -86,9 +86,8 @@ class Writing(Work):
         "write on several subtopics of one haystack."
     )
     short_page = "annotation:study-assign"
-    n_short = staticmethod(assigning.n_short)
+    gaps = staticmethod(assigning.SessionGaps)
     room = staticmethod(assigning.room)
-    blocked = staticmethod(assigning.blocked)
     preview = staticmethod(page)
     preview_act = staticmethod(act)
     overview = staticmethod(page_of)

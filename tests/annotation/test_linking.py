@@ -258,7 +258,7 @@ def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, 
     assert [row.origin for row in texts] == [Summary.Origin.SESSION]
     study = make_linking_study(annotators=[ben, cleo], summaries=texts, overlap_number=1)
     assert [row.annotator for row in study.label_tasks.all()] == [annotator_of(cleo)]
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_nobody_links_on_a_haystack_they_still_have_to_write_on(ben: Any, cleo: Any) -> None:
@@ -326,7 +326,7 @@ def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now
     removal = members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=ada, now=now)
     n_kept = study.label_tasks.filter(annotator=annotator_of(ben)).count()
     assert (removal.n_withdrawn, n_kept) == (9, 1)
-    assert work_of(study).n_short(study) == 9
+    assert work_of(study).gaps(study).n_short() == 9
     assert planning.deal(study=study, by=ada, now=now).n_short == 0
 
 
@@ -383,7 +383,7 @@ def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben
     assert set(checks.values_list("annotator", flat=True)) == {annotator_of(dot).pk}
     assert checks.count() == 3
     assert study.label_items.filter(role="ordinary").count() == 1
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_more_checks_than_agreed_answers_are_refused(source: Study, dot: Any) -> None:
@@ -423,11 +423,11 @@ def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
         ben.save()
     else:
         consent.withdraw(annotator=annotator_of(ben), by=ben, now=now)
-    assert work_of(study).n_short(study) == 4
+    assert work_of(study).gaps(study).n_short() == 4
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now)
     planning.deal(study=study, by=ada, now=now, rebalance=True)
     assert {task.annotator for task in study.label_tasks.all()} == {annotator_of(cleo)}
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_a_study_in_which_a_task_was_begun_is_not_deleted(ben: Any, ada: Any, login: Any, now: datetime) -> None:

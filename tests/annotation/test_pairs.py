@@ -128,7 +128,7 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
     assert opened(cleo) == 200
     assert Exposure.objects.filter(user=cleo, haystack=baths).exists()
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now)
-    assert [row.annotator.user for row in assigning.blocked(study)] == [cleo]
+    assert [row.annotator.user for row in assigning.SessionGaps(study).blocked()] == [cleo]
 
 
 @pytest.mark.django_db

@@ -196,7 +196,7 @@ def test_all_documents_of_a_haystack_leave_nothing_apart(forms_study: Study) -> 
 def test_who_may_see_one_form_only_is_blocked_with_the_reason(forms_study: Study, ben: Any, now: datetime) -> None:
     haystack = forms_study.writing_plan.subtopics.first().haystack
     record_exposure(user=ben, haystack=haystack, reason="linking", now=now)
-    [blocked] = assigning.blocked(forms_study)
+    [blocked] = assigning.SessionGaps(forms_study).blocked()
     assert blocked.annotator == annotator_of(ben)
     assert "Has seen reference insights of this haystack" in str(blocked.reasons)
     assert annotator_of(ben) not in {pair.annotator for pair in assigning.propose(forms_study).pairs}

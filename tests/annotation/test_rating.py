@@ -76,7 +76,7 @@ def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_
     study = make_rating_study(annotators=[ben, cleo, dot], summaries=[own, other], researcher=ada)
     given = {(each.item.summary_id, each.annotator.user) for each in study.label_tasks.all()}
     assert given == {(other.pk, ben), (other.pk, cleo), (own.pk, cleo)}
-    assert work_of(study).n_short(study) == 1
+    assert work_of(study).gaps(study).n_short() == 1
 
 
 def test_without_documents_nobody_can_rate(ada: Any, ben: Any) -> None:

@@ -105,7 +105,7 @@ def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_r
         )
         blocks = [response for at, response in enumerate(way) if at == 0 or way[at - 1] != response]
         assert len(blocks) == len(set(blocks))
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
     assert list(study.label_items.values_list("response", "key_point")) == list(
         make([ben], judge, n=24).label_items.values_list("response", "key_point")
     )

@@ -94,18 +94,18 @@ def test_a_late_joiner_takes_over_what_nobody_opened(ben: Any, cleo: Any, dot: A
     held, work = holdings(study), Counter(study.label_tasks.values_list("annotator", flat=True))
     assert annotator_of(ben).pk in held[begun.item.question_id]
     assert max(work.values()) - min(work.values()) <= 2
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_without_rebalancing_a_late_joiner_gets_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben], make_questions(10), now)
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=None, now=now)
-    assert work_of(study).n_short(study) == 1
+    assert work_of(study).gaps(study).n_short() == 1
     work_of(study).deal(study=study, by=None, now=now)
     own = study.label_tasks.filter(annotator__user=cleo)
     assert own.count() == 2
     assert all(task.item.is_overlap for task in own)
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cleo: Any, now: datetime) -> None:
@@ -113,11 +113,11 @@ def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cle
     task = begin(study, ben, now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=None, now=now)
     assert study.label_tasks.filter(annotator__user=ben).count() == 1
-    assert work_of(study).n_short(study) > 0
+    assert work_of(study).gaps(study).n_short() > 0
     work_of(study).deal(study=study, by=None, now=now)
     assert study.label_tasks.filter(annotator__user=cleo).count() == 30
     assert study.label_tasks.filter(annotator__user=ben).get() == task
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: Any, now: datetime) -> None:
@@ -129,7 +129,7 @@ def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: A
     assert set(own.values_list("item__question", flat=True)) == {task.item.question_id}
     others = set(study.label_tasks.filter(annotator__user=cleo).values_list("item__question", flat=True))
     assert others | {task.item.question_id} == set(study.label_items.values_list("question", flat=True))
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
@@ -140,7 +140,7 @@ def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, 
     work_of(study).deal(study=study, by=None, now=now)
     places = study.label_tasks.filter(annotator__user=ben).order_by("position").values_list("position", flat=True)
     assert list(places) == list(range(1, 10))
-    assert work_of(study).n_short(study) == 0
+    assert work_of(study).gaps(study).n_short() == 0
 
 
 def test_attention_checks_sit_in_the_control_group_and_look_alike(ben: Any, now: datetime) -> None:

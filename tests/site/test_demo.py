@@ -38,7 +38,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     assert rows["Ben Ortiz"].n_done == 0 < rows["Ben Ortiz"].n_tasks
     assert 0 < rows["Cleo Marsh"].n_done < rows["Cleo Marsh"].n_tasks
     assert [name for name, row in rows.items() if row.speed and row.speed.is_notable] == ["Hana Sato"]
-    assert work_of(verification).n_short(verification) == 0
+    assert work_of(verification).gaps(verification).n_short() == 0
     client.force_login(User.objects.get(username="ada"))
     autods = client.get(f"/studies/{verification.uid}/points/autods/").context["shown"].figures.autods
     assert {name: round(stat.value, 4) for name, stat in autods.mean.items()} == {
