@@ -16,7 +16,7 @@ from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Task, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.questions import ModelConfig, estimated_tokens
-from benchmarks.models import Judge, JudgeCall, JudgeRunItem, Summarizer
+from benchmarks.models import Judge, JudgeCall, JudgeRunItem, Summarizer, Verdict
 
 IN_A_QUERY = 500
 MOST_LOOKED_AT = 500
@@ -39,21 +39,15 @@ class JudgeRow:
 
 def judge_rows() -> list[JudgeRow]:
     """All judges that are not archived, in three queries."""
-    rows = list(
-        Judge.objects.filter(archived_at=None).annotate(
-            n=Count("verdicts"), n_bad=Count("verdicts", filter=Q(verdicts__is_valid=False))
-        )
+    rows = list(Judge.objects.filter(archived_at=None))
+    counts = (
+        Verdict._base_manager.order_by()
+        .values("judge")
+        .annotate(n=Count("pk"), n_bad=Count("pk", filter=Q(is_valid=False)))
     )
+    n_of = {row["judge"]: (row["n"], row["n_bad"]) for row in counts.filter(judge__in=[row.pk for row in rows])}
     spent = _cost_of_models(rows)
-    return [
-        JudgeRow(
-            judge=judge,
-            n_verdicts=judge.n,
-            n_invalid=judge.n_bad,
-            cost=spent.get(judge.pk),
-        )
-        for judge in rows
-    ]
+    return [JudgeRow(judge, *n_of.get(judge.pk, (0, 0)), cost=spent.get(judge.pk)) for judge in rows]
 
 
 def _cost_of_models(rows: Iterable[Judge]) -> dict[int, costs.Cost]:
