@@ -344,5 +344,5 @@ def test_the_list_takes_a_fixed_number_of_queries(
     for n in range(30):
         judge_versions.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
         judge_versions.ensure_judge(name=f"model {n}", kind="openai", config={}, now=timezone.now())
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         assert client.get(url("judges")).status_code == 200
