@@ -97,11 +97,11 @@ class SummariesForm(NarrowedForm):
         field: Any = self.fields["haystacks"]
         in_use = Haystack.objects.for_work()
         with_some = summaries.candidates(in_use, user=self.user).order_by().values("haystack")
-        field.queryset = in_use.filter(pk__in=with_some).order_by("title")
+        offered = list(in_use.filter(pk__in=with_some).values_list("pk", flat=True))
+        field.queryset = in_use.filter(pk__in=offered).order_by("title")
         if ticked := self.initial.get("haystacks"):
-            offered = set(field.queryset.values_list("pk", flat=True))
             self.initial["haystacks"] = [pk for pk in ticked if pk in offered]
-        if n_without := in_use.exclude(pk__in=with_some).count():
+        if n_without := in_use.count() - len(offered):
             field.help_text = ngettext(
                 "%(n)d haystack has no summary that can be chosen, so it is not listed.",
                 "%(n)d haystacks have no summary that can be chosen, so they are not listed.",

@@ -197,15 +197,13 @@ COUNTED = (Summary.Origin.IMPORTED, Summary.Origin.GENERATED)
 def judges_of(summaries: QuerySet[Summary]) -> list[Judge]:
     """Judges with verdicts on any of these summaries: first who judged most that count, then imported judges.
 
-    One query.
+    Two queries: with the rows of judges in the first, PostgreSQL would read all verdicts there are.
     """
-    known: Any = (
-        Judge.objects.counted()
-        .filter(verdicts__summary__in=summaries, verdicts__repeat=0)
-        .annotate(n_judged=Count("verdicts", filter=Q(verdicts__summary__origin__in=COUNTED)))
-        .order_by("-n_judged", "name", "-version")
-    )
-    return sorted(known, key=lambda judge: (-judge.n_judged, judge.kind != Judge.Kind.IMPORTED))
+    verdicts = Verdict._base_manager.order_by().filter(summary__in=summaries, repeat=0).values("judge")
+    counts = verdicts.annotate(n=Count("pk", filter=Q(summary__origin__in=COUNTED)))
+    n_judged = dict(counts.values_list("judge", "n"))
+    known = Judge.objects.counted().filter(pk__in=n_judged).order_by("name", "-version")
+    return sorted(known, key=lambda judge: (-n_judged[judge.pk], judge.kind != Judge.Kind.IMPORTED))
 
 
 def summary_rows(subtopic: Subtopic, *, judge: Judge | None) -> list[SummaryRow]:

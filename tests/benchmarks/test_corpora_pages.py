@@ -110,9 +110,9 @@ def queries(client: Client, address: str) -> int:
     ("name", "at_most"),
     [
         ("list", 9),
-        ("haystack", 14),
+        ("haystack", 15),
         ("document", 8),
-        ("subtopic", 16),
+        ("subtopic", 17),
         ("insight", 11),
         ("summary", 10),
         ("search", 16),
