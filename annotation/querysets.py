@@ -265,13 +265,6 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         """Tasks that an annotator may see: of open studies, and whatever was begun."""
         return self.filter(Q(study__state=StudyState.OPEN) | ~Q(state=LabelTaskState.TODO))
 
-    def next_study(self, *, after: Any) -> Any:
-        """Another open study with something left to label that nothing blocks, the nearest date first."""
-        rows = self.unfinished().filter(study__state=StudyState.OPEN).exclude(study=after).with_blocked()
-        first = rows.filter(is_blocked=False).order_by(F("study__due_at").asc(nulls_last=True), "study_id")
-        task = first.select_related("study").first()
-        return task.study if task else None
-
     def unfinished(self) -> LabelTaskQuerySet:
         """Tasks to do or begun; what was skipped is out of the way."""
         return self.filter(state__in=[LabelTaskState.TODO, LabelTaskState.BEGUN])

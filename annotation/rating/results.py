@@ -12,7 +12,7 @@ import numpy as np
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
-from benchmarks.leaderboard.board import place_of
+from benchmarks.leaderboard.board import Entry, place_of
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import contents, totals
@@ -147,7 +147,7 @@ def facts(options: OfStudy) -> object:
 
 
 RATING = register(
-    Computation("rating", options=OfStudy, figures=Results, compute=_compute, facts=facts, revision=2)
+    Computation("rating", options=OfStudy, figures=Results, compute=_compute, facts=facts, revision=3)
 )
 
 
@@ -183,7 +183,11 @@ def _plain(codes: Ints) -> tuple[int | None, ...]:
 
 
 def _system(summary: Summary) -> str:
-    return PEOPLE if summary.origin == Summary.Origin.SESSION else str(summary.system)
+    """Who wrote a text and which documents that was of, as published leaderboards name both."""
+    system = summary.system
+    if summary.origin == Summary.Origin.SESSION:
+        return PEOPLE
+    return str(Entry.of(system.summarizer, system.retriever, system.document_order))
 
 
 # Plain values

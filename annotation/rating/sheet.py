@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from django.http import QueryDict
@@ -20,6 +20,7 @@ from annotation.results.plannable import Plannable, agreement_of, published_agre
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
+from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import SummaryRating
 from benchmarks.models.querysets import counted_judges
 from benchmarks.results.judged import Judged
@@ -127,17 +128,19 @@ def sheet(results: Results) -> Sheet:
         Section(measured.measure, capfirst(name_of(measured.measure)), (_raters(measured),))
         for measured in results.report.measures
     )
+    words = _systems_in_words(results)
     systems = Section(
         "systems",
         _("Mean ratings by system"),
-        tuple(_systems(results.report.systems)),
+        tuple(_systems(results.report.systems, words)),
         about=_(
             "Of the summaries that people rated in full. Not all systems were rated on the same subtopics and by "
             "the same people: the means are as if they had been (least squares; a summary counts once). Intervals "
             "leave out each subtopic in turn; they are about these people."
         ),
     )
-    return Sheet((*notes, *measures, systems, Section("rows", _("Where people differ"), _differing(results))))
+    differing = Section("rows", _("Where people differ"), _differing(results, words))
+    return Sheet((*notes, *measures, systems, differing))
 
 
 def _notes(results: Results) -> Iterable[Note]:
@@ -186,10 +189,18 @@ def _raters(ratings: MeasureRows) -> Table:
     return Table(f"raters-{ratings.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
 
 
-def _systems(sides: Iterable[SystemRows]) -> Iterable[Part]:
+def _systems_in_words(results: Results) -> dict[str, str]:
+    """What pages call each system: its summarizer and which documents it was shown, or people."""
+    parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
+    names = names_of({setting for _system, _dot, setting in parts.values()})
+    words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}
+    return words | {PEOPLE: _("people")}
+
+
+def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[Part]:
     rankings = []
     for place, side in enumerate(sides):
-        yield from _rated_by(side, f"systems-{place}" if place else "systems-people")
+        yield from _rated_by(side, f"systems-{place}" if place else "systems-people", words)
         if side.ranking is not None:
             stats = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
             rankings.append(stat_row(side.rater, stats=stats))
@@ -203,7 +214,7 @@ def _systems(sides: Iterable[SystemRows]) -> Iterable[Part]:
         )
 
 
-def _rated_by(side: SystemRows, key: str) -> Iterable[Part]:
+def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[Part]:
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
     rater = _("people") if side.rater == PEOPLE else side.rater
     means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
@@ -212,7 +223,7 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Part]:
 
     def rows(of: str) -> tuple[Row, ...]:
         return tuple(
-            stat_row(row.system, stats=getattr(row, of), n=row.n, is_people=row.system == PEOPLE)
+            stat_row(words[row.system], stats=getattr(row, of), n=row.n, is_people=row.system == PEOPLE)
             for row in side.rows
         )
 
@@ -229,7 +240,8 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Part]:
             (Name("first", _("First")), Name("second", _("minus"))),
             (*signed, Measure("n_common", _("Subtopics in common"), Unit.COUNT)),
             tuple(
-                Row((item.first, item.second), {**item.stats, "n_common": item.n_common}) for item in side.pairs
+                Row((words[item.first], words[item.second]), {**item.stats, "n_common": item.n_common})
+                for item in side.pairs
             ),
             is_folded=True,
         )
@@ -244,7 +256,7 @@ def _rated_by(side: SystemRows, key: str) -> Iterable[Part]:
     )
 
 
-def _differing(results: Results) -> tuple[Table | Note]:
+def _differing(results: Results, words: Mapping[str, str]) -> tuple[Table | Note]:
     differing = results.differing
     if not differing:
         return (Note(_("No disagreements of two points or more so far.")),)
@@ -259,17 +271,17 @@ def _differing(results: Results) -> tuple[Table | Note]:
         Measure("judges", _("Judges"), Unit.TEXT),
     )
     title = _("Disagreements of two points or more: %(n)d") % {"n": len(differing)}
-    rows = tuple(_differing_row(rating) for rating in differing)
+    rows = tuple(_differing_row(rating, words) for rating in differing)
     return (Table("differing", title, names, measures, rows, find="summary", is_listing=True),)
 
 
-def _differing_row(rating: Differing) -> Row:
+def _differing_row(rating: Differing, words: Mapping[str, str]) -> Row:
     item = rating.item
     people, judges = (
         "; ".join(f"{name}: {value}" for name, value in values) for values in (rating.people, rating.judges)
     )
     return Row(
-        (item.subtopic, item.system, name_of(rating.aspect)),
+        (item.subtopic, words[item.system], name_of(rating.aspect)),
         {"spread": rating.spread, "people": people, "judges": judges},
         url=reverse("benchmarks:summary-detail", args=[item.uid]) if item.has_page else "",
     )

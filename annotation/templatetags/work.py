@@ -1,12 +1,15 @@
-"""How times and money are written on pages."""
+"""How times and money are written on the pages of one's work, and what such a page leads on to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from django import template
+from django.utils import timezone
 
+from annotation.models import Annotator
 from annotation.studies.amounts import about_minutes, duration, money, percent
+from annotation.work import tasklist
 
 register = template.Library()
 
@@ -15,6 +18,12 @@ register = template.Library()
 def key_of(keys: Mapping[str, str], name: object) -> str:
     """The key that does something, of those in use; empty where there is none."""
     return keys.get(str(name), "")
+
+
+@register.simple_tag
+def next_step(annotator: Annotator) -> tasklist.Row | None:
+    """What somebody goes on to from a page that knows one kind of work alone."""
+    return tasklist.next_step(annotator, timezone.now())
 
 
 for spoken in (duration, about_minutes, money, percent):

@@ -16,6 +16,7 @@ from annotation.models import LabelTask
 from annotation.recruitment import outcomes
 from annotation.studies.earnings import pay
 from annotation.studies.scope import annotator_behind
+from annotation.work import tasklist
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -36,7 +37,7 @@ def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "worked_ms": worked_ms,
         "earned": pay(worked_ms, study.hourly_rate),
         "each_ms": worked_ms // n_done if n_done else None,
-        "next_study": LabelTask.objects.filter(annotator=person).next_study(after=study),
+        "next": tasklist.next_step(person, now),
         "n": len(rows),
         "n_open": sum(row.is_open for row in rows),
         "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),

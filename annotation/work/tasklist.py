@@ -141,6 +141,11 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
+def next_step(annotator: Annotator, now: datetime) -> Row | None:
+    """What a person goes on to when something is finished: the task at hand, as *My work* names it."""
+    return board(annotator, now).hero
+
+
 def contacts(annotator: Annotator) -> list[str]:
     """The addresses of the studies that a person takes part in."""
     members = annotator.memberships.filter(left_at=None).exclude(study__contact="")

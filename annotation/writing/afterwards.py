@@ -1,13 +1,12 @@
-"""Once a session is over: what its writer answers, remarks, asks for and has earned, and what is next."""
+"""Once a session is over: what its writer answers, remarks, asks for and has earned."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
 
-from annotation.models import Assignment, CreditRequest, Session, SessionReport
+from annotation.models import CreditRequest, Session, SessionReport
 from annotation.writing import earnings
 
 
@@ -15,14 +14,6 @@ def earned(*, session: Session, now: datetime) -> earnings.Earning | None:
     """What a session has earned; None for practice and in a study that pays nothing."""
     study = session.assignment.study
     return earnings.earning_of(session, study, now) if study and study.hourly_rate else None
-
-
-def next_task(*, session: Session) -> Assignment | None:
-    """Another summary that its writer may write, one already begun or due first; None if there is none."""
-    tasks = Assignment.objects.filter(annotator=session.annotator_id, is_practice=False)
-    tasks = tasks.exclude(pk=session.assignment_id)
-    open_ones = tasks.visible().unfinished().with_barred().filter(is_barred=False).for_list()
-    return open_ones.order_by("-state", F("due_at").asc(nulls_last=True), "pk").first()
 
 
 @transaction.atomic

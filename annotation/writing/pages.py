@@ -156,7 +156,6 @@ def practised(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "shown": shown,
         "insights": insights_of(row) if shown.figures is None else (),
         "n_found": sum(insight.is_found for insight in shown.figures.insights) if shown.figures else 0,
-        "next_task": afterwards.next_task(session=row),
     }
     return page(request, "annotation/session_practised.html", context)
 
@@ -180,10 +179,7 @@ def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _ending(row: Session, now: datetime) -> dict[str, Any]:
-    return {
-        "earned": afterwards.earned(session=row, now=now),
-        "next_task": afterwards.next_task(session=row),
-    }
+    return {"earned": afterwards.earned(session=row, now=now)}
 
 
 def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:

@@ -293,8 +293,8 @@ def test_results_put_people_judges_and_systems_on_one_page(
     assert found.n_invalid == {"sparrow": 1}
     people, judge = found.report.systems
     assert {row.system: row.stats["overall"].value for row in people.rows} == {
-        "model-a · full": 4.5,
-        "model-b · full": 2.25,
+        "model-a · full-ctxt": 4.5,
+        "model-b · full-ctxt": 2.25,
     }
     assert judge.rows[1].stats["quality"].value == 3
     assert [(one.aspect, one.people, one.judges) for one in found.differing] == [
@@ -306,7 +306,8 @@ def test_results_put_people_judges_and_systems_on_one_page(
         shown = flat(client.get(url).content.decode())
     assert "1 rating of sparrow could not be used." in shown
     assert "4 of 4 summaries rated in full; people: 2, judges: 1." in shown
-    assert "model-b · full" in shown
+    assert "model-b · all documents" in shown
+    assert "full-ctxt" not in shown, "a name of files"
 
 
 def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, login: Any) -> None:

@@ -283,12 +283,14 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
     study.hourly_rate = Decimal(24)
     study.save()
     session = makers.make_session(
-        assignment=makers.make_assignment(annotator=ben, study=study), state="submitted", acc_ms=3_600_000
+        assignment=makers.make_assignment(annotator=ben, study=study, state="done"),
+        state="submitted",
+        acc_ms=3_600_000,
     )
     client, name = login(ben), "session-after"
     page = page_of(client, session, name).content.decode()
     assert "24.00 USD" in page
-    assert "You have no other summary to write" in page
+    assert "No task can be opened now" in page
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )

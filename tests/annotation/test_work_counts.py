@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Study
 from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
 from tests.annotation.points import make_points_question, make_points_study
+from tests.annotation.rated import make_rating_study
 from tests.makers import (
     NOW,
     annotator_of,
@@ -148,6 +150,31 @@ def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any,
     assert onward in client.get(end).content.decode()
     links.label_tasks.update(state="skipped", skip_reason="odd")
     assert onward not in client.get(end).content.decode()
+
+
+def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, login: Any) -> None:
+    """Also where that is begun, or of another kind, and not the first by its date."""
+    points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
+    writing = make_writing_study(annotators=[ben], name="Elsewhere", haystack=make_haystack(key="other"))
+    done = make_session(assignment=make_assignment(annotator=ben, study=writing, state="done"), state="submitted")
+    points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=60_000)
+    Study.objects.filter(pk=links.pk).update(due_at=timezone.now() + timedelta(days=1))
+    text = make_summary(subtopic=make_haystack(key="third").subtopics.order_by("number")[0])
+    ratings = make_rating_study(annotators=[ben], summaries=[text])
+    first = ratings.label_tasks.order_by("position").first()
+    assert first is not None
+    ratings.label_tasks.filter(pk=first.pk).update(state="begun", begun_at=timezone.now())
+    client = login(ben)
+    hero = reverse("annotation:label-go", args=[ratings.uid])
+    assert f'class="button primary" href="{hero}"' in client.get(reverse("annotation:work")).content.decode()
+    for end in (
+        reverse("annotation:label-finished", args=[points.uid]),
+        reverse("annotation:session-after", args=[done.uid]),
+        reverse("annotation:session-own", args=[done.uid]),
+    ):
+        page = client.get(end).content.decode()
+        assert hero in page, end
+        assert reverse("annotation:label-go", args=[links.uid]) not in page, end
 
 
 def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, login: Any) -> None:

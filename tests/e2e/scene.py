@@ -41,6 +41,7 @@ LATE_STORIES = (
     "chosen",
     "full",
     "throttled",
+    "tram",
 )
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
 

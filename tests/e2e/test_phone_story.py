@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.conftest import SECONDS, Site, at_item, until
 from tests.e2e.test_highlight_in_view import is_in_sight
+from tests.e2e.test_late_text_stories import begun
 from tests.e2e.test_rhythm_story import SHIFTS, SMALL, TARGET
 from tests.e2e.test_work_ahead import IS_SAVED, KINDS, N_ITEMS
 
@@ -218,3 +219,21 @@ def test_a_page_of_writing_has_room_for_fingers_in_one_row(browser: Browser, sit
     assert height_of(page.locator(".bar")) < 1.5 * TARGET
     assert page.evaluate("document.documentElement.scrollWidth") == WIDE
     context.close()
+
+
+def test_a_notice_in_writing_lies_over_the_documents_alone(desk: Callable[[str], Page]) -> None:
+    """A pause without a connection is announced, and one can still search and write."""
+    page = begun(desk, "tram")
+    page.set_viewport_size({"width": WIDE, "height": HIGH})
+    page.context.set_offline(True)
+    page.locator("[data-pause]").click()
+    notice = page.locator("[data-notices] .notice")
+    expect(notice).to_be_visible()
+    for part in ("[data-query]", ".query h1", "#editor", ".rail a"):
+        assert page.locator(part).first.evaluate(LIES_FREE), part
+    _left, top, _right, bottom = place_of(notice)
+    _left, first, _right, last = place_of(page.locator(".shown"))
+    assert first <= top
+    assert bottom <= last
+    page.context.set_offline(False)
+    expect(page.locator("[data-resume]")).to_be_visible()
