@@ -81,9 +81,9 @@ class Position:
         return next((task for task in self.near if task.number == self.number + 1), None)
 
 
-def page_of(kind: str, uid: UUID, question: UUID | str | None = None) -> str:
-    """The address of a task's page, or of one question on it."""
-    address = reverse("annotation:label-task", args=[kind, uid])
+def page_of(kind: str, uid: UUID, question: UUID | str | None = None, *, back: str = "") -> str:
+    """The address of a task's page, or of one question on it; with `back`, the page leads there and not on."""
+    address = reverse("annotation:label-task", args=[kind, uid]) + (f"?back={back}" if back else "")
     return f"{address}#q-{question}" if question else address
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -126,13 +126,21 @@ class Place:
 
 
 def context_of(
-    page: TaskPage, task: LabelTask, *, place: Place | None = None, shown: dict[str, Any] | None = None
+    page: TaskPage,
+    task: LabelTask,
+    *,
+    place: Place | None = None,
+    shown: dict[str, Any] | None = None,
+    back_url: str = "",
 ) -> dict[str, Any]:
     """What the template of a task's page shows, in a fixed number of queries.
 
-    `place` is where a task is that is not stored, and `shown` what the kind shows of an item that is not either.
+    It leads to `back_url` where there is one, instead of the next open task. `place` is where a task is that is
+    not stored, and `shown` what the kind shows of an item that is not either.
     """
     study, at = task.study, place or place_of(task)
+    if back_url:
+        at = replace(at, onward=(), end_url=back_url)
     guideline, preferences = current_guideline(study), preferences_of(task.annotator)
     chosen = page.own_keys(preferences)
     return {
@@ -144,6 +152,7 @@ def context_of(
         "is_open": at.is_open,
         "previous_url": at.previous_url,
         "next_url": at.next_url,
+        "back_url": back_url,
         "onward_url": at.onward[0][1] if at.onward else at.end_url,
         "choice_url": at.acts["choice"],
         "undo_url": at.acts["undo"],

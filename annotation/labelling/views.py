@@ -37,6 +37,8 @@ from annotation.studies.scope import annotator_behind
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_OP_ID = 64
+ANSWERS = "answers"
+"""Says that an item leads back to the list of last answers."""
 
 
 @requires("annotation.do_work")
@@ -54,7 +56,7 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     instead = kind.page_instead(request, row)
     if instead is not None:
         return instead
-    context = context_of(kind, row)
+    context = context_of(kind, row, back_url=_back(request))
     pane, shown = kind.pane(context), render(request, kind.task_template, context)
     return shown if pane is None else panes.respond(request, shown, pane)
 
@@ -235,6 +237,26 @@ def own_tasks(request: HttpRequest, uid: UUID) -> tuple[Study, LabelTaskQuerySet
     member = get_object_or_404(memberships.select_related("study"), study__uid=uid)
     rows: LabelTaskQuerySet = LabelTask.objects.filter(study=member.study, annotator=person).order_by("position")
     return member.study, rows
+
+
+def own_task_named(request: HttpRequest, name: str) -> LabelTask | None:
+    """A task of the person's own that an address names, None where it names none."""
+    try:
+        uid = UUID(name)
+    except ValueError:
+        return None
+    visible = LabelTask.objects.for_annotator(request.user).visible()
+    row: LabelTask | None = visible.select_related("study").filter(uid=uid).first()
+    return row
+
+
+def _back(request: HttpRequest) -> str:
+    """Where a person was before they opened an earlier answer: `back`, a task or the list of answers."""
+    name = request.GET.get("back", "")
+    if name == ANSWERS:
+        return reverse("annotation:last-answers")
+    left = own_task_named(request, name)
+    return page_of(left.study.kind, left.uid) if left else ""
 
 
 def _onward(study: Study, tasks: LabelTaskQuerySet, at: LabelTask | None) -> str:

@@ -33,8 +33,11 @@ class LastAnswer:
         return bool(self.study.state == Study.State.OPEN)
 
 
-def last_answers(annotator: Annotator) -> list[LastAnswer]:
-    """The last twenty answers that hold, optional ones too, the newest first; a few queries for each kind."""
+def last_answers(annotator: Annotator, *, back: str = "") -> list[LastAnswer]:
+    """The last twenty answers that hold, optional ones too, the newest first; a few queries for each kind.
+
+    Their items lead `back`, as `page_of` takes it.
+    """
     visible = LabelTask.objects.filter(annotator=annotator).visible()
     rows: list[tuple[AnswerKind[Any], Callable[[Any], QuestionText], Any]] = []
     for value in label_kinds():
@@ -52,11 +55,13 @@ def last_answers(annotator: Annotator) -> list[LastAnswer]:
             shown = current.select_related("task__study", "task__item__summary", *joined)
             rows += [(answers, question_of, row) for row in shown.order_by("-made_at", "-pk")[: 2 * SHOWN]]
     rows.sort(key=lambda each: each[2].made_at, reverse=True)
-    read = (_read(*each) for each in rows)
+    read = (_read(*each, back=back) for each in rows)
     return [each for each in read if each.answer][:SHOWN]  # a cleared answer says nothing
 
 
-def _read(answers: AnswerKind[Any], question_of: Callable[[Any], QuestionText], row: Any) -> LastAnswer:
+def _read(
+    answers: AnswerKind[Any], question_of: Callable[[Any], QuestionText], row: Any, *, back: str
+) -> LastAnswer:
     task = row.task
     insight = row.insight.uid if answers.by_insight else None
     return LastAnswer(
@@ -64,5 +69,5 @@ def _read(answers: AnswerKind[Any], question_of: Callable[[Any], QuestionText], 
         question=question_of(row),
         answer=answers.in_words(task, answers.answer_of(row)),
         made_at=row.made_at,
-        url=page_of(task.study.kind, task.uid, insight),
+        url=page_of(task.study.kind, task.uid, insight, back=back),
     )

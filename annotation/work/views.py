@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.labelling.position import page_of
 from annotation.labelling.replying import have_read
+from annotation.labelling.views import ANSWERS, own_task_named
 from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
 from annotation.recruitment import outcomes
 from annotation.studies import consent, fewer_tasks, members
@@ -101,9 +102,14 @@ def own_work(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def own_answers(request: HtmxHttpRequest) -> HttpResponse:
-    """The last twenty answers of this person, each a link to its item."""
+    """The last twenty answers of this person, each a link to its item, which leads back to `from` or here."""
     annotator = annotator_behind(request)
-    context = {"answers": last_answers(annotator), "contacts": tasklist.contacts(annotator)}
+    left = own_task_named(request, request.GET.get("from", ""))
+    context = {
+        "answers": last_answers(annotator, back=str(left.uid) if left else ANSWERS),
+        "left_url": page_of(left.study.kind, left.uid) if left else "",
+        "contacts": tasklist.contacts(annotator),
+    }
     return page(request, "annotation/work_answers.html", context)
 
 

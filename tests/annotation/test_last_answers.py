@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +32,8 @@ def test_an_answer_of_every_kind_is_listed_with_what_was_asked_and_leads_to_its_
     assert answer.question.text
     assert answer.url.startswith(page_of(kind, at.task(1).uid))
     page = at.client.get(reverse("annotation:last-answers")).content.decode()
-    assert answer.url in page
+    [listed] = last_answers(annotator_of(at.person), back="answers")
+    assert listed.url in page
     assert "Open or change" in page
 
 
@@ -68,3 +71,30 @@ def test_nobody_reads_somebody_elses_answers(cleo: Any, login: Any, desk: Callab
     desk("verification").answer(1, "no")
     assert last_answers(annotator_of(cleo)) == []
     assert "Nothing yet" in login(cleo).get(reverse("annotation:last-answers")).content.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_answer_leads_back_to_where_one_was(kind: str, desk: Callable[[str], Desk]) -> None:
+    at = desk(kind)
+    at.answer(1, "no")
+    listing, here = reverse("annotation:last-answers"), at.task(2)
+    left = page_of(kind, here.uid)
+    page = at.client.get(left).content.decode()
+    assert f"{listing}?from={here.uid}" in page
+    for start, back in ((f"{listing}?from={here.uid}", left), (listing, listing), (f"{listing}?from=x", listing)):
+        shown = at.client.get(start).content.decode()
+        assert (f'class="button" href="{left}"' in shown) is (back == left)
+        [item] = re.findall(f'href="({page_of(kind, at.task(1).uid)}[^"]*)"', shown)
+        context = at.client.get(item).context
+        config = json.loads(context["config_json"])
+        assert (context["onward_url"], config["urls"]["end"], config["onward"]) == (back, back, [])
+
+
+def test_an_item_leads_back_to_no_task_of_others_and_to_no_other_site(
+    cleo: Any, login: Any, desk: Callable[[str], Desk]
+) -> None:
+    at = desk("verification")
+    theirs = make_points_study(annotators=[cleo], name="Theirs", questions=[make_points_question(key="theirs")])
+    for name in (str(label_task(theirs, cleo).uid), "https://example.org/", "//example.org", ""):
+        page = at.client.get(page_of("verification", at.task(1).uid, back=name))
+        assert page.context["back_url"] == ""

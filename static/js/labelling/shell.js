@@ -125,7 +125,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
   // This item as the server holds it now, in the place of this one; what is being typed and where one reads stay.
   async function renew() {
-    const page = await onward.pageAt(location.pathname + location.hash);
+    const page = await onward.pageAt(location.pathname + location.search + location.hash);
     if (!page?.root || gate.why || !outbox.isEmpty || signal.aborted) return;
     const bring = remember(root);
     swap(page, text("changed-elsewhere"));
