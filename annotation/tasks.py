@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation import pane
 from annotation.leaderboard import positions
 from annotation.models import Study
-from annotation.reminders import sending
+from annotation.people.reminders import sending
 from annotation.writing import packing, scoring, settling
 from benchmarks.engine.runs import worker_task
 from benchmarks.tasks import SLICE

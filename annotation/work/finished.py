@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation.labelling.position import listed
 from annotation.labelling.views import own_tasks
 from annotation.models import LabelTask
-from annotation.recruitment import outcomes
+from annotation.people.recruitment import outcomes
 from annotation.studies.earnings import pay
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist

@@ -19,7 +19,10 @@ from annotation.labelling.position import page_of
 from annotation.labelling.replying import have_read
 from annotation.labelling.views import ANSWERS, own_task_named
 from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
-from annotation.recruitment import outcomes
+from annotation.people.earnings.days import last_days
+from annotation.people.earnings.earned import earned_by
+from annotation.people.earnings.jobs import labelling_jobs
+from annotation.people.recruitment import outcomes
 from annotation.studies import consent, fewer_tasks, members
 from annotation.studies.consent_gate import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
@@ -34,9 +37,6 @@ from annotation.studies.preferences import preferences_of
 from annotation.studies.rhythm import day_of, goal_of
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
-from annotation.work.days import last_days
-from annotation.work.earned import earned_by
-from annotation.work.jobs import labelling_jobs
 from annotation.work.last_answers import last_answers
 from annotation.writing import assigning, settling
 from annotation.writing.page_context import leftovers_config

@@ -20,7 +20,6 @@ from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.models import Assignment, Guideline, Session, WritingPlan
-from annotation.personal.writing import DURING
 from annotation.studies.amounts import duration
 from annotation.studies.guidelines import current_guideline, guideline_html
 from annotation.studies.preferences import preferences_of
@@ -28,6 +27,7 @@ from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.planning import AIDS
+from annotation.writing.recorded import RECORDED
 from annotation.writing.starting import limit_of
 from benchmarks.scoring.text import bullets, lines_from_text
 
@@ -175,7 +175,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
     guideline = current_guideline(study) if study else None
     return {
         **_task_facts(assignment, guideline, assignment.document_numbers),
-        "recorded": DURING,
+        "recorded": tuple(RECORDED.values()),
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),

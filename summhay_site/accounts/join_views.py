@@ -14,10 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Recruitment, RecruitmentLink
-from annotation.recruitment import joining
-from annotation.recruitment.ids import WORD, has_form, panel_id_in
-from annotation.recruitment.links import references_in
-from annotation.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
+from annotation.people.recruitment import joining
+from annotation.people.recruitment.ids import WORD, has_form, panel_id_in
+from annotation.people.recruitment.links import references_in
+from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
 from annotation.studies import consent
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public

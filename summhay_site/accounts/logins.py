@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from annotation.recruitment import joining
+from annotation.people.recruitment import joining
 
 KEEP = timedelta(days=1)
 

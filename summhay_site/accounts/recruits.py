@@ -13,7 +13,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from annotation.models import Annotator, RecruitmentLink
-from annotation.recruitment.joining import join
+from annotation.people.recruitment.joining import join
 from summhay_site.accounts.accounts import NewAccount, create_account
 from summhay_site.accounts.models import User
 from summhay_site.accounts.roles import ANNOTATOR

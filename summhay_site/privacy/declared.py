@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from annotation import personal as annotation
+from annotation.people import held as annotation
 from benchmarks.models import personal as benchmarks
 from benchmarks.personal import Acts, Held, Subject
 from summhay_site.accounts import personal as accounts

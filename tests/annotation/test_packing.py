@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
-from annotation.removal.finding import going_of
+from annotation.people.removal.finding import going_of
 from annotation.writing import amending, drafting, exports, late, packing, scoring, session_page
 from annotation.writing.results import with_facts
 from annotation.writing.wire import Event

@@ -16,11 +16,11 @@ from django.urls import reverse
 
 from annotation.labelling.handling import TaskRefused
 from annotation.models import Exposure, LabelTask, RatingLabel, Study
+from annotation.people.removal.finding import going_of
+from annotation.people.removal.removing import remove_work
 from annotation.rating.overview import overview_of
 from annotation.rating.planning import NothingToRead
 from annotation.rating.results import results_of
-from annotation.removal.finding import going_of
-from annotation.removal.removing import remove_work
 from annotation.studies.kind import work_of
 from benchmarks.engine.scopes import studies
 from benchmarks.engine.texts import source_numbers

@@ -22,16 +22,16 @@ from annotation.labelling.kind import task_page_of
 from annotation.labelling.trial.examples import TrialKind
 from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, save, sets_in
 from annotation.models import Annotator, LabelTask, Study, Trial
-from annotation.recruitment.people import people_of
-from annotation.recruitment.progress import progress_of
-from annotation.removal.removing import remove_work, totals
+from annotation.people.recruitment.people import people_of
+from annotation.people.recruitment.progress import progress_of
+from annotation.people.removal.removing import remove_work, totals
 from annotation.results.learning import course_of
 from annotation.studies.kind import work_of
 from summhay_site import demo
+from tests.annotation.people.test_recruitment import address as panel_address
+from tests.annotation.people.test_recruitment import make_link
 from tests.annotation.points import make_points_study
 from tests.annotation.rated import make_rating_study
-from tests.annotation.test_recruitment import address as panel_address
-from tests.annotation.test_recruitment import make_link
 from tests.annotation.test_validation import make, make_judged
 from tests.makers import NOW, annotator_of, give_consent, label_task, label_url, make_linking_study
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Study
+from annotation.people.earnings.earned import earned_by
 from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
-from annotation.work.earned import earned_by
 from annotation.writing import earnings
 from tests.makers import (
     NOW,

@@ -16,7 +16,7 @@ def prepare() -> dict[str, str]:
     from django.utils import timezone
 
     from annotation.models import Annotator
-    from annotation.recruitment import links
+    from annotation.people.recruitment import links
     from annotation.writing import scoring
     from tests import makers
     from tests.e2e.scene import PASSWORD

@@ -15,8 +15,8 @@ def prepare() -> dict[str, str]:
     from django.utils import timezone
 
     from annotation.models import RatingPlan, Study, ValidationPlan, VerificationPlan
+    from annotation.people.recruitment import links
     from annotation.rating.planning import create_study as rate
-    from annotation.recruitment import links
     from annotation.studies import consent, lifecycle
     from annotation.validation import planning
     from annotation.verification.planning import create_study as verify

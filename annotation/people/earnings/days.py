@@ -13,8 +13,8 @@ from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
 
 from annotation.models import Annotator, LabelTask, Study
+from annotation.people.earnings.earned import Earned
 from annotation.studies.earnings import pay
-from annotation.work.earned import Earned
 
 N_DAYS = 14
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.recruitment import views
+from annotation.people.recruitment import views
 
 LINKS = "studies/<uuid:uid>/recruitment/"
 LINK = LINKS + "<uuid:link>/"

@@ -29,8 +29,8 @@ from annotation.models import (
     Trial,
     TurnedAway,
 )
-from annotation.personal import HELD
-from annotation.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
+from annotation.people.held import HELD
+from annotation.people.removal.finding import ANSWERS, ON_TEXTS, Counts, Going, going_of
 from benchmarks.models import JudgeCall, Summary
 from benchmarks.personal import Person
 from benchmarks.results.stored import forget_all

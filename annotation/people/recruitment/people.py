@@ -16,9 +16,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Recruitment, RecruitmentLink
-from annotation.recruitment.links import submission_of
-from annotation.recruitment.outcomes import NOT_PASSED, SCREENED_OUT, SKIPPED, state_of
-from annotation.recruitment.progress import Progress, progress_of
+from annotation.people.recruitment.links import submission_of
+from annotation.people.recruitment.outcomes import NOT_PASSED, SCREENED_OUT, SKIPPED, state_of
+from annotation.people.recruitment.progress import Progress, progress_of
 from annotation.studies.earnings import pay
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.personal import labels, people, writing
+from annotation.people.held import labels, people, writing
 
 HELD = (*people.HELD, *writing.HELD, *labels.HELD)
 ACTS = (*people.ACTS, *writing.ACTS, *labels.ACTS)

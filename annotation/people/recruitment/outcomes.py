@@ -17,8 +17,8 @@ from django.db import transaction
 from django.db.models import OuterRef
 
 from annotation.models import Annotator, Recruitment, RecruitmentLink, Study
+from annotation.people.recruitment.progress import Progress, progress_of
 from annotation.querysets import RecruitmentQuerySet
-from annotation.recruitment.progress import Progress, progress_of
 from annotation.states import RecruitmentOutcome as Outcome
 from annotation.studies import consent
 from annotation.studies.members import remove_annotator

@@ -15,8 +15,8 @@ from django.utils.translation import ngettext, ngettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Study
-from annotation.reminders import sending
-from annotation.reminders.choosing import Why
+from annotation.people.reminders import sending
+from annotation.people.reminders.choosing import Why
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 
 from annotation.models import RecruitmentLink
 from annotation.models.recruitment import NAME
-from annotation.recruitment.ids import USUAL, WORD, BadPattern, check_pattern, has_form, listed
-from annotation.recruitment.links import PARAMETERS, LinkValues
+from annotation.people.recruitment.ids import USUAL, WORD, BadPattern, check_pattern, has_form, listed
+from annotation.people.recruitment.links import PARAMETERS, LinkValues
 from benchmarks.web.folds import FoldedForm
 
 Panel = RecruitmentLink.Panel

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import RecruitmentLink, Study
-from annotation.recruitment import links, outcomes, people
-from annotation.recruitment.forms import LinkForm
+from annotation.people.recruitment import links, outcomes, people
+from annotation.people.recruitment.forms import LinkForm
 from annotation.states import RecruitmentOutcome
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of

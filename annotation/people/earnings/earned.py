@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from annotation import clock
 from annotation.models import Annotator, Session
-from annotation.work.jobs import LabellingJob, labelling_jobs
+from annotation.people.earnings.jobs import LabellingJob, labelling_jobs
 from annotation.writing import earnings
 
 

@@ -13,11 +13,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, RecruitmentLink, Study
-from annotation.recruitment import people
+from annotation.people.recruitment import people
 from annotation.studies import consent
 from summhay_site.models import User
 from summhay_site.operations import erasing
-from tests.annotation.test_recruitment import PID, address, make_link
+from tests.annotation.people.test_recruitment import PID, address, make_link
 from tests.makers import annotator_of, make_linking_study
 from tests.makers_verification import make_questions, make_verification_study
 

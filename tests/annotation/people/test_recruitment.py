@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from annotation.linking import planning as linking
 from annotation.models import LabelTask, Participant, RecruitmentLink, Study
-from annotation.recruitment import links
-from annotation.recruitment.outcomes import endings
+from annotation.people.recruitment import links
+from annotation.people.recruitment.outcomes import endings
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import NotReady, work_of
 from summhay_site.accounts import accounts
@@ -165,7 +165,7 @@ def test_who_only_looks_at_mechanical_turk_makes_no_account(study: Study, now: d
 
 
 def test_too_many_at_once_wait(link: RecruitmentLink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.recruitment.joining.IN_A_MINUTE", 1)
+    monkeypatch.setattr("annotation.people.recruitment.joining.IN_A_MINUTE", 1)
     assert Client().post(address(link, "one")).status_code == 302
     refused = Client().post(address(link, "two"))
     assert refused.status_code == 429

@@ -23,7 +23,16 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Study
-from annotation.reminders.choosing import AGAIN_AFTER, BEFORE, Open, Why, is_by_day, is_due, open_tasks, why_not
+from annotation.people.reminders.choosing import (
+    AGAIN_AFTER,
+    BEFORE,
+    Open,
+    Why,
+    is_by_day,
+    is_due,
+    open_tasks,
+    why_not,
+)
 from benchmarks import audit
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import AuditEvent

@@ -32,9 +32,9 @@ from annotation.models import (
     Trial,
     UnlinkedLabel,
 )
-from annotation.removal import finding
-from annotation.removal.finding import going_of
-from annotation.removal.removing import remove_work
+from annotation.people.removal import finding
+from annotation.people.removal.finding import going_of
+from annotation.people.removal.removing import remove_work
 from annotation.studies.removed import removed_from
 from annotation.writing import scoring
 from annotation.writing.exports import manifest

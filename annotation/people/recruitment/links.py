@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import AllowedId, RecruitmentLink, Study
-from annotation.recruitment.ids import key_of
+from annotation.people.recruitment.ids import key_of
 from annotation.studies.kind import work_of
 from benchmarks import audit
 

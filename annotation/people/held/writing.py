@@ -20,6 +20,7 @@ from annotation.models import (
     SessionReport,
     Snapshot,
 )
+from annotation.writing.recorded import RECORDED
 from benchmarks.models import Summary
 from benchmarks.personal import Acts, Erased, Held, Reason, Seen, Subject
 
@@ -31,7 +32,7 @@ HELD = (
         model=DraftRevision,
         name="drafts",
         subject=Subject.WRITING,
-        what=_("The text as it is written: each version with the time at which it was typed and arrived."),
+        what=RECORDED["drafts"],
         why=_("To show how a text grows over time, and so that nothing is lost."),
         seen_by=Seen.PUBLISHED,
         erased=Erased.ON_REQUEST,
@@ -55,7 +56,7 @@ HELD = (
         model=Snapshot,
         name="snapshots",
         subject=Subject.WRITING,
-        what=_("A copy of the text about every ten minutes of work, and the final text."),
+        what=RECORDED["snapshots"],
         why=_("To measure how good a text is after how much time."),
         seen_by=Seen.PUBLISHED,
         erased=Erased.ON_REQUEST,
@@ -106,7 +107,7 @@ HELD = (
         model=ActivePeriod,
         name="work_periods",
         subject=Subject.WRITING,
-        what=_("When work begins and pauses, and why the clock stopped."),
+        what=RECORDED["work_periods"],
         why=_TIME,
         seen_by=Seen.RESEARCHERS,
         erased=Erased.ON_REQUEST,
@@ -117,10 +118,7 @@ HELD = (
         model=SessionEvent,
         name="events",
         subject=Subject.WRITING,
-        what=_(
-            "The words searched for in the documents and how many hits there were; when the page is hidden or "
-            "out of focus; long breaks; of pastes and copies their source and size, not the text."
-        ),
+        what=RECORDED["events"],
         why=_("To know how a text came about, and whether it is the person's own."),
         seen_by=Seen.RESEARCHERS_ONLY,
         erased=Erased.ON_REQUEST,
@@ -145,7 +143,7 @@ HELD = (
         model=Session,
         name="notes",
         subject=Subject.WRITING,
-        what=_("The notes beside the text; they are never scored."),
+        what=RECORDED["notes"],
         why=_("So that they are still there when the page is opened again."),
         seen_by=Seen.SELF,
         erased=Erased.ON_REQUEST,
@@ -272,8 +270,3 @@ HELD = (
 )
 
 ACTS = tuple(Acts(model, ("by",)) for model in (ClockCredit, Exclusion, LateDecision))
-
-DURING = tuple(
-    held.what for held in HELD if held.name in {"drafts", "snapshots", "work_periods", "events", "notes"}
-)
-"""What is recorded while somebody writes, in the words of the page before."""

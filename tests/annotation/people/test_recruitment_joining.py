@@ -14,12 +14,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import JoinedFrom, LabelTask, Participant, RecruitmentLink, Study, TurnedAway
-from annotation.recruitment.ids import BadPattern, check_pattern
+from annotation.people.recruitment.ids import BadPattern, check_pattern
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.models import User
+from tests.annotation.people.test_recruitment import PID, address, make_link
+from tests.annotation.people.test_recruitment_outcomes import CODES, join, paid, words
 from tests.annotation.rated import make_rating_study
-from tests.annotation.test_recruitment import PID, address, make_link
-from tests.annotation.test_recruitment_outcomes import CODES, join, paid, words
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
 from tests.makers import make_haystack, make_linking_study, make_writing_study
