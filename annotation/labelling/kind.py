@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.adjudication.decisions import Decisions
 from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
 from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
@@ -48,18 +49,6 @@ SHORT_HELP = gettext_lazy(
 )
 
 
-def disagreements(studies: Mapping[int, Study], undecided: Mapping[int, int], *, page: str) -> list[Waiting]:
-    """How many items people disagree on and nobody has decided, by study; `page` is where one decides."""
-    return [
-        Waiting(
-            ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},
-            reverse(page, args=[studies[pk].uid]),
-            studies[pk].name,
-        )
-        for pk, n in undecided.items()
-    ]
-
-
 class LabelWork(TaskPage, Work):
     """A kind of study whose items are assigned as label tasks."""
 
@@ -71,6 +60,8 @@ class LabelWork(TaskPage, Work):
     """What tasks are about, as the heading of a column."""
     simulated: Simulated[Any] | None = None
     """How simulated people answer tasks."""
+    decisions: Decisions[Any] | None = None
+    """How researchers decide where people disagree; None where they do not."""
     results: StudyResults[Any, Any] | None = None
     """The figures of a study, and how they are laid out."""
     more_results: Mapping[str, StudyResults[Any, Any]] = MappingProxyType({})
@@ -215,9 +206,9 @@ class LabelWork(TaskPage, Work):
         ]
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
-        """Flags and comments that nobody has answered."""
+        """Flags and comments that nobody has answered, and what there is to decide."""
         rows = LabelTask.objects.filter(study__in=studies).unanswered().order_by().values_list("study")
-        return [
+        remarks = [
             Waiting(
                 ngettext("%(n)d remark to answer", "%(n)d remarks to answer", n) % {"n": n},
                 f"{reverse('annotation:study-work', args=[studies[pk].uid])}?remarks=unanswered",
@@ -225,6 +216,7 @@ class LabelWork(TaskPage, Work):
             )
             for pk, n in rows.annotate(n=Count("pk"))
         ]
+        return [*remarks, *(self.decisions.waiting(studies) if self.decisions else ())]
 
     def n_previews(self, study: Study) -> int:
         return study.label_items.count() if self.task_template else 0

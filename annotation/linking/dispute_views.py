@@ -15,9 +15,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.adjudication import blind
+from annotation.adjudication.decisions import DecisionRefused
+from annotation.adjudication.pages import newest, say_decided, seen_in
 from annotation.coverage.collect import coverage_table
 from annotation.coverage.rows import views
-from annotation.labelling import blind, deciding
 from annotation.linking import adjudicating, disputes, exports
 from annotation.linking.annotated import haystacks_of
 from annotation.models import Study
@@ -97,7 +99,7 @@ def dispute(request: HtmxHttpRequest, uid: uuid.UUID, summary: uuid.UUID, insigh
         "haystack": item.summary.haystack,
         "subtopic": item.summary.subtopic,
         "answer": _form_values(request, item),
-        "seen": deciding.newest(adjudicating.history_of(**about)[:1]),
+        "seen": newest(row for row, _names in item.history),
         "allows_several": adjudicating.may_link_several(study),
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
@@ -178,7 +180,8 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
     """Store what was decided and go on; None where it cannot be stored."""
     here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
     if request.POST.get("action") == "take_back":
-        if adjudicating.take_back(**about, by=request.user, now=timezone.now()):
+        study, place = about["study"], {"summary": about["summary"], "insight": about["insight"]}
+        if adjudicating.DECISIONS.take_back(study=study, item=place, by=request.user, now=timezone.now()):
             messages.success(request, _("The decision was withdrawn; it stays in the history."))
         return redirect(here)
     lines = [int(line) for line in request.POST.getlist("line")[:MAX_LINES] if line.isdecimal()]
@@ -189,17 +192,14 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
             lines=lines,
             note=request.POST.get("note", ""),
             is_blind=item.is_blind,
-            seen=deciding.seen_in(request.POST),
+            seen=seen_in(request.POST),
             by=request.user,
             now=timezone.now(),
         )
-    except adjudicating.DecisionRefused as problem:
+    except DecisionRefused as problem:
         messages.error(request, str(problem))
         return None
-    if item.is_blind:
-        messages.success(request, _("Decided. %(letters)s.") % {"letters": item.letters})
-    else:
-        messages.success(request, _("Decided."))
+    say_decided(request, item.letters)
     after = {"summary": about["summary"].uid, "insight": about["insight"].uid, **_which(request)}
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotation.adjudication import blind, pages
 from annotation.coverage.rows import PEOPLE, RowFilter, RowPosition, RowView, positions
-from annotation.labelling import blind
-from annotation.linking.adjudicating import history_of
+from annotation.linking.adjudicating import DECISIONS
 from annotation.linking.bullets import Bullet, bullets_of
 from annotation.models import CoverageAdjudication, CoverageLabel, Study
 from annotation.results.table import LabelTable
@@ -105,12 +105,10 @@ def narrowed(queue: Sequence[Place], show: str) -> list[Place]:
 
 def next_open(queue: Sequence[Place], *, after: tuple[int, int] | None) -> Place | None:
     """The first undecided item after (summary, insight), then from the top; never that item itself."""
-    keys = [(place.summary, place.insight) for place in queue]
-    start = keys.index(after) + 1 if after in keys else 0
-    ordered = [*queue[start:], *queue[:start]]
-    return next(
-        (place for place in ordered if not place.is_decided and (place.summary, place.insight) != after), None
-    )
+    places = {(place.summary, place.insight): place for place in queue}
+    decided = {key for key, place in places.items() if place.is_decided}
+    key = pages.next_open(list(places), decided, after=after)
+    return places[key] if key else None
 
 
 def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
@@ -139,7 +137,7 @@ def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
         RaterLabel(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
         for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
     )
-    history = tuple(history_of(study=study, summary=summary, insight=insight))
+    history = tuple(DECISIONS.history(study, summary=summary, insight=insight))
     return Dispute(
         study=study,
         summary=summary,

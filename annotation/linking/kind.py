@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -11,16 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
 from annotation.coverage.results import RESULTS
-from annotation.kinds import Waiting, Words, register, results_tab
+from annotation.kinds import Words, register, results_tab
 from annotation.labelling import summaries
 from annotation.labelling.keys import Key
-from annotation.labelling.kind import LabelWork, disagreements
+from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.licences import results as licences
 from annotation.linking import exports, planning
-from annotation.linking.adjudicating import undecided
+from annotation.linking.adjudicating import DECISIONS
 from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.bullets import SPARE_LETTERS
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
@@ -34,8 +33,6 @@ from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.recipes import Recipe
-
-DISAGREEMENTS = "annotation:disagreements"
 
 
 class Linking(LabelWork):
@@ -58,7 +55,7 @@ class Linking(LabelWork):
     guidelines = wording(__file__)
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
-        results_tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS),
+        results_tab("disagreements", gettext_lazy("Disagreements"), DECISIONS.page),
         licences.TAB,
     )
     plan = LinkingPlan
@@ -84,6 +81,7 @@ class Linking(LabelWork):
     files = staticmethod(files_of)
     insights_in_files = staticmethod(haystacks_of)
     answers = LINK
+    decisions = DECISIONS
     results = RESULTS
     more_results = {"licences": licences.RESULTS}
     beside = UNLINKED
@@ -169,9 +167,6 @@ class Linking(LabelWork):
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.LINKING)
-
-    def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        return [*super().waiting(studies), *disagreements(studies, undecided(studies), page=DISAGREEMENTS)]
 
 
 KIND = register(Linking())

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from annotation.labelling import blind
+from annotation.adjudication import blind
 from annotation.models import PointLabel, Study
 from benchmarks.models import KeyPoint, Span
 

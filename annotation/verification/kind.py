@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -11,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Tab, Waiting, Words, register, results_tab
+from annotation.kinds import Tab, Words, register, results_tab
 from annotation.labelling.keys import Key
-from annotation.labelling.kind import LabelWork, disagreements
+from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, Study, VerificationPlan
@@ -24,7 +23,7 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, exports, planning
-from annotation.verification.adjudicating import undecided
+from annotation.verification.adjudicating import DECISIONS
 from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
@@ -33,8 +32,6 @@ from annotation.verification.recording import POINT
 from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
 from annotation.verification.trial import TRIAL
-
-DISAGREEMENTS = "annotation:verification-disagreements"
 
 
 class Verification(LabelWork):
@@ -65,7 +62,7 @@ class Verification(LabelWork):
             "results",
             "annotation.change_study",
         ),
-        Tab("disagreements", gettext_lazy("Disagreements"), DISAGREEMENTS, "results"),
+        Tab("disagreements", gettext_lazy("Disagreements"), DECISIONS.page, "results"),
         results_tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods"),
         Tab("dataset", gettext_lazy("Dataset"), "annotation:verification-dataset", "data"),
     )
@@ -91,6 +88,7 @@ class Verification(LabelWork):
     downloads = (("annotation:verification-dataset", gettext_lazy("Dataset and its files")),)
     files = staticmethod(exports.files_of)
     answers = POINT
+    decisions = DECISIONS
     results = RESULTS
     more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
@@ -173,9 +171,6 @@ class Verification(LabelWork):
         """The texts of the documents, to be stitched into the page."""
         documents = [document for document, _passages in context["documents"]]
         return pane_of(context["question"], documents, context["highlight"])
-
-    def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        return [*super().waiting(studies), *disagreements(studies, undecided(studies), page=DISAGREEMENTS)]
 
 
 KIND = register(Verification())

@@ -14,7 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.labelling import blind, deciding
+from annotation.adjudication import blind
+from annotation.adjudication.decisions import DecisionRefused
+from annotation.adjudication.pages import newest, next_open, say_decided, seen_in
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
 from annotation.studies.scope import study_of
 from annotation.verification import adjudicating, datasets, spotchecks
@@ -187,14 +189,13 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
         raise Http404
     saw_insights(request.user, *haystacks_of(study))
     queue, decided, chosen = _queue(study)
-    rows = PointAdjudication.objects.filter(study=study, key_point=key_point).select_related("made_by")
-    history = list(rows.order_by("-pk"))
+    history = list(adjudicating.DECISIONS.history(study, key_point=key_point))
     answers = answers_on(study, [key_point.pk], chosen=chosen)[key_point.pk]
     is_blind = blind.is_asked(request) and not history
     names = {answer.key: answer.name for answer in answers}
     answers = blinded(study, key_point, answers) if is_blind else answers
     places = [dispute.point for dispute in queue]
-    next_url = _next(request, study, places, decided | {key_point.pk}, key_point.pk)
+    next_url = _next(request, study, places, decided, key_point.pk)
     form = DecisionForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -202,16 +203,16 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
                 study=study,
                 key_point=key_point,
                 is_blind=is_blind,
-                seen=deciding.seen_in(request.POST),
+                seen=seen_in(request.POST),
                 by=request.user,
                 now=timezone.now(),
                 **form.cleaned_data,
             )
-        except adjudicating.InvalidDecision as problem:
+        except DecisionRefused as problem:
             form.add_error(None, str(problem))
         else:
-            who = blind.in_words({answer.name: names[answer.key] for answer in answers})
-            messages.success(request, _("Decided. %(letters)s.") % {"letters": who} if is_blind else _("Decided."))
+            who = {answer.name: names[answer.key] for answer in answers} if is_blind else {}
+            say_decided(request, blind.in_words(who))
             return redirect(next_url)
     current = next((row for row in history if row.is_current), None)
     context = {
@@ -225,7 +226,7 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
         "answers": answers,
         "form": form,
         "history": history,
-        "seen": deciding.newest(history),
+        "seen": newest(history),
         "place": places.index(key_point.pk) + 1 if key_point.pk in places else None,
         "n": len(places),
         "next_url": next_url,
@@ -248,8 +249,7 @@ def _query(request: HttpRequest) -> str:
 
 def _next(request: HttpRequest, study: Study, places: list[int], decided: set[int], at: int) -> str:
     """The next disputed key point that nobody decided, after this one and then from the first; else the list."""
-    start = places.index(at) + 1 if at in places else 0
-    waiting = next((pk for pk in [*places[start:], *places[:start]] if pk not in decided), None)
+    waiting = next_open(places, decided, after=at)
     if waiting is None:
         return reverse("annotation:verification-disagreements", args=[study.uid]) + _query(request)
     uid = KeyPoint.objects.values_list("uid", flat=True).get(pk=waiting)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from annotation.adjudication.decisions import DecisionRefused
 from annotation.models import DatasetVersion, Study
 from annotation.results.table import Rater
 from annotation.verification import adjudicating, datasets
@@ -88,9 +89,9 @@ def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(s
     second = adjudicating.adjudicate(grounded="no", **how)
     assert (second.supersedes, study.point_adjudications.count()) == (first, 2)
     assert datasets.adjudications(study) == {point.pk: False}
-    with pytest.raises(adjudicating.InvalidDecision):
+    with pytest.raises(DecisionRefused, match="After a yes"):
         adjudicating.adjudicate(grounded="no", keyness="agree", **how)
-    with pytest.raises(adjudicating.NotOfStudy):
+    with pytest.raises(DecisionRefused, match="does not verify"):
         adjudicating.adjudicate(
             grounded="no", **how | {"key_point": make_questions(1, dataset="x")[0].key_points.first()}
         )

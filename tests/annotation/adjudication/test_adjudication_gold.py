@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.adjudication.decisions import DecisionRefused
 from annotation.linking import adjudicating
-from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies.overview import people_of
 from benchmarks.models import Insight, Judge, Summary, Verdict

@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotation.adjudication import blind
+from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table, data_version, gold_of
-from annotation.labelling import blind
 from annotation.linking import adjudicating, disputes, exports
-from annotation.linking.adjudicating import DecisionRefused
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
@@ -56,9 +56,9 @@ def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: An
     assert list(CoverageLabel.objects.order_by("pk").values()) == labels
     assert Exposure.objects.get(user=ada, reason="adjudication").haystack == old.summary.haystack
     assert AuditEvent.objects.filter(action="label.adjudicate", actor=ada).count() == 2
-    place = {"study": study, "summary": new.summary, "insight": new.insight}
-    assert adjudicating.take_back(**place, by=ada, now=now)
-    assert not adjudicating.take_back(**place, by=ada, now=now)
+    place = {"study": study, "item": {"summary": new.summary, "insight": new.insight}}
+    assert adjudicating.DECISIONS.take_back(**place, by=ada, now=now)
+    assert not adjudicating.DECISIONS.take_back(**place, by=ada, now=now)
     assert gold_of([study]) == {}
     assert CoverageAdjudication.objects.count() == 2
 

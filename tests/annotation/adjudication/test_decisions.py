@@ -1,0 +1,61 @@
+"""Decisions of any kind of label work: what is stored of the same said again, and what is left to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from annotation.coverage.collect import coverage_table
+from annotation.kinds import kind_named
+from annotation.linking import disputes
+from annotation.linking.adjudicating import adjudicate as decide_coverage
+from annotation.models import Study
+from annotation.verification.adjudicating import adjudicate as decide_point
+from benchmarks.models import AuditEvent, Insight, Summary
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.makers import NOW
+from tests.makers_verification import make_questions, make_verification_study, say_all
+
+pytestmark = pytest.mark.django_db
+
+Decide = Callable[..., Any]
+
+
+def of_coverage(researcher: Any) -> tuple[Study, Decide, int]:
+    study = make_labelled_study(summaries=make_summaries(n=8), researcher=researcher)
+    queue = disputes.queue_of(coverage_table(study.coveragelabels.all(), study=study))
+    item = {
+        "summary": Summary.objects.get(pk=queue[0].summary),
+        "insight": Insight.objects.get(pk=queue[0].insight),
+    }
+    return study, partial(decide_coverage, study=study, coverage="full", lines=[2], now=NOW, **item), len(queue)
+
+
+def of_points(researcher: Any) -> tuple[Study, Decide, int]:
+    study = make_verification_study(
+        annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=researcher
+    )
+    say_all(study, ["Ax", "AN", "AA", "xx"])
+    point = study.label_items.order_by("pk")[0].key_point
+    assert point is not None
+    return study, partial(decide_point, study=study, key_point=point, grounded="no", now=NOW), 2
+
+
+@pytest.mark.parametrize("made", [of_coverage, of_points])
+def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: Any, eve: Any) -> None:
+    study, decide, n = made(ada)
+    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    assert decisions.undecided([study.pk]) == {study.pk: n}
+    first = decide(by=ada, note=" Both say it. ", is_blind=True)
+    assert decide(by=ada, note="Both say it.") == first
+    second = decide(by=eve, note="Both say it.", is_blind=True)
+    rows = decisions.model.objects.order_by("pk").values_list("made_by", "is_current", "was_blind", "supersedes")
+    assert list(rows) == [(ada.pk, False, True, None), (eve.pk, True, False, first.pk)]
+    assert AuditEvent.objects.filter(action=decisions.made).count() == 2
+    assert decisions.undecided([study.pk]) == {study.pk: n - 1}
+    assert decide(by=ada, note="Both say it.", seen=first.pk) != first, "it was known, and is said anew"
+    assert decide(by=ada, note="Both say it.", seen=first.pk - 1) == first, "the same form, delivered again"
+    assert second.supersedes == first
