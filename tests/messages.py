@@ -107,6 +107,7 @@ SOURCES = (
     "annotation/*/page_context.py",
     "annotation/*/recording.py",
     "annotation/*/trial.py",
+    "annotation/linking/bullets.py",
     "annotation/linking/unlinked.py",
     "annotation/*/kind.py#Words,Key",
     "annotation/rating/aspects.py",

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_letters
+
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 
 from benchmarks.models import Summary
 from benchmarks.scoring.text import Line, LineKind, lines_from_list
 
 SPARE_LETTERS = "abcdeghilmnopqrtvwyz"
 """Without the letters that are keys of the page: f, j, k, s, u, x."""
+QUOTED = 48
+"""Characters of a bullet that tell which one is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +24,8 @@ class Bullet:
     """A line of a summary (its number counts from 1), without marker, bold marks and citations.
 
     Headings and lead-ins have no key and cannot be linked. The key is a letter, from the twenty-first bullet on a
-    capital one, from the forty-first on nothing.
+    capital one, from the forty-first on nothing. By touch there are no keys, so no letter is left out: there a
+    bullet has its `letter`.
     """
 
     number: int
@@ -25,6 +33,7 @@ class Bullet:
     is_linkable: bool
     name: str = ""
     key: str = ""
+    letter: str = ""
 
 
 def bullets_of(summary: Summary) -> tuple[Bullet, ...]:
@@ -37,10 +46,16 @@ def bullets_of(summary: Summary) -> tuple[Bullet, ...]:
         is_linkable = _is_linkable(line)
         if is_linkable:
             n_linkable += 1
-            shown.append(Bullet(line.number, line.plain, True, str(n_linkable), _key(n_linkable)))
+            shown.append(Bullet(line.number, line.plain, True, str(n_linkable), *_letters(n_linkable)))
         else:
             shown.append(Bullet(line.number, line.plain, False))
     return tuple(shown)
+
+
+def quoted(summary: Summary, lines: Iterable[int]) -> str:
+    """Bullets by their first words, which say the same on every device and away from the page."""
+    begins = {bullet.number: Truncator(bullet.text.rstrip(".")).chars(QUOTED) for bullet in bullets_of(summary)}
+    return ", ".join(_("“%(words)s”") % {"words": begins.get(line, line)} for line in lines)
 
 
 def linkable_numbers(summary: Summary) -> frozenset[int]:
@@ -58,6 +73,7 @@ def _is_linkable(line: Line) -> bool:
     return bool(line.n_words) and line.kind not in {LineKind.HEADER, LineKind.PREAMBLE}
 
 
-def _key(place: int) -> str:
-    letters = SPARE_LETTERS + SPARE_LETTERS.upper()
-    return letters[place - 1] if place <= len(letters) else ""
+def _letters(place: int) -> tuple[str, str]:
+    """The key and the letter of a bullet."""
+    keys = SPARE_LETTERS + SPARE_LETTERS.upper()
+    return keys[place - 1 : place], ascii_letters[place - 1 : place]

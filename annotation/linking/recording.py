@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.labelling.acts import BadAct, unsure_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind, Outcome
-from annotation.linking.bullets import bullets_of, linkable_numbers
+from annotation.linking.bullets import linkable_numbers, quoted
 from annotation.models import CoverageLabel, LabelItem, LabelKey
 from benchmarks.models import Summary
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
@@ -54,7 +53,7 @@ def feedback(outcome: Outcome[LinkingAnswer]) -> str:
 
 def agreed_in_words(key: LabelKey, summary: Summary) -> str:
     """The agreed answer as an annotator in training reads it."""
-    words = {"level": _level(key.coverage), "lines": _letters(summary, key.lines)}
+    words = {"level": _level(key.coverage), "lines": quoted(summary, key.lines)}
     if not key.lines:
         return _("Agreed answer: %(level)s.") % words
     return _("Agreed answer: %(level)s, in bullet %(lines)s.") % words
@@ -62,11 +61,6 @@ def agreed_in_words(key: LabelKey, summary: Summary) -> str:
 
 def _level(coverage: str) -> str:
     return {Coverage.NONE: _("none"), Coverage.PARTIAL: _("partial"), Coverage.FULL: _("full")}[Coverage(coverage)]
-
-
-def _letters(summary: Summary, lines: Iterable[int]) -> str:
-    names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(summary)}
-    return ", ".join(names.get(line, str(line)) for line in lines)
 
 
 class Links(AnswerKind[LinkingAnswer]):
@@ -117,12 +111,12 @@ class Links(AnswerKind[LinkingAnswer]):
         )
 
     def in_words(self, task: Any, answer: LinkingAnswer) -> str:
-        """An answer as the page names it, with the letters of its bullets; a cleared one is empty."""
+        """An answer as the page names it, with the first words of its bullets; a cleared one is empty."""
         if answer.coverage == CLEARED:
             return ""
         parts = [_level(answer.coverage)]
         if answer.lines:
-            parts.append(_("bullet %(lines)s") % {"lines": _letters(task.item.summary, answer.lines)})
+            parts.append(_("bullet %(lines)s") % {"lines": quoted(task.item.summary, answer.lines)})
         if answer.is_unsure:
             parts.append(_("not sure"))
         return ", ".join(parts)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
-from annotation.linking.bullets import Bullet, bullets_of, linkable_numbers
+from annotation.linking.bullets import Bullet, bullets_of, linkable_numbers, quoted
 from annotation.models import LabelItem, LabelTask, Study, UnlinkedLabel, UnlinkedReason
 from benchmarks.models import Summary
 
@@ -76,9 +76,9 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
         return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in reasons.items())))
 
     def in_words(self, task: Any, answer: UnlinkedReasons) -> str:
-        """The reasons with the letters of their bullets."""
-        names = {bullet.number: bullet.key or bullet.name for bullet in bullets_of(task.item.summary)}
-        return ", ".join(f"{names.get(line, line)} {reason_in_words(reason)}" for line, reason in answer.reasons)
+        """The reasons with the first words of their bullets."""
+        summary = task.item.summary
+        return ", ".join(f"{quoted(summary, [line])} {reason_in_words(reason)}" for line, reason in answer.reasons)
 
     def differing(
         self, first: UnlinkedReasons, second: UnlinkedReasons
@@ -96,10 +96,10 @@ UNLINKED = Unlinked()
 
 
 def bullets_in_words(summary: Summary, answer: UnlinkedReasons) -> str:
-    """The bullets that have a reason, each on a line with its letter."""
+    """The bullets that have a reason, each on a line."""
     reasons = dict(answer.reasons)
     shown = (bullet for bullet in bullets_of(summary) if bullet.number in reasons)
-    return "\n".join(f"{bullet.key or bullet.name}  {bullet.text}" for bullet in shown)
+    return "\n".join(bullet.text for bullet in shown)
 
 
 def rows_of(task: LabelTask, bullets: list[Bullet]) -> list[tuple[Bullet, str]]:

@@ -367,7 +367,7 @@ def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
     training = label_task(study, dot)
     assert training.item.role == "training"
     assert feedback(say(training, "partial", now=now)) == ""
-    assert feedback(say(training, "partial", 4, now=now)) == "Agreed answer: full, in bullet a."
+    assert feedback(say(training, "partial", 4, now=now)) == "Agreed answer: full, in bullet “Boats leave at six”."
     gold = study.label_tasks.get(item__role="gold")
     assert feedback(say(gold, "none", now=now)) == ""
     assert feedback(say(gold, "full", 3, at=1, now=now)) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.linking.bullets import bullets_of
 from annotation.linking.kind import KIND
 from annotation.models import CoverageLabel, Exposure, LabelTask, Study
 from benchmarks.models import Summary
@@ -346,8 +348,14 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     give_consent(dot)
     worker, training = login(dot), label_task(made, dot)
     assert "Agreed answer" not in worker.get(url("label-task", training)).content.decode()
-    assert choose(worker, training, "none").json()["feedback"] == "Agreed answer: full, in bullet b."
-    assert "Agreed answer: full, in bullet b." in worker.get(url("label-task", training)).content.decode()
+    assert (
+        choose(worker, training, "none").json()["feedback"]
+        == "Agreed answer: full, in bullet “The pier opens in 2031”."
+    )
+    assert (
+        "Agreed answer: full, in bullet “The pier opens in 2031”."
+        in worker.get(url("label-task", training)).content.decode()
+    )
     gold = made.label_tasks.get(item__role="gold")
     assert "feedback" not in choose(worker, gold, "none").json()
     html = worker.get(url("label-task", gold)).content.decode()
@@ -425,3 +433,18 @@ def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, 
         assert login(ben).get(address).status_code == 403
         assert login(eve).get(address).status_code == 200
     assert login(ben).get(reverse("annotation:study-create", args=["linking"])).status_code == 403
+
+
+def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben: Any, login: Any) -> None:
+    text = "\n".join(f"- Ferry {n} leaves at {n}." for n in range(1, 8))
+    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1), text=text)
+    shown = bullets_of(summary)
+    assert "".join(bullet.key for bullet in shown) == "abcdegh"
+    assert "".join(bullet.letter for bullet in shown) == "abcdefg"
+    study = make_linking_study(annotators=[ben], summaries=[summary])
+    task, client = label_task(study, ben), login(ben)
+    page = client.get(url("label-task", task)).content.decode()
+    assert re.search(r'class="by-key">g</span><span\s+class="by-touch">f</span>', page)
+    choose(client, task, "full", line=6)
+    undone = client.post(url("label-undo", task), headers=JSON).json()
+    assert "“Ferry 6 leaves at 6”" in undone["message"], "a letter would differ by device"
