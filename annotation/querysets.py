@@ -21,6 +21,7 @@ SHOWN_TO_WRITERS = (
     "assignment__is_practice",
     "assignment__n_insights_present",
     "assignment__study__contact",
+    "assignment__study__hourly_rate",
     "assignment__subtopic__name",
     "assignment__subtopic__query",
     "assignment__subtopic__haystack__uid",

@@ -137,6 +137,7 @@ def _about(assignment: Assignment, numbers: Sequence[int]) -> dict[str, Any]:
         "n_insights": assignment.n_insights_present,
         "n_documents": len(numbers),
         "is_source": assignment.subtopic.haystack.is_source,
+        "is_paid": assignment.study is not None and bool(assignment.study.hourly_rate),
     }
 
 

@@ -301,6 +301,26 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
     assert "Earned" not in page_of(client, session, name).content.decode()
 
 
+@pytest.mark.parametrize("is_practice", [True, False])
+def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben: Any, login: Any) -> None:
+    study = (
+        None
+        if is_practice
+        else makers.make_writing_study(annotators=[ben], study_fields={"hourly_rate": Decimal(20)})
+    )
+    task = makers.make_assignment(annotator=ben, study=study, is_practice=is_practice)
+    client, kept = login(ben), "keep what you have earned"
+    start = client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    assert "You may stop at any time" in start
+    assert (kept in start) is not is_practice
+    for state in ("running", "paused"):
+        Session.objects.filter(assignment=task).delete()
+        session = makers.make_session(assignment=task, state=state, now=timezone.now())
+        page = page_of(client, session).content.decode()
+        assert "You may stop at any time" in page
+        assert (kept in page) is not is_practice, state
+
+
 def test_practice_asks_nothing_afterwards(ben: Any, login: Any) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted")

@@ -84,6 +84,11 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(offer).to_be_visible()
     expect(at_rest).to_be_hidden()
     assert serious(rosa) == []
+    press(rosa, "?")
+    expect(rosa.locator("[data-guide]")).to_be_visible()
+    expect(offer).to_be_hidden()  # it would lie over the guidelines
+    press(rosa, "Escape")
+    expect(offer).to_be_visible()
     press(rosa, "3")  # not a key of hers any more
     expect(rosa.locator("[name=answer]:checked")).to_have_count(0)
     press(rosa, "p")
