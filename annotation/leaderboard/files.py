@@ -16,7 +16,8 @@ from annotation.leaderboard.time_sheet import stats_of as times_of
 from annotation.leaderboard.time_sheet import times_json
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.licence_notes import as_comments, with_licence_column
-from benchmarks.results.sheet import STAT_COLUMNS, Measure, Name, Row, Table, Unit, stat_cells
+from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
+from benchmarks.results.sheet_rows import STAT_COLUMNS, stat_cells
 from benchmarks.results.tex import Origin, tex
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from annotation.studies.estimates import Estimate
 from annotation.studies.kind import Work, works
 from annotation.studies.recipes import Recipe
-from annotation.studies.views import recipe_named, work_named
+from annotation.studies.setup_views import recipe_named, work_named
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.studies import list_views, member_views, preview_views, recipe_views, text_views, views
+from annotation.studies import (
+    list_views,
+    member_views,
+    preview_views,
+    recipe_views,
+    setup_views,
+    text_views,
+    views,
+)
 
 STUDY = "studies/<uuid:uid>/"
 
@@ -12,7 +20,7 @@ urlpatterns = [
     path("studies/", list_views.study_list, name="studies"),
     path("studies/recipes/", recipe_views.recipes, name="recipes"),
     path("studies/recipes/<slug:kind>/<slug:key>/", recipe_views.recipe_row, name="recipe"),
-    path("studies/<slug:kind>/new/", views.study_create, name="study-create"),
+    path("studies/<slug:kind>/new/", setup_views.study_create, name="study-create"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),
     path(STUDY + "group/", views.study_group, name="study-group"),

@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_tables2 import RequestConfig
 
 from annotation.models import Assignment, Study
 from annotation.studies.kind import held_in, is_over, say_archived, work_of
@@ -156,7 +155,7 @@ def _assignments_page(
         .order_by("subtopic__haystack", "subtopic__number", "pk")
     )
     shown = TaskTable([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET)
-    RequestConfig(request, paginate={"silent": True}).configure(shown)
+    shown.turn_to(request.GET.get(shown.prefixed_page_field))
     context = {
         "study": study,
         "tasks": shown,

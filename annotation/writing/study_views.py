@@ -16,7 +16,7 @@ from annotation.models import Study
 from annotation.studies.estimates import Design, Estimate, Measured, Sizes
 from annotation.studies.member_views import member_of
 from annotation.studies.scope import study_of, uid_in
-from annotation.studies.views import form_page, work_named
+from annotation.studies.setup_views import form_page, work_named
 from annotation.writing import planning
 from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of
 from annotation.writing.study_forms import MemberLimitForm, StudyForm, member_initial

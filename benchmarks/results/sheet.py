@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from benchmarks.results.judged import NOBODY, Judged
-from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
 Text = str | Promise
@@ -329,78 +329,3 @@ def stat_row(*names: str, stats: Mapping[str, Stat], n: int | None = None, **mor
 
 
 COUNTED = Measure("n", "n", Unit.COUNT)
-STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
-LONG_COLUMNS = ("part", "row", "figure", *STAT_COLUMNS)
-STAT_ENDS = ("", "_low", "_high", "_n", "_reason")
-
-
-def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
-    """Every value as a row of `LONG_COLUMNS`; several names of a row are joined by a bar."""
-    for part in sheet.walk():
-        if isinstance(part, Cards):
-            yield from ((part.key, "", card.key, *_long_cells(card.stat)) for card in part.cards)
-        elif isinstance(part, Table):
-            for row in part.rows:
-                for measure in part.measures:
-                    value = row.value(measure.key)
-                    if value is not None:
-                        yield (part.key, " | ".join(row.names), measure.key, *_long_cells(value))
-
-
-def stat_cells(stat: Stat) -> tuple[Any, ...]:
-    """One figure as the cells of `STAT_COLUMNS`."""
-    return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, stat.reason)
-
-
-def _long_cells(value: Value) -> tuple[Any, ...]:
-    if isinstance(value, Stat):
-        return stat_cells(value)
-    return (value, None, None, None, None, "", "")
-
-
-def wide(table: Table) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Columns and rows of one table: its names, then each measure with interval, n, reason and note."""
-    with_interval = {measure.key for measure in table.stats_only}
-    with_note = {each.key for each in table.measures if any(row.cell(each.key).aside for row in table.rows)}
-    columns = [name.key for name in table.names]
-    for measure in table.measures:
-        columns += [measure.key + end for end in STAT_ENDS] if measure.key in with_interval else [measure.key]
-        columns += [f"{measure.key}_note"] if measure.key in with_note else []
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for row in table.rows:
-            cells: list[Any] = list(row.names)
-            for measure in table.measures:
-                value = row.value(measure.key)
-                if measure.key not in with_interval:
-                    cells.append(value)
-                elif isinstance(value, Stat):
-                    cells += (value.value, value.low, value.high, value.n_items, value.reason)
-                else:
-                    cells += (value, None, None, None, "")
-                if measure.key in with_note:
-                    cells.append(str(row.cell(measure.key).aside))
-            yield tuple(cells)
-
-    return columns, rows()
-
-
-def sheet_json(sheet: Sheet) -> dict[str, Any]:
-    """{cards: {key: figures}, tables: {key: [{names, values, intervals, reasons}]}}, with plain values only."""
-    plain: dict[str, Any] = {"cards": {}, "tables": {}}
-    for part in sheet.walk():
-        if isinstance(part, Cards):
-            stats = {card.key: card.stat for card in part.cards if isinstance(card.stat, Stat)}
-            numbers = {card.key: card.stat for card in part.cards if card.is_plain}
-            plain["cards"][part.key] = {**numbers, **stat_json(stats)}
-        elif isinstance(part, Table):
-            plain["tables"][part.key] = [_row_json(part, row) for row in part.rows]
-    return plain
-
-
-def _row_json(table: Table, row: Row) -> dict[str, Any]:
-    values = {measure.key: row.value(measure.key) for measure in table.measures}
-    stats = {key: value for key, value in values.items() if isinstance(value, Stat)}
-    others = {key: value for key, value in values.items() if not isinstance(value, Stat)}
-    names = {name.key: value for name, value in zip(table.names, row.names, strict=True)}
-    return {"names": names, **others, **stat_json(stats)}

@@ -16,7 +16,8 @@ from benchmarks.results.licence_notes import (
     with_licence_column,
     with_licence_notes,
 )
-from benchmarks.results.sheet import LONG_COLUMNS, Cards, Sheet, long_rows, wide
+from benchmarks.results.sheet import Cards, Sheet
+from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, wide
 from benchmarks.results.stored import Shown
 from benchmarks.results.tex import Origin, tex
 from benchmarks.web.downloads import csv_download, download, json_download

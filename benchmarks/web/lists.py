@@ -106,6 +106,11 @@ class MemoryTable(ListTable):
         if order := query.getlist(self.prefixed_order_by_field):
             self.order_by = order
 
+    def turn_to(self, page: str | None) -> None:
+        """Show one page of the rows: the first where the number is none, the last where it is too high."""
+        self.paginate()
+        self.page = self.paginator.get_page(page)
+
     def value_in(self, name: str) -> Callable[[Any], Any]:
         """What rows have in a column."""
         column = self.columns[name]

@@ -15,7 +15,7 @@ from annotation.results import priors
 from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Design, Measured, Sizes, estimate
-from annotation.studies.views import work_named
+from annotation.studies.setup_views import work_named
 from benchmarks.models import Haystack, KeyPoint, Question, Subtopic
 from benchmarks.results.stored import look_up
 from benchmarks.scoring.planning import expected_width, of_given_people, resized, variances_of_agreement

@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.studies.amounts import duration, money
 from annotation.studies.kind import plan_of, works
 from annotation.studies.recipe_views import takes_of
-from annotation.studies.views import work_named
+from annotation.studies.setup_views import work_named
 from benchmarks.models import Haystack, KeyPoint, Subtopic
 from tests.annotation.labelled import make_summaries
 from tests.annotation.little import ALL, MAKERS
