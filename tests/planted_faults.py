@@ -23,13 +23,13 @@ FAULTS = (
         "the clock of a session runs backwards with that of the host",
         "    return max(now, state.clock_hwm_ms)\n",
         "    return now\n",
-        ("tests/annotation/test_clock.py",),
+        ("tests/annotation/test_clock.py", "tests/annotation/test_clock_cases.py"),
     ),
     Fault(
         "a session ends at its deadline, without the grace",
         "    elif deadline is not None and t >= deadline + state.grace_ms:",
         "    elif deadline is not None and t >= deadline:",
-        ("tests/annotation/test_clock.py",),
+        ("tests/annotation/test_clock.py", "tests/annotation/test_clock_cases.py"),
     ),
     Fault(
         "a draft that builds on an older text overwrites the newer one",
@@ -65,7 +65,7 @@ FAULTS = (
         "researchers see the studies of others",
         "        return self.filter(Q(created_by=user) | Exists(member))",
         "        return self.filter(Q(created_by__isnull=False) | Exists(member))",
-        ("tests/annotation/test_study_list.py", "tests/annotation/test_studies.py"),
+        ("tests/annotation/test_study_list.py", "tests/annotation/test_study_pages.py"),
     ),
     Fault(
         "Randolph's kappa takes another chance agreement than 1/q",

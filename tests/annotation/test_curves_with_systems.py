@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from tests.annotation.test_leaderboard import BOTH, judged, written
+from tests.annotation.leaderboard.board import BOTH, judged, written
 from tests.makers import make_haystack, make_writing_study
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ from benchmarks.models import Summary, Verdict
 from benchmarks.results.sheet import Cards
 from benchmarks.web.parquet import is_available
 from tests.annotation.labelled import make_labelled_study, make_summaries
-from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
+from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
 
 pytestmark = pytest.mark.django_db

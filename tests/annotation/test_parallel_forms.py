@@ -27,7 +27,7 @@ from annotation.writing.form_facts import forms_of
 from annotation.writing.parallel import Forms, Task, apart, deal_forms
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, JudgeRun
-from tests.annotation.test_leaderboard import report, written
+from tests.annotation.leaderboard.board import report, written
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_writing_study
 from tests.synthesis.worlds import pack
 

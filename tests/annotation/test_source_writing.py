@@ -19,7 +19,7 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack
-from tests.annotation.test_studies import form_data
+from tests.annotation.writing_study import form_data
 from tests.makers import NOW, annotator_of, flat, give_consent
 from tests.taking_in import import_rows
 

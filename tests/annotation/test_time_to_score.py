@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Study
-from tests.annotation.test_leaderboard import BOTH, FIRST, PAGE, judged, written
+from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import make_haystack, make_writing_study
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from annotation.studies.kind import work_of
-from tests.annotation.test_studies import form_data as writing_form
+from tests.annotation.writing_study import form_data as writing_form
 from tests.makers import annotator_of, flat, make_haystack, make_linking_study, make_writing_study
 
 

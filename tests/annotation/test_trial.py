@@ -1,4 +1,4 @@
-"""The trial before label work: examples with the answer explained, tries, and nothing of it in any figure."""
+"""The trial before the first task: examples, tries, what is told, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
 from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
-from annotation.labelling.kind import task_page_of
-from annotation.labelling.trial.examples import TrialKind
-from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, save, sets_in
-from annotation.models import Annotator, LabelTask, Study, Trial
+from annotation.models import Annotator, LabelTask, Trial
 from annotation.people.recruitment.people import people_of
 from annotation.people.recruitment.progress import progress_of
 from annotation.people.removal.removing import remove_work, totals
@@ -30,79 +26,8 @@ from annotation.studies.kind import work_of
 from summhay_site import demo
 from tests.annotation.people.test_recruitment import address as panel_address
 from tests.annotation.people.test_recruitment import make_link
-from tests.annotation.points import make_points_study
-from tests.annotation.rated import make_rating_study
-from tests.annotation.test_validation import make, make_judged
+from tests.annotation.tried import JSON, KINDS, address, answer_all, kind_of, make_study, right_answers
 from tests.makers import NOW, annotator_of, give_consent, label_task, label_url, make_linking_study
-
-JSON = {"Accept": "application/json"}
-KINDS = ("linking", "verification", "validation", "rating")
-
-
-def kind_of(name: str) -> TrialKind[Any]:
-    page = task_page_of(name)
-    assert page is not None
-    assert page.trial is not None
-    return page.trial
-
-
-def make_study(kind: str, *people: Any, share: str | None = None, tries: int = 2) -> Study:
-    makers = {
-        "linking": lambda: make_linking_study(annotators=people, people_per_item=len(people)),
-        "verification": lambda: make_points_study(annotators=people),
-        "validation": lambda: make(people, make_judged()),
-        "rating": lambda: make_rating_study(annotators=people),
-    }
-    study: Study = makers[kind]()
-    give_consent(*people)
-    study.state, study.has_trial, study.trial_tries = Study.State.OPEN, True, tries
-    study.trial_pass_share = None if share is None else Decimal(share)
-    study.save()
-    return study
-
-
-def address(study: Study, number: int = 0, act: str = "") -> str:
-    if act:
-        return reverse("annotation:trial-act", args=[study.uid, number, act])
-    return (
-        reverse("annotation:trial-example", args=[study.uid, number])
-        if number
-        else reverse("annotation:trial", args=[study.uid])
-    )
-
-
-def right_answers(study: Study, number: int, *, is_right: bool = True) -> list[dict[str, Any]]:
-    """What the page sends to answer an example of the first try as expected, or not."""
-    trial = kind_of(study.kind)
-    tries = [trial.n_right is not None for trial in study.trials.all()]
-    example = trial.examples(max(1, study.trials.count() or 1))[number - 1]
-    values, sent = example.values, []
-    assert len(tries) <= 3
-    if study.kind == "linking":
-        for uid, row in zip(trial.questions(example), values["insight"], strict=True):
-            wrong = {"coverage": "none"} if row["coverage"] != "none" else {"coverage": "full", "line": 1}
-            right = {"coverage": row["coverage"], **({"line": row["lines"][0]} if "lines" in row else {})}
-            sent.append({"question": uid, **(right if is_right else wrong)})
-    elif study.kind == "verification":
-        right = {"grounded": values["grounded"], **({"keyness": values["keyness"]} if "keyness" in values else {})}
-        wrong = {"grounded": "no"} if values["grounded"] == "yes" else {"grounded": "yes", "keyness": "agree"}
-        sent.append(right if is_right else wrong)
-    elif study.kind == "validation":
-        sent.append({"answer": values["answer"] if is_right else {"yes": "no"}.get(values["answer"], "yes")})
-    else:
-        sent.append({a: values[a][0] if is_right else 6 - values[a][0] for a in trial.questions(example)})
-    return sent
-
-
-def answer_all(client: Client, study: Study, *, is_right: bool = True) -> list[dict[str, Any]]:
-    replies = []
-    trial = kind_of(study.kind)
-    for number in range(1, len(trial.examples(study.trials.count() or 1)) + 1):
-        for data in right_answers(study, number, is_right=is_right):
-            response = client.post(address(study, number, "choice"), data, headers=JSON)
-            assert response.status_code == 200, response.content
-            replies.append(response.json())
-    return replies
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -350,112 +275,3 @@ def test_researchers_see_how_people_get_better_by_try_and_over_the_course(
 def test_a_course_is_cut_into_parts_of_about_as_many_checks(n: int, sizes: list[int]) -> None:
     parts = course_of([True] * n)
     assert [part.n for part in parts] == sizes
-
-
-# Examples of a study's own
-
-OWN = """
-language = "de"
-[[set]]
-question = "Wann öffnet das Bad?"
-[[set.item]]
-response = "Das Bad öffnet um sieben, am Sonntag um neun."
-point = "Sonntags öffnet das Bad um neun."
-answer = "yes"
-why = "Das steht in der zweiten Hälfte."
-"""
-
-
-def save_own(client: Client, study: Study, body: str, replaces: str = "", **files: Any) -> Any:
-    page = reverse("annotation:trial-examples", args=[study.uid])
-    return client.post(page, {"body": body, "replaces": replaces, **files})
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_item(
-    kind: str, ben: Any, cleo: Any, ada: Any, login: Any
-) -> None:
-    study, trial = make_study(kind, ben, cleo), kind_of(kind)
-    study.researchers.add(ada)
-    built_in = trial.file.read_text(encoding="utf-8")
-    assert sets_in(trial, built_in) == trial.sets()
-    assert known_from_items(trial, built_in, study) == {}
-    assert save_own(login(ada), study, built_in, "1").status_code == 302
-    assert (
-        "This study has" in login(ada).get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
-    )
-    broken = built_in.replace("why =", "wy =", 1)
-    refused = save_own(login(ada), study, broken)
-    assert refused.status_code == 422
-    assert "set[0].item[0]" in refused.content.decode()
-    item = next(iter(filter(None, trial.texts_of_items(study))))
-    first = trial.sets()[0][0]
-    example = first.values["lines"][0] if kind == "rating" else next(iter(trial.texts(first)))
-    told = save_own(login(ada), study, built_in.replace(example, item.upper().replace('"', "")))
-    assert "This is an item of the study" in told.content.decode()
-    assert study.trial_examples.count() == 1
-
-
-def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it_began_with(
-    ben: Any, cleo: Any, ada: Any, login: Any
-) -> None:
-    study = make_study("validation", ben, cleo, share="1")
-    study.researchers.add(ada)
-    upload = SimpleUploadedFile("own.toml", OWN.encode())
-    assert save_own(login(ada), study, "", file=upload).status_code == 302
-    client = login(ben)
-    page = client.get(address(study, 1)).content.decode()
-    assert "Sonntags öffnet das Bad um neun." in page
-    assert "example 1 of 1" in page
-    told = client.post(address(study, 1, "choice"), {"answer": "no"}, headers=JSON).json()["feedback"]
-    assert "zweiten Hälfte" in told
-    save_own(login(ada), study, OWN.replace("neun", "zehn"), "1")
-    assert (
-        "um neun" in client.get(address(study)).content.decode() + client.get(address(study, 1)).content.decode()
-    )
-    client.post(reverse("annotation:trial-again", args=[study.uid]))
-    assert "Sonntags öffnet das Bad um zehn." in client.get(address(study, 1)).content.decode()
-    save_own(login(ada), study, "")
-    assert current_of(study) is None
-    assert "example 1 of 3" in login(cleo).get(address(study, 1)).content.decode()
-    assert sum(file.name.startswith("trial-examples/") for file in files_of(study, now=NOW)) == 2
-    study.delete()
-
-
-def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_researcher_is_told(
-    ben: Any, cleo: Any, ada: Any, login: Any
-) -> None:
-    study = make_study("validation", ben, cleo)
-    study.researchers.add(ada)
-    item = study.label_items.select_related("response", "key_point").get(pk=label_task(study, cleo).item_id)
-    kept, work = OWN.partition("[[set.item]]")[2], reverse("annotation:study-annotators", args=[study.uid])
-    body = f"{OWN}[[set.item]]\n{kept.replace('Sonntags öffnet das Bad um neun.', item.key_point.text)}"
-    with pytest.raises(BadExamples, match="an item of the study"):
-        save(study=study, kind=kind_of("validation"), body=body, replaces=True, by=ada, now=NOW)
-    # As it would be had the item joined only now.
-    study.trial_examples.create(body=body, replaces=True, made_at=NOW, made_by=ada)
-    begun = login(ben).get(address(study, 1)).content.decode()
-    assert "example 1 of 2" in begun
-    login(ben).post(address(study, 1, "choice"), {"answer": "yes"}, headers=JSON)
-
-    told = login(ada).post(work, {"action": "deal"}, follow=True).content.decode()
-    assert "1 trial example is an item of the study now" in told
-    page = login(ada).get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
-    assert "1 example has become an item of this study since" in page
-    assert "example 1 of 1" in login(cleo).get(address(study, 1)).content.decode()
-    assert "example 1 of 2" in login(ben).get(address(study, 1)).content.decode()
-    assert "trial example is" not in login(ada).post(work, {"action": "deal"}, follow=True).content.decode()
-    assert study.trial_examples.count() == 2
-
-
-def test_what_is_no_file_of_examples_is_refused_with_its_place() -> None:
-    trial = kind_of("linking")
-    for body, place in (
-        ("[[set", "TOML"),
-        ("set = 1", "[[set]]"),
-        ('[[set]]\nquery = "Q"\nitem = []', "set[0].item"),
-        (trial.file.read_text().replace("lines = [1]", "lines = [9]", 1), "insight[0].lines"),
-        (trial.file.read_text().replace('coverage = "full"', 'coverage = "all"', 1), "coverage"),
-    ):
-        with pytest.raises(BadExamples, match=re.escape(place)):
-            sets_in(trial, body)

@@ -1,0 +1,84 @@
+"""A board of three systems and two people, judged offline, and its report."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+from django.core.management import call_command
+
+from annotation.models import Assignment, Session, Study
+from annotation.writing import scoring
+from benchmarks.engine import judge_versions, judging
+from benchmarks.models import JudgeRun, Summary
+from tests.makers import (
+    fill_missing,
+    make_assignment,
+    make_session,
+    make_summary,
+)
+
+MINUTE = 60_000
+
+
+FIRST = "- In part 1, every day the ferry leaves at six in the morning [1, 2]"
+
+
+BOTH = FIRST + "\n- In part 1, as planned the new pier opens in the spring of 2031 [2, 3, 4]"
+
+
+PAGE = "/leaderboard/"
+
+
+CELLS = {
+    "coverage_score": "coverage",
+    "citation_score": "citation",
+    "joint_score": "joint",
+    "citation_precision": "citation_precision",
+    "citation_recall": "citation_recall",
+}
+
+
+def report(name: str, *arguments: str) -> Any:
+    out = io.StringIO()
+    call_command("report", name, *arguments, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def written(
+    person: Any,
+    study: Study,
+    text: str,
+    *,
+    now: datetime,
+    ceiling: float = 1.0,
+    subtopic: Any = None,
+    **fields: Any,
+) -> Session:
+    """A session of 25 minutes whose first text is FIRST, by default on the first subtopic."""
+    task = make_assignment(annotator=person, study=study, subtopic=subtopic)
+    Assignment.objects.filter(pk=task.pk).update(ceiling={"f1": ceiling})
+    texts = [(5 * MINUTE, FIRST), (25 * MINUTE, text)]
+    session = make_session(assignment=task, state="submitted", revisions=texts, **fields)
+    fill_missing(session=session, now=now)
+    return session
+
+
+def judged(study: Study, *, now: datetime) -> None:
+    """Three systems beside the people of a study, all judged offline."""
+    for subtopic in study.writing_plan.subtopics.all():
+        for name, text in (("heron", BOTH), ("wren", FIRST), ("jay", "- Nothing of the kind")):
+            make_summary(subtopic=subtopic, system=name, text=text)
+    judge_all(now=now)
+
+
+def judge_all(*, now: datetime) -> None:
+    """All texts that there are, of people and systems, judged offline."""
+    scoring.score_snapshots(now=now)
+    judge = judge_versions.default_judge(now=now)
+    run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
+    for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
+        if one is not None:
+            judging.run_pending(run=one, clock=lambda: now)

@@ -1,0 +1,223 @@
+"""The page of the leaderboard: its answer, blocks of rows, comparisons, files and ratings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Study
+from benchmarks.engine import judge_versions, judging
+from benchmarks.models import Haystack, Summary, System
+from benchmarks.results.stored import forget_all
+from benchmarks.web.latex import escaped
+from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judge_all, report, written
+from tests.annotation.rated import judge_all as judge_ratings
+from tests.annotation.rated import make_rating_study, rate
+from tests.makers import (
+    NOW,
+    flat,
+    make_haystack,
+    make_summary,
+    make_writing_study,
+)
+
+
+def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
+    assert "No judge has been run on system summaries" in login(ada).get(PAGE).text
+
+
+def test_names_of_systems_are_escaped_in_latex() -> None:
+    assert escaped("a_b & 50% {x} \\") == r"a\_b \& 50\% \{x\} \textbackslash{}"
+
+
+def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) -> None:
+    def asked(domain: str) -> list[dict[str, Any]]:
+        printed = io.StringIO()
+        options = ("--judge", "lexical", "--domain", domain, "--json")
+        call_command("report", "leaderboard", *options, stdout=printed)
+        rows: list[dict[str, Any]] = json.loads(printed.getvalue())
+        return rows
+
+    Haystack.objects.update(domain="conversation")
+    assert len(asked("conversations")) == len(asked("conversation")) == 3
+    with pytest.raises(CommandError, match=r"No haystack is of the domain news; known: conversation\."):
+        asked("news")
+
+
+def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    board = client.get(PAGE).context["board"]
+    assert board.lines[0].joint_to_above is None
+    of_systems = [pair for pair in pairwise(board.lines) if not any(line.is_people for line in pair)]
+    assert of_systems
+    for above, below in of_systems:
+        apart = below.row.stats["joint"].value - above.row.stats["joint"].value
+        assert below.joint_to_above.value == pytest.approx(apart)
+    assert "Joint − row above" in client.get(f"{PAGE}?rows-columns=1").text
+    assert "Joint − row above" not in client.get(f"{PAGE}?rows-columns=1&rows-sort=-coverage").text
+    assert "/leaderboard/insights/?a=" in client.get(PAGE).text
+
+
+def rows_of(page: Any) -> dict[str, Any]:
+    """The rows of the table by system, with their documents where there are several."""
+    return {" · ".join(row.names): row for row in page.context["sheet"].table("rows").rows}
+
+
+def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = client.get(PAGE)
+    groups = {row.names[0]: str(row.group) for row in rows_of(page).values()}
+    assert groups["heron"] == groups["wren"] == groups["jay"]
+    assert groups["heron"].startswith("All 2 subtopics")
+    assert groups["people"].startswith("1 of 2 subtopics")
+    shared = client.get(f"{PAGE}?subtopics=people")
+    assert {str(row.group) for row in rows_of(shared).values()} == {""}, "then all rows have the same"
+    board = shared.context["board"]
+    assert {len(line.row.subtopics) for line in board.lines} == {1}
+    by_command = report("leaderboard", "--judge", "lexical", "--people", "--with-people-only", "--intervals")
+    assert by_command == client.get(f"{PAGE}files/leaderboard.json?subtopics=people").json()
+
+
+def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
+    people: Study, ada: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    client = login(ada)
+    written(ben, people, BOTH, subtopic=people.writing_plan.subtopics.get(number=2), now=now)
+    judge_all(now=now)
+    alone = client.get(PAGE)
+    other = make_writing_study(
+        name="Piers", haystack=make_haystack(key="pier", title="Piers"), researcher=ada, annotators=[ben]
+    )
+    written(ben, other, FIRST, now=now)
+    make_summary(subtopic=other.writing_plan.subtopics.get(number=1), system="ibis", text=BOTH)
+    judge_all(now=now)
+    page = client.get(PAGE)
+    board = page.context["board"]
+    assert [len(block.lines[0].row.subtopics) for block in board.blocks] == [3, 2, 1], "people have all of them"
+    html = flat(page.text)
+    assert re.search(r'class="answer">Subtopic by subtopic on the 2 that both have, ', html)
+    assert "Systems on other subtopics are ranked by themselves: on 1, ibis" in html
+    [chart], [before] = page.context["sheet"].charts[:1], alone.context["sheet"].charts[:1]
+    assert {row["series"] for row in chart.rows} == {row["series"] for row in before.rows}
+    cards = {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
+    assert cards["people"].value == alone.context["sheet"].parts[1].cards[0].stat.value, "on the same subtopics"
+    assert cards["people"].value != pytest.approx(rows_of(page)["people · oracle"].number("joint"))
+    assert cards["subtopics"] == 2
+
+
+def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    html = flat(client.get(PAGE).text)
+    assert re.search(r'class="answer">On the subtopic that both have, heron · all documents', html)
+    answer = client.get(f"{PAGE}figures/figures.json").json()
+    assert {row["system"] for row in answer["rows"]} == {"heron", "wren", "jay", "people"}
+    assert 'href="/leaderboard/?judge=' not in html
+    assert f"/studies/{people.uid}/results/" in html, "where the same people stand by themselves"
+
+
+def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    text = client.get(f"{PAGE}figures/rows.csv?for=programs").getvalue().decode()
+    found = {row["system"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert set(found) == {"heron", "wren", "jay", "people"}
+    for name in ("rank", "joint", "joint_low", "joint_n", "n_insights", "n_subtopics", "precision", "block"):
+        assert name in found["heron"], name
+    assert found["heron"]["documents"] == "full-ctxt", "names of files"
+    assert (found["people"]["n_subtopics"], found["heron"]["n_subtopics"]) == ("1", "2")
+    matrix = client.get(f"{PAGE}figures/matrix-joint.tex").getvalue().decode()
+    assert "full-ctxt" in matrix
+    assert "people" in matrix
+    paper = client.get(f"{PAGE}?paper=1")
+    assert [table.key for table in paper.context["sheet"].tables] == [
+        "matrix-coverage", "matrix-citation", "matrix-joint", "time-to-score",
+    ]  # fmt: skip
+
+
+def test_csv_for_programs_keeps_texts_as_they_are(people: Study, ada: Any, login: Any) -> None:
+    System.objects.filter(summarizer="jay").update(summarizer="-jay")
+    client = login(ada)
+    forget_all()
+    for file in ("files/leaderboard.csv", "figures/rows.csv"):
+        plain, exact = (client.get(f"{PAGE}{file}{query}").getvalue().decode() for query in ("", "?for=programs"))
+        assert "'-jay" in plain
+        assert "'-jay" not in exact
+        assert "-jay" in exact
+
+
+def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> None:
+    for subtopic in people.writing_plan.subtopics.all():
+        summary = make_summary(subtopic=subtopic, system="heron-oracle", text="- Nothing")
+        System.objects.filter(pk=summary.system_id).update(summarizer="heron", retriever="oracle")
+    run = judging.request_run(
+        judge=judge_versions.default_judge(now=NOW),
+        task="coverage",
+        subjects=Summary.objects.all(),
+        reason="",
+        now=NOW,
+    )
+    assert run is not None
+    judging.run_pending(run=run, clock=lambda: NOW)
+    client = login(ada)
+    assert {"heron · all documents", "heron · oracle"} <= set(rows_of(client.get(PAGE)))
+    one_each = rows_of(client.get(f"{PAGE}?rows-one=1"))
+    assert "heron · all documents" in one_each
+    assert "heron · oracle" not in one_each
+
+
+def test_a_comparison_has_totals_whose_difference_is_that_of_the_board(
+    people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    board = client.get(PAGE).context["board"]
+    pair = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
+    totals = {row.names[0]: row for row in client.get(pair).context["sheet"].table("totals").rows}
+    joint = totals["Joint"]
+    first, second, difference = (joint.value(key) for key in ("first", "second", "difference"))
+    assert difference.value == pytest.approx(first.value - second.value)
+    assert difference.value == pytest.approx(100 * board.line("heron", "full-ctxt").joint_to_people.value)
+    alone = client.get(f"{PAGE}insights/?a=heron · full-ctxt").context["sheet"]
+    [total] = [row for row in alone.table("totals").rows if row.names[0] == "Joint"]
+    assert total.value("first").value == pytest.approx(
+        100 * board.line("heron", "full-ctxt").row.stats["joint"].value
+    )
+    text = client.get(f"{PAGE}insights/insights.csv?a=heron · full-ctxt&b=people · oracle").getvalue().decode()
+    assert text.startswith("insight,subtopic,coverage_first,coverage_second")
+    assert client.get(f"{PAGE}insights/insights.csv?a=nobody").status_code == 404
+
+
+def test_the_page_asks_little_of_the_database(
+    people: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = login(ada)
+    client.get(PAGE)
+    with django_assert_max_num_queries(20):
+        client.get(PAGE)
+
+
+def test_ratings_of_people_and_models_stand_on_the_board(
+    people: Study, ada: Any, ben: Any, dot: Any, login: Any
+) -> None:
+    herons = list(Summary.objects.filter(system__summarizer="heron").order_by("pk"))
+    own = list(Summary.objects.filter(origin="session", snapshots__kind="final").distinct())
+    study = make_rating_study(annotators=[dot], summaries=[*herons, *own], researcher=ada)
+    for task in study.label_tasks.all():
+        rate(task, [4 if task.item.summary in herons else 2] * 5)
+    judge_ratings(study, "owl", [[5] * 5] * study.label_items.count())
+    board = login(ada).get(PAGE).context["board"]
+    assert board.line("heron", "full-ctxt").ratings["overall (people)"].value == 4.0
+    assert board.line("heron", "full-ctxt").ratings["coherence (owl)"].value == 5.0
+    assert board.people.ratings["overall (people)"].value == 2.0
+    assert not board.line("wren", "full-ctxt").ratings
+    rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical")}
+    assert rows["heron"]["ratings"]["overall (people)"] == 4.0
+    table = login(ada).get(PAGE).context["sheet"].table("rows")
+    keys = {one.key: one.is_extra for one in table.measures}
+    assert (keys["overall (people)"], keys["quality (people)"]) == (False, True)

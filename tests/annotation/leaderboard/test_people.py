@@ -1,0 +1,234 @@
+"""People among the systems of the leaderboard, their minutes, files and the report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.leaderboard import files
+from annotation.models import Exclusion, Session, Study
+from benchmarks.models import Verdict
+from benchmarks.results.stored import forget_all
+from benchmarks.scoring.minutes import TOO_FEW
+from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, judged, report, written
+from tests.conftest import make_user
+from tests.makers import (
+    flat,
+    make_haystack,
+    make_writing_study,
+)
+
+
+def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    html = flat(client.get(PAGE).text)
+    assert "People: 2 sessions (writers: 2, subtopics: 1)." in html
+    board = client.get(PAGE).context["board"]
+    assert [line.entry.system for line in board.lines if not line.is_people] == ["heron", "wren", "jay"]
+    line = board.people
+    assert line.row.n_summaries == 2
+    heron = board.line("heron", "full-ctxt")
+    assert heron.to_people["coverage"].n_items == 3, "the subtopic that both have, of two"
+    assert heron.minutes.n_sessions == 2
+    assert heron.minutes.reason == "too few sessions on the subtopics of the system"
+    chart = client.get(PAGE).context["chart"]
+    assert [row["series"] for row in chart.rows] == ["people", "heron", "wren", "jay"]
+    assert chart.rows[0]["value"] == 100 * line.row.stats["joint"].value
+    assert "Band: people (oracle), sessions: 2, writers: 2." in chart.subtitle
+    assert client.get(f"{PAGE}charts/board-chart.svg")["Content-Type"] == "image/svg+xml"
+    assert client.get(f"{PAGE}charts/other.svg").status_code == 404
+    early = client.get(f"{PAGE}?minute=10").context["board"].people
+    assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+@pytest.mark.parametrize(
+    ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
+)
+def test_human_minutes_are_read_at_the_marks_of_each_session(
+    every: tuple[int, int], of_wren: int, of_heron: int, ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    for person, minutes in zip((ben, cleo), every, strict=True):
+        written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
+    judged(study, now=now)
+    board = login(ada).get(PAGE).context["board"]
+    minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
+    assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
+
+
+def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
+    arguments = ("--judge", "lexical", "--people")
+    with pytest.raises(CommandError, match="no text of people at minute 7 or before; there are marks at 10, 20"):
+        report("leaderboard", *arguments, "--minute", "7")
+    with pytest.raises(CommandError, match="--minute is 0 or more"):
+        report("leaderboard", *arguments, "--minute", "-3")
+    assert report("leaderboard", *arguments, "--minute", "14") == report(
+        "leaderboard", *arguments, "--minute", "10"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("judge", "Judge"), ("haystack", "Haystack"), ("domain", "Domain"), ("average", "Average"),
+     ("score", "Coverage by"), ("minute", "People&#x27;s texts")],
+)  # fmt: skip
+def test_a_value_that_is_not_known_is_named_and_the_default_shown(
+    name: str, label: str, people: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    plain, odd = client.get(PAGE), client.get(PAGE, {name: "<foo>"})
+    assert f"{label} “&lt;foo&gt;” is not known; the default is shown." in flat(odd.text)
+    assert "is not known" not in flat(plain.text)
+    assert str(odd.context["form"][name]) == str(plain.context["form"][name])
+    assert [line.key for line in odd.context["board"].lines] == [line.key for line in plain.context["board"].lines]
+
+
+def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    rows = client.get(f"{PAGE}files/leaderboard.json").json()
+    assert {row["system"] for row in rows} == {"heron", "wren", "jay", "people"}
+    by_command = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    assert by_command == rows
+    row = next(row for row in rows if row["system"] == "people")
+    assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
+    latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
+    assert r"\begin{table*}" in latex
+    assert r"\caption{Leaderboard. n =" in latex
+    assert "people & oracle &" in latex
+    assert row["citation_ceiling"] == pytest.approx(70)
+    assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
+    markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
+    note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
+    licence = "lexical has no licence: nobody recorded whether it may stand in for people."
+    *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
+    assert table[-5:] == ["", note, "", licence, ""]
+    origin = r"Leaderboard\. Judge: lexical\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
+    assert re.fullmatch(origin, made)
+    assert re.search(rf"{origin}}}$", latex, re.MULTILINE)
+    assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
+    printed = io.StringIO()
+    words = ("leaderboard", "--judge", "lexical", "--people", "--format", "markdown", "--intervals")
+    call_command("report", *words, stdout=printed)
+    assert licence in printed.getvalue()
+    head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
+    assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
+    by_entry = {(row["system"], row["retriever"]): row for row in rows}
+    assert len(lines) == len(rows)
+    for system, retriever, *cells in lines:
+        expected = [by_entry[system, retriever][name] for name in [*files.COLUMNS, *files.N_COLUMNS]]
+        shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
+        assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
+    text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
+    assert text.startswith("system,retriever,figure,value,low,high")
+    assert {one["judge_licences"] for one in csv.DictReader(io.StringIO(text))} == {licence}
+    cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
+    assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
+    assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)
+    assert ("heron", "n_sessions") not in cells
+    assert client.get(f"{PAGE}files/leaderboard.exe").status_code == 404
+
+
+def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
+    people: Study, ada: Any, login: Any
+) -> None:
+    board = login(ada).get(PAGE).context["board"]
+    plain = report("leaderboard", "--judge", "lexical", "--people")
+    rows = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    for one, row in zip(plain, rows, strict=True):
+        assert {name: row[name] for name in one} == one
+        assert set(row) - set(one) == {"intervals", "minutes", "time_to_score", "differences"}
+        assert not {"minutes", "time_to_score", "differences"} & set(one)
+    alone = report("leaderboard", "--judge", "lexical", "--intervals")
+    assert not any({"minutes", "differences"} & set(row) for row in alone)
+    found = {row["system"]: row for row in rows}
+    wren = found["wren"]["minutes"]
+    assert wren.pop("target") == pytest.approx(80 / 3)  # each subtopic counts once
+    assert found["wren"]["joint"] == 26
+    assert wren == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
+    heron = found["heron"]["minutes"]
+    assert (heron["value"], heron["reason"]) == (None, f"not reached; {TOO_FEW}")
+    assert (found["people"]["minutes"], found["people"]["differences"]["people"]) == (None, None)
+    assert rows[0]["differences"]["above"] is None
+    for row in rows[1:]:
+        joint = row["differences"]["above"]["joint"]
+        stat = board.line(row["system"], row["retriever"]).joint_to_above
+        assert joint["value"] == pytest.approx(100 * stat.value)
+        assert {"value", "low", "high", "n", "clusters", "method", "reason"} <= set(joint)
+    assert set(rows[1]["differences"]["above"]) == set(CELLS.values())
+
+
+def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
+    html = flat(login(ada).get(PAGE).text)
+    assert re.search(r'>10</a> ?<span class="interval">too few</span>', html)
+    assert "“Too few”: not enough sessions for an interval" in html
+
+
+def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, ada: Any, login: Any) -> None:
+    cleo = Session.objects.get(assignment__study=people, assignment__ceiling__f1=0.8)
+    Verdict.objects.filter(summary__in=cleo.snapshots.filter(kind="final").values("summary")).delete()
+    page = login(ada).get(PAGE)
+    writers = page.context["board"].people.writers
+    assert (writers.n_sessions, writers.n_writers, writers.citation_ceiling) == (1, 1, 0.6)
+
+
+def test_people_with_other_documents_have_rows_of_their_own(
+    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    dora = make_user("dora", "annotator")
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
+    for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):
+        written(person, study, BOTH if config else FIRST, config=config, now=now)
+    judged(study, now=now)
+    client = login(ada)
+    page = client.get(PAGE)
+    board = page.context["board"]
+    of_people = {line.entry.retriever: line.writers.n_sessions for line in board.of_people}
+    assert of_people == {"oracle": 1, "full-ctxt": 2}
+    assert board.people.entry.retriever == "oracle"
+    heron = board.line("heron", "full-ctxt")
+    assert heron.minutes.n_sessions == 1
+    assert board.line("wren", "full-ctxt").joint_to_people.value == pytest.approx(0)
+    assert heron.joint_to_people.value > 0
+    html = flat(page.text)
+    assert "People: 1 session (writers: 1, subtopics: 1)." in html
+    assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
+    assert "Systems are compared with people (oracle)." in html
+    rows = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["rows"]
+    rows = [row for _insight, row in rows]
+    assert max(row.difference for row in rows) > 0
+    Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
+    forget_all()
+    assert client.get(PAGE).context["board"].people.entry.retriever == "full-ctxt"
+
+
+def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    compared = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
+    rows = client.get(compared).context["rows"]
+    rows = [row for _insight, row in rows]
+    assert len(rows) == 3
+    assert abs(rows[0].difference) >= abs(rows[-1].difference)
+    assert client.get(f"{PAGE}insights/?a=heron · full-ctxt&b=nobody").status_code == 404
+
+
+def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any, dot: Any) -> None:
+    other = make_user("finn", "researcher")
+    board = login(other).get(PAGE).context["board"]
+    assert board.people is None
+    assert login(dot).get(PAGE).status_code == 403
+
+
+def test_a_new_verdict_or_exclusion_changes_what_is_kept(
+    people: Study, ada: Any, login: Any, now: datetime
+) -> None:
+    client = login(ada)
+    before = client.get(PAGE).context["board"].people.row.n_summaries
+    session = Session.objects.filter(assignment__study=people).first()
+    Exclusion.objects.create(session=session, reason="talked to a friend", by=ada, at=now)
+    assert client.get(PAGE).context["board"].people.row.n_summaries == before - 1

@@ -1,0 +1,218 @@
+"""The form of a writing study: what it starts with, refuses, previews and no longer changes."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Study, WritingPlan
+from annotation.writing import planning
+from benchmarks.models import RetrieverRanking
+from tests.annotation.writing_study import form_data
+from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make_session, make_writing_study
+
+
+def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) -> None:
+    haystack = make_haystack()
+    data = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk])
+    response = login(ada).post(reverse("annotation:study-create"), data)
+    study = Study.objects.get()
+    assert response.headers["Location"] == reverse("annotation:study-assignments", args=[study.uid])
+    assert study.writing_plan.subtopics.count() == 2
+    assert study.writing_plan.limit_ms == 7_200_000
+    assert study.writing_plan.show_counters is False
+    assert study.guidelines.get().body == "Report\nwhat repeats.\n"
+    assert study.created_by == ada
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"limit_minutes": "-5"}, "needs at least 1 minute"),
+        ({"limit_minutes": "soon"}, "A number, such as 2.5."),
+        ({"mark_minutes": "300"}, "longer than the time limit"),
+        ({"token_budget": "0"}, "1 or more."),
+        ({"hourly_rate": "-1"}, "0 or more."),
+        ({"currency": "dollars"}, "Three capital letters"),
+        ({"haystacks": []}, "at least one subtopic"),
+        ({"setting": "ranking"}, "Choose a retriever."),
+        ({"contact": "nowhere"}, "An email address, such as"),
+        ({"name": ""}, "Fill this in."),
+    ],
+)
+def test_wrong_settings_get_a_sentence_and_change_nothing(
+    ada: Any, login: Any, change: dict[str, Any], message: str
+) -> None:
+    haystack = make_haystack()
+    data = form_data(**{"haystacks": [haystack.pk], **change})
+    response = login(ada).post(reverse("annotation:study-create"), data)
+    assert response.status_code == 422
+    assert message in response.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(ada: Any, login: Any) -> None:
+    ferry, _other = make_haystack(), make_haystack(key="mole", title="The mole")
+    client, new = login(ada), reverse("annotation:study-create")
+    found = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    chosen = {field.name: field.value() for field in found if field.name not in {"guidelines", "contact"}}
+    assert (chosen["preset"], chosen["haystacks"], chosen["name"]) == (
+        "paper",
+        [ferry.pk],
+        f"Timed writing: {ferry.title}",
+    )
+    Study.objects.create(name=chosen["name"], kind="writing", created_at=NOW)
+    again = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    assert again["name"].value() == f"Timed writing: {ferry.title} (2)"
+    assert client.get(new).context["form"]["haystacks"].value() is None, "two to choose from"
+    assert client.get(new, {"haystack": "x"}).status_code == 404
+    sent = {name: value for name, value in chosen.items() if value not in (None, False)}
+    client.post(new, {**sent, "name": "As it came", "guidelines": "Write.", "subtopics": []})
+    plan = Study.objects.get(name="As it came").writing_plan
+    paper = WritingPlan(preset="paper", **dict.fromkeys(planning.AIDS, False))
+    assert all(getattr(plan, name) == getattr(paper, name) for name in planning.SETTINGS)
+
+
+def test_a_study_is_set_up_assigned_and_opened_with_one_button(ada: Any, ben: Any, login: Any) -> None:
+    haystack = make_haystack()
+    sent = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open")
+    answer = login(ada).post(reverse("annotation:study-create"), sent, follow=True)
+    study = Study.objects.get()
+    assert (study.state, study.assignments.count()) == ("open", 1)
+    assert "The study is open." in answer.content.decode()
+    assert "Nobody has a task yet" not in answer.content.decode()
+    again = form_data(
+        haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open", name="Again"
+    )
+    answer = login(ada).post(reverse("annotation:study-create"), again, follow=True)
+    assert "Nobody has a task yet" in answer.content.decode()
+    assert "Why not" in answer.content.decode()
+    nobody = form_data(haystacks=[haystack.pk], assign_now="on", then="open", name="Nobody")
+    answer = login(ada).post(reverse("annotation:study-create"), nobody, follow=True)
+    assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)
+
+
+def test_a_folded_part_is_open_where_a_field_in_it_is_wrong(ada: Any, login: Any) -> None:
+    make_haystack()
+    client, new = login(ada), reverse("annotation:study-create")
+    folded = client.get(new).content.decode()
+    assert (folded.count('<details class="fold">'), folded.count('<details class="fold" open>')) == (5, 0)
+    wrong = client.post(new, form_data(token_budget="0", currency="euro")).content.decode()
+    assert (wrong.count('<details class="fold">'), wrong.count('<details class="fold" open>')) == (3, 2)
+
+
+def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(ada: Any, login: Any) -> None:
+    haystack, _other = make_haystack(), make_haystack(key="mole", title="The mole")
+    RetrieverRanking.objects.create(subtopic=haystack.subtopics.get(number=1), retriever="bm25", scores={"1": 1.0})
+    client = login(ada)
+    assert b'<option value="bm25">' in client.get(reverse("annotation:study-create")).content
+    data = form_data(haystacks=[haystack.pk], setting="ranking", retriever="bm25")
+    response = client.post(reverse("annotation:study-create"), data)
+    assert "no ranking for: Subtopic 2" in response.content.decode()
+
+
+def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(ada: Any, login: Any) -> None:
+    ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
+    for haystack, name in ((ferry, "bm25"), (ferry, "random"), (other, "random"), (other, "vector")):
+        for subtopic in haystack.subtopics.all():
+            RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
+    RetrieverRanking.objects.create(subtopic=ferry.subtopics.get(number=1), retriever="partly", scores={"1": 1.0})
+    client, url = login(ada), reverse("annotation:study-retrievers")
+
+    def offered(**chosen: Any) -> list[str]:
+        answer = client.post(url, form_data(**chosen), headers={"HX-Request": "true"}).content.decode()
+        assert "<html" not in answer
+        return re.findall(r'<option value="(\w+)"', answer)
+
+    first, second = ferry.subtopics.order_by("number")
+    assert offered() == ["bm25", "partly", "random", "vector"]
+    assert offered(haystacks=[ferry.pk]) == ["bm25", "random"]
+    assert offered(subtopics=[first.pk]) == ["bm25", "partly", "random"]
+    assert offered(haystacks=[other.pk], subtopics=[second.pk]) == ["random"]
+    chosen = form_data(haystacks=[ferry.pk], retriever="bm25")
+    fragment = client.post(url, chosen, headers={"HX-Request": "true"}).content.decode()
+    assert '<option value="bm25" selected>' in fragment
+    assert 'role="alert"' not in fragment
+    RetrieverRanking.objects.filter(retriever="random").delete()
+    answer = client.post(url, form_data(haystacks=[ferry.pk, other.pk]), headers={"HX-Request": "true"})
+    assert "No retriever has ranked every chosen subtopic." in answer.content.decode()
+
+
+@pytest.mark.parametrize("retriever", ["vector", "unheard-of"])
+def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(
+    retriever: str, ada: Any, login: Any
+) -> None:
+    ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
+    for haystack, name in ((ferry, "bm25"), (other, "vector")):
+        for subtopic in haystack.subtopics.all():
+            RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
+    data = form_data(haystacks=[ferry.pk], setting="ranking", retriever=retriever)
+    response = login(ada).post(reverse("annotation:study-create"), data)
+    assert response.status_code == 422
+    assert not Study.objects.exists()
+    page = response.content.decode()
+    assert retriever in re.findall(r'<p class="error">([^<]*)', page)[0]
+    assert '<option value="bm25">' in page
+    assert f'<option value="{retriever}"' not in page
+
+
+def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, ben: Any, login: Any) -> None:
+    haystack = make_haystack()
+    first, second = haystack.subtopics.order_by("number")
+    RetrieverRanking.objects.create(subtopic=first, retriever="bm25", scores={"1": 1.0})
+    study = make_writing_study(
+        haystack=haystack, researcher=ada, annotators=[ben], setting="ranking", retriever="bm25"
+    )
+    make_session(assignment=make_assignment(study=study, annotator=ben))
+    client = login(ada)
+    shown = client.get(reverse("annotation:study-settings", args=[study.uid])).content.decode()
+    url = f"{reverse('annotation:study-retrievers')}?study={study.uid}"
+    fragment = client.post(url, {"subtopics": [first.pk, second.pk]}, headers={"HX-Request": "true"})
+    for page in (shown, fragment.content.decode()):
+        assert '<option value="bm25" selected>' in page
+
+
+def test_the_preview_answers_htmx_with_a_fragment_and_a_plain_post_with_the_page(ada: Any, login: Any) -> None:
+    haystack = make_haystack(n_documents=3, words_per_document=4000, golds=[[[1, 2, 3]]])
+    data = form_data(name="", haystacks=[haystack.pk], limit_minutes="50")
+    client, url = login(ada), reverse("annotation:study-preview")
+    fragment = client.post(url, data, headers={"HX-Request": "true"}).content.decode()
+    assert "Not enough time" in fragment
+    assert "1 h 00 min" in fragment
+    assert "<html" not in fragment
+    whole = client.post(url, data).content.decode()
+    assert "Not enough time" in whole
+    assert "<form" in whole
+    assert not Study.objects.exists()
+
+
+def test_the_preview_waits_until_its_own_fields_are_right(ada: Any, login: Any) -> None:
+    data = form_data(haystacks=[make_haystack().pk], token_budget="many")
+    response = login(ada).post(reverse("annotation:study-preview"), data, headers={"HX-Request": "true"})
+    assert "Choose subtopics" in response.content.decode()
+
+
+def test_frozen_settings_cannot_be_posted(ada: Any, ben: Any, login: Any) -> None:
+    study = make_writing_study(researcher=ada, annotators=[ben])
+    make_session(assignment=make_assignment(study=study, annotator=ben))
+    subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
+    data = form_data(name="Renamed", subtopics=subtopics, limit_minutes="5", hourly_rate="99")
+    client, url = login(ada), reverse("annotation:study-settings", args=[study.uid])
+    assert "are frozen" in client.get(url).content.decode()
+    assert client.post(url, data).status_code == 302
+    study.refresh_from_db()
+    study.writing_plan.refresh_from_db()
+    assert (study.name, study.hourly_rate, study.writing_plan.limit_ms) == ("Renamed", Decimal(25), 7_200_000)
+
+
+def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, login: Any) -> None:
+    study = make_writing_study(researcher=ada)
+    subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
+    login(ada).post(
+        reverse("annotation:study-settings", args=[study.uid]), form_data(name="Renamed", subtopics=subtopics)
+    )
+    assert list(study.researchers.all()) == [ada]
