@@ -83,6 +83,7 @@ SOURCES = (
     "annotation/writing/views.py",
     "annotation/writing/wire.py",
     # label work
+    "templates/annotation/_bullet_letter.html",
     "templates/annotation/_label_acts.html",
     "templates/annotation/_label_asked.html",
     "templates/annotation/_label_document*.html",
