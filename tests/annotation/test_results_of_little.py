@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
 from django.contrib.admindocs.views import extract_views_from_urlpatterns
@@ -35,6 +35,8 @@ SAME_AGAIN = re.compile(r"\.(png|pdf|vl\.json|parquet|jsonl|tex)$")
 """Files with what others hold as well, and which take long to make."""
 OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|licences|learning)/files)/")
 """Files whose names are the keys of the tables of a sheet."""
+OF_TABLE = ("-sort", "-columns")
+"""Ends of the names in a query that say how one table of a page is shown."""
 
 
 FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
@@ -138,11 +140,24 @@ def links(answer: Any, address: str) -> Iterator[str]:
             yield urljoin(address, unescape(link))
 
 
+def at_once(addresses: Iterable[str]) -> Iterator[str]:
+    """The addresses; those of a page that each show one of its tables otherwise are one that shows all so."""
+    tables: dict[str, dict[str, str]] = {}
+    for address in addresses:
+        parts = dict(parse_qsl(urlsplit(address).query))
+        if parts and all(name.endswith(OF_TABLE) for name in parts):
+            tables.setdefault(urlsplit(address).path, {}).update(parts)
+        else:
+            yield address
+    for path, parts in tables.items():
+        yield f"{path}?{urlencode(parts)}"
+
+
 def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> dict[str, int]:
     """{path: status} of every page and file that one comes to by links, as far as it lies under some paths.
 
     What differs only in the values of its query, or in how it combines them, is opened once; so is a file that
-    differs only in how tables beside its own are sorted.
+    differs only in how tables beside its own are sorted. All tables of a page are sorted at once.
     """
     found: dict[str, int] = {}
     known: set[tuple[str, str]] = set()
@@ -159,7 +174,7 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> 
         answer = opened(client, address)
         assert not names_judges_without_licences(answer, path), address
         found[path] = answer.status_code
-        waiting += links(answer, address)
+        waiting += at_once(links(answer, address))
     return found
 
 
