@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, Study
 from annotation.studies import consent
-from annotation.studies.blocked import Blocked, Reason, idle_people
 from annotation.studies.dealing import Group, deal
 from annotation.studies.fewer_tasks import note_fewer, task_counts
 from annotation.studies.sampling import stable_seed
@@ -86,10 +85,11 @@ def eligibility(study: Study) -> Eligibility:
     """Say for each annotator and subtopic of a study why not, or nothing where a task may be given."""
     members = study.memberships.current().select_related("annotator__user").order_by("number")
     live = study.assignments.live().with_sessions_in_short().order_by("pk")
-    return _eligibility(study, [row.annotator for row in members], live)
+    return eligibility_of(study, [row.annotator for row in members], live)
 
 
-def _eligibility(study: Study, annotators: Sequence[Annotator], live: Iterable[Assignment]) -> Eligibility:
+def eligibility_of(study: Study, annotators: Sequence[Annotator], live: Iterable[Assignment]) -> Eligibility:
+    """The same for some of its people, who have these tasks."""
     subtopics = tuple(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
     forms = forms_of(study)
     people = contamination.load_people(annotators, study=study, forms=forms)
@@ -104,36 +104,6 @@ def _eligibility(study: Study, annotators: Sequence[Annotator], live: Iterable[A
         },
         live={(row.annotator_id, row.subtopic_id): row for row in live},
     )
-
-
-@dataclass(frozen=True)
-class SessionGaps:
-    """What a writing study lacks: sessions that nobody has, and people who may be given no subtopic."""
-
-    study: Study
-
-    def n_short(self) -> int:
-        """How many sessions that are planned nobody has."""
-        plan, of_study = self.study.writing_plan, Q(assignments__in=self.study.assignments.live().order_by())
-        have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study))
-        return sum(max(0, plan.sessions_per_subtopic - n) for n in have.values_list("n", flat=True))
-
-    def blocked(self) -> list[Blocked]:
-        """With every reason."""
-        idle = idle_people(self.study)
-        return blocked_in(_eligibility(self.study, idle, ())) if idle else []
-
-
-def blocked_in(table: Eligibility) -> list[Blocked]:
-    """The same, where who may be given what is known."""
-    at_work = {person for person, _subtopic in table.live}
-    people_blocked = []
-    for annotator in table.annotators:
-        groups = [[table.obstacles[annotator.pk, pk] for pk in group] for group in table.needed]
-        if annotator.pk not in at_work and any(rows and all(rows) for rows in groups):
-            texts = dict.fromkeys(obstacle.text for rows in groups for row in rows for obstacle in row)
-            people_blocked.append(Blocked(annotator, tuple(map(Reason, texts))))
-    return people_blocked
 
 
 def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:

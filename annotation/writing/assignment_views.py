@@ -20,6 +20,7 @@ from annotation.studies.scope import study_of
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
 from annotation.writing.eligibility import NotEligible
+from annotation.writing.gaps import blocked_in
 from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -163,7 +164,7 @@ def _assignments_page(
         "table": table,
         "matrix": _matrix(study, table),
         "reasons": _reasons(table),
-        "blocked": [] if is_over(study) else assigning.blocked_in(table),
+        "blocked": [] if is_over(study) else blocked_in(table),
         "held": held_in(study),
         "kind": work_of(study),
         "short": work_of(study).short_of(study),

@@ -28,6 +28,7 @@ from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.exports import files_of
 from annotation.writing.form_facts import forms_of, forms_problem
+from annotation.writing.gaps import SessionGaps
 from annotation.writing.late import waiting
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import act, page
@@ -86,7 +87,7 @@ class Writing(Work):
         "write on several subtopics of one haystack."
     )
     short_page = "annotation:study-assign"
-    gaps = staticmethod(assigning.SessionGaps)
+    gaps = staticmethod(SessionGaps)
     room = staticmethod(assigning.room)
     preview = staticmethod(page)
     preview_act = staticmethod(act)

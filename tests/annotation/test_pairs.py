@@ -22,6 +22,7 @@ from annotation.verification.agreement import KEY_POINTS, Look
 from annotation.verification.recording import POINT, Judgments
 from annotation.writing import assigning
 from annotation.writing import planning as writing
+from annotation.writing.gaps import SessionGaps
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import Problems
@@ -128,7 +129,7 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
     assert opened(cleo) == 200
     assert Exposure.objects.filter(user=cleo, haystack=baths).exists()
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now)
-    assert [row.annotator.user for row in assigning.SessionGaps(study).blocked()] == [cleo]
+    assert [row.annotator.user for row in SessionGaps(study).blocked()] == [cleo]
 
 
 @pytest.mark.django_db

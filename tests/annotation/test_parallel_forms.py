@@ -24,6 +24,7 @@ from annotation.work.tasklist import board
 from annotation.writing import assigning, planning, scoring
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.form_facts import forms_of
+from annotation.writing.gaps import SessionGaps
 from annotation.writing.parallel import Forms, Task, apart, deal_forms
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, JudgeRun
@@ -196,7 +197,7 @@ def test_all_documents_of_a_haystack_leave_nothing_apart(forms_study: Study) -> 
 def test_who_may_see_one_form_only_is_blocked_with_the_reason(forms_study: Study, ben: Any, now: datetime) -> None:
     haystack = forms_study.writing_plan.subtopics.first().haystack
     record_exposure(user=ben, haystack=haystack, reason="linking", now=now)
-    [blocked] = assigning.SessionGaps(forms_study).blocked()
+    [blocked] = SessionGaps(forms_study).blocked()
     assert blocked.annotator == annotator_of(ben)
     assert "Has seen reference insights of this haystack" in str(blocked.reasons)
     assert annotator_of(ben) not in {pair.annotator for pair in assigning.propose(forms_study).pairs}
