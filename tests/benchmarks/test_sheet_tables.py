@@ -23,10 +23,8 @@ from benchmarks.results.sheet import (
     Switch,
     Table,
     Unit,
-    long_rows,
-    sheet_json,
-    wide,
 )
+from benchmarks.results.sheet_rows import long_rows, sheet_json, wide
 from benchmarks.results.writing import console
 from benchmarks.scoring.stat import Stat
 from tests.makers import flat
