@@ -199,6 +199,7 @@ def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
         answer = "yes" if kind == "validation" else FIRST[kind]
         for each in phone.locator(f".level:has([value='{answer}'])").all():
             each.tap()
+            expect(each.locator("input")).to_be_checked()  # the click comes after the touch, and may scroll
         before = {place: phone.locator(place).bounding_box() for place in (".bar", "[data-asking]")}
         phone.locator(IS_SAVED).wait_for(state="attached")
         assert {place: phone.locator(place).bounding_box() for place in before} == before, kind
