@@ -44,7 +44,7 @@ class Decisions(Generic[Row]):
     answers: tuple[str, ...]
     page: str
     made: str
-    taken_back: str = ""
+    taken_back: str
 
     def history(self, study: Study, **item: Any) -> QuerySet[Row]:
         """Every decision on one item, the newest first."""

@@ -7,7 +7,11 @@ from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.http import HttpRequest, QueryDict
+from django.utils import timezone
 from django.utils.translation import gettext as _
+
+from annotation.adjudication.decisions import Decisions
+from annotation.models import Study
 
 Item = TypeVar("Item")
 
@@ -32,3 +36,12 @@ def seen_in(data: QueryDict) -> int | None:
 def say_decided(request: HttpRequest, letters: str = "") -> None:
     """Say that it is decided, and who was who where the page had letters."""
     messages.success(request, _("Decided. %(letters)s.") % {"letters": letters} if letters else _("Decided."))
+
+
+def withdrawn(request: HttpRequest, decisions: Decisions[Any], study: Study, **item: Any) -> bool:
+    """Whether a form asked to withdraw the decision on an item, which is then done and said."""
+    if request.POST.get("action") != "take_back":
+        return False
+    if decisions.take_back(study=study, item=item, by=request.user, now=timezone.now()):
+        messages.success(request, _("The decision was withdrawn; it stays in the history."))
+    return True

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.adjudication import blind
 from annotation.adjudication.decisions import DecisionRefused
-from annotation.adjudication.pages import newest, say_decided, seen_in
+from annotation.adjudication.pages import newest, say_decided, seen_in, withdrawn
 from annotation.coverage.collect import coverage_table
 from annotation.coverage.rows import views
 from annotation.linking import adjudicating, disputes, exports
@@ -179,10 +179,7 @@ def _item(study: Study, summary: uuid.UUID, insight: uuid.UUID) -> dict[str, Any
 def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute) -> HttpResponse | None:
     """Store what was decided and go on; None where it cannot be stored."""
     here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
-    if request.POST.get("action") == "take_back":
-        study, place = about["study"], {"summary": about["summary"], "insight": about["insight"]}
-        if adjudicating.DECISIONS.take_back(study=study, item=place, by=request.user, now=timezone.now()):
-            messages.success(request, _("The decision was withdrawn; it stays in the history."))
+    if withdrawn(request, adjudicating.DECISIONS, **about):
         return redirect(here)
     lines = [int(line) for line in request.POST.getlist("line")[:MAX_LINES] if line.isdecimal()]
     try:

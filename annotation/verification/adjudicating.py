@@ -20,6 +20,7 @@ DECISIONS = Decisions(
     answers=("grounded", "keyness"),
     page="annotation:verification-disagreements",
     made="key_point.adjudicated",
+    taken_back="key_point.adjudication_taken_back",
 )
 
 

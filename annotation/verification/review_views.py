@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.adjudication import blind
 from annotation.adjudication.decisions import DecisionRefused
-from annotation.adjudication.pages import newest, next_open, say_decided, seen_in
+from annotation.adjudication.pages import newest, next_open, say_decided, seen_in, withdrawn
 from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
 from annotation.studies.scope import study_of
 from annotation.verification import adjudicating, datasets, spotchecks
@@ -196,6 +196,8 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
     answers = blinded(study, key_point, answers) if is_blind else answers
     places = [dispute.point for dispute in queue]
     next_url = _next(request, study, places, decided, key_point.pk)
+    if withdrawn(request, adjudicating.DECISIONS, study, key_point=key_point):
+        return redirect(request.get_full_path())
     form = DecisionForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -226,6 +228,7 @@ def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> Ht
         "answers": answers,
         "form": form,
         "history": history,
+        "current": current,
         "seen": newest(history),
         "place": places.index(key_point.pk) + 1 if key_point.pk in places else None,
         "n": len(places),

@@ -59,6 +59,7 @@ SENTENCES: Mapping[str, Any] = {
     "label.adjudication_taken_back": gettext_lazy("withdrew a decision in %(what)s"),
     "labels.imported": gettext_lazy("imported labels into %(what)s"),
     "key_point.adjudicated": gettext_lazy("decided a key point in %(what)s"),
+    "key_point.adjudication_taken_back": gettext_lazy("withdrew a decision on a key point in %(what)s"),
     "point.checked": gettext_lazy("checked the extracted point “%(what)s”"),
     "price.set": gettext_lazy("set the price of %(what)s"),
     "recruitment.closed": gettext_lazy("closed a recruitment link of %(what)s"),

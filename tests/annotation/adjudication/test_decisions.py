@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from annotation.coverage.collect import coverage_table
 from annotation.kinds import kind_named
@@ -59,3 +60,24 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
     assert decide(by=ada, note="Both say it.", seen=first.pk) != first, "it was known, and is said anew"
     assert decide(by=ada, note="Both say it.", seen=first.pk - 1) == first, "the same form, delivered again"
     assert second.supersedes == first
+
+
+@pytest.mark.parametrize("made", [of_coverage, of_points])
+def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, login: Any) -> None:
+    study, decide, n = made(ada)
+    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    row = decide(by=ada)
+    address = {
+        "linking": lambda: reverse("annotation:dispute", args=[study.uid, row.summary.uid, row.insight.uid]),
+        "verification": lambda: reverse("annotation:verification-adjudicate", args=[study.uid, row.key_point.uid]),
+    }[study.kind]()
+    client = login(ada)
+    assert "Withdraw decision" in client.get(address).content.decode()
+    answer = client.post(address, {"action": "take_back"}, follow=True).content.decode()
+    assert "The decision was withdrawn; it stays in the history." in answer
+    assert "Withdraw decision" not in answer
+    assert not decisions.model.objects.get().is_current
+    assert decisions.undecided([study.pk]) == {study.pk: n}
+    client.post(address, {"action": "take_back"})
+    assert AuditEvent.objects.filter(action=decisions.taken_back).count() == 1
+    assert decide(by=ada).supersedes is None, "nothing held that it could replace"
