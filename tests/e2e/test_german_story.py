@@ -55,7 +55,7 @@ def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) 
     page.goto("/work/answers/")
     expect(page.get_by_role("heading", name="Ihre letzten Antworten")).to_be_visible()
     expect(page.locator(".answers-list li")).to_have_count(n_insights)
-    expect(page.locator(".answers-list li").last).to_contain_text("vollständig, Stichpunkt a")
+    expect(page.locator(".answers-list li").last).to_contain_text("vollständig, Stichpunkt „Boats leave at six“")
     expect(page.get_by_role("link", name="Öffnen oder ändern")).to_have_count(n_insights)
 
     page.goto("/work/")
