@@ -32,10 +32,14 @@ if env.text("METRICS_NETWORKS"):  # where the times of all processes meet
 
 
 def when_ready(server: Any) -> None:
-    """Load what the first requests would load, then move it out of the garbage collector's sight.
+    """It runs before the workers are forked, so that they go on sharing what was loaded."""
+    for listener in server.LISTENERS:
+        accept_with_data(listener.sock)
+    preload()
 
-    It runs before the workers are forked, so that they go on sharing these pages of memory.
-    """
+
+def preload() -> None:
+    """Load what the first requests would load, then move it out of the garbage collector's sight."""
     from django.apps import apps
     from django.conf import settings
     from django.template.loader import get_template
@@ -48,8 +52,6 @@ def when_ready(server: Any) -> None:
         for code, _name in settings.LANGUAGES:
             with translation.override(code):
                 translation.gettext("")
-    for listener in server.LISTENERS:
-        accept_with_data(listener.sock)
     gc.collect()
     gc.freeze()
 

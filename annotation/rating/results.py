@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,15 +74,19 @@ class Results:
         """Disagreements of two points or more, the largest first."""
         differences = []
         for item in self.items:
+            of_people, of_judges = (
+                [name for name in some if name in item.ratings] for some in (self.people, self.judges)
+            )
             for at, aspect in enumerate(ASPECTS):
-                by_rater = {
-                    name: value for name, values in item.ratings.items() if (value := values[at]) is not None
-                }
-                people = tuple((name, by_rater[name]) for name in self.people if name in by_rater)
-                judges = tuple((name, by_rater[name]) for name in self.judges if name in by_rater)
-                if len(people) > 1:
+                values = [value for name in of_people if (value := item.ratings[name][at]) is not None]
+                if values and max(values) - min(values) >= NOTABLE:  # before anything is made: few are
+                    people, judges = (_rated(item, some, at) for some in (of_people, of_judges))
                     differences.append(Differing(item, aspect, people, judges))
-        return sorted((each for each in differences if each.spread >= NOTABLE), key=lambda each: -each.spread)
+        return sorted(differences, key=lambda each: -each.spread)
+
+
+def _rated(item: Item, raters: Iterable[str], at: int) -> tuple[tuple[str, int], ...]:
+    return tuple((name, value) for name in raters if (value := item.ratings[name][at]) is not None)
 
 
 def results_of(study: Study, *, public: bool = False, resampling: Resampling | None = DEFAULT) -> Results:

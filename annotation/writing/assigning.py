@@ -81,10 +81,14 @@ class Eligibility:
         return (everything,) if self.forms is None else (self.forms.a, self.forms.b)
 
 
-def eligibility(study: Study) -> Eligibility:
-    """Say for each annotator and subtopic of a study why not, or nothing where a task may be given."""
+def eligibility(study: Study, live: Iterable[Assignment] | None = None) -> Eligibility:
+    """Say for each annotator and subtopic of a study why not, or nothing where a task may be given.
+
+    `live` are its tasks that were not withdrawn, where they have been read.
+    """
     members = study.memberships.current().select_related("annotator__user").order_by("number")
-    live = study.assignments.live().with_sessions_in_short().order_by("pk")
+    if live is None:
+        live = study.assignments.live().with_sessions_in_short().order_by("pk")
     return eligibility_of(study, [row.annotator for row in members], live)
 
 

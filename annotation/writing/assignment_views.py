@@ -149,13 +149,14 @@ def _assignments_page(
     form: AssignOneForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    table = table or assigning.eligibility(study)
     tasks = (
         study.assignments.with_sessions_in_short()
-        .select_related("annotator", "subtopic__haystack")
+        .prefetch_related("annotator", "subtopic__haystack")  # many tasks have the same
         .order_by("subtopic__haystack", "subtopic__number", "pk")
     )
-    shown = TaskTable([task for task in tasks if task.state != Assignment.State.WITHDRAWN], request.GET)
+    live = [task for task in tasks if task.state != Assignment.State.WITHDRAWN]
+    table = table or assigning.eligibility(study, live)
+    shown = TaskTable(live, request.GET)
     shown.turn_to(request.GET.get(shown.prefixed_page_field))
     context = {
         "study": study,

@@ -20,6 +20,7 @@ from tests.makers import (
     make_assignment,
     make_haystack,
     make_linking_study,
+    make_summary,
     make_writing_study,
 )
 
@@ -99,3 +100,16 @@ def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, 
     client.post(address, {"active": "0"})
     cleo.refresh_from_db()
     assert not cleo.is_active
+
+
+def test_asking_before_somebody_is_deactivated_takes_no_more_queries_with_more_studies(
+    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client, address = login(eve), reverse("person-active", args=[cleo.uid])
+    haystack = make_haystack()
+    for at in range(4):
+        texts = [make_summary(subtopic=haystack.subtopics.first(), system=f"s{at}{n}") for n in range(2)]
+        make_linking_study(researcher=ada, annotators=[ben, cleo], summaries=texts, name=f"Study {at}")
+    client.get(address)
+    with django_assert_max_num_queries(10):
+        assert [n for _study, n in client.get(address).context["waiting"]] == [1, 1, 1, 1]
