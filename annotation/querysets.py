@@ -189,6 +189,10 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         long = ("config", "document_numbers", "host_clocks", "draft_text", "notes_text", "read_documents")
         return self.select_related("session").defer(*(f"session__{name}" for name in long))
 
+    def untouched(self) -> AssignmentQuerySet:
+        """Tasks that nobody has opened."""
+        return self.filter(state=AssignmentState.ASSIGNED)
+
     def unfinished(self) -> AssignmentQuerySet:
         """Tasks to do or begun."""
         return self.filter(state__in=[AssignmentState.ASSIGNED, AssignmentState.STARTED])
@@ -265,6 +269,10 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
     def visible(self) -> LabelTaskQuerySet:
         """Tasks that an annotator may see: of open studies, and whatever was begun."""
         return self.filter(Q(study__state=StudyState.OPEN) | ~Q(state=LabelTaskState.TODO))
+
+    def untouched(self) -> LabelTaskQuerySet:
+        """Tasks that nobody has opened."""
+        return self.filter(state=LabelTaskState.TODO, begun_at=None)
 
     def unfinished(self) -> LabelTaskQuerySet:
         """Tasks to do or begun; what was skipped is out of the way."""

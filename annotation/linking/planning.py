@@ -111,7 +111,7 @@ def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> De
     study = Study.objects.select_for_update().get(pk=study.pk)
     before = task_counts(study)
     if rebalance:
-        tasks.untouched(study).delete()
+        study.label_tasks.untouched().delete()
     _draw_overlap(study, assigned=set(study.label_tasks.values_list("item_id", flat=True)))
     narrows_first = study.linking_plan.narrows_first
     return tasks.deal(study=study, by=by, now=now, before=before, narrows_first=narrows_first, **dealing(study))

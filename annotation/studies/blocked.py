@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
+from annotation.models import Annotator, Assignment, Membership, Study
 from annotation.studies import consent
 
 
@@ -45,9 +45,9 @@ def held_by_absent(study: Study) -> list[Holding]:
     """Whose tasks wait for nobody: of people who are not active, or withdrew consent. One query for none."""
     free = consent.free_to_work(Annotator.objects.all()).values("pk")
     if study.kind == Study.Kind.WRITING:
-        waiting: QuerySet[Any] = study.assignments.filter(state=Assignment.State.ASSIGNED)
+        waiting: QuerySet[Any] = study.assignments.untouched()
     else:
-        waiting = study.label_tasks.filter(state=LabelTask.State.TODO, begun_at=None)
+        waiting = study.label_tasks.untouched()
     rows = waiting.order_by().exclude(annotator__in=free)
     n_of = dict(rows.values_list("annotator").annotate(n=Count("pk")))
     if not n_of:

@@ -90,8 +90,8 @@ def leave_all(*, annotator: Annotator, reason: str, by: Any, now: datetime) -> N
 
 def waiting_of(annotator: Annotator) -> list[tuple[Study, int]]:
     """The studies that are not over in which somebody has tasks not begun, and how many. Three queries."""
-    labels = LabelTask.objects.filter(annotator=annotator, state=LabelTask.State.TODO, begun_at=None)
-    texts = Assignment.objects.filter(annotator=annotator, state=Assignment.State.ASSIGNED)
+    labels = LabelTask.objects.untouched().filter(annotator=annotator)
+    texts = Assignment.objects.untouched().filter(annotator=annotator)
     n_of = {
         study: n
         for rows in (labels, texts)

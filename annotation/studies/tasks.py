@@ -15,7 +15,6 @@ from typing import Any, Required, TypedDict
 from django.db import transaction
 
 from annotation.models import Annotator, LabelTask, Study
-from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.blocked import Reason
 from annotation.studies.dealing import Group, Pair
 from annotation.studies.dealing import deal as dealt_evenly
@@ -117,15 +116,9 @@ def room(
     return len({person for person, _group in dealt.given if person < 0})
 
 
-def untouched(study: Study) -> LabelTaskQuerySet:
-    """Tasks that nobody has opened."""
-    tasks: LabelTaskQuerySet = LabelTask.objects.filter(study=study, state=LabelTask.State.TODO, begun_at=None)
-    return tasks
-
-
 def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     """How many tasks of somebody nobody has opened, and how many are begun."""
-    n_waiting = untouched(study).filter(annotator=annotator).count()
+    n_waiting = study.label_tasks.untouched().filter(annotator=annotator).count()
     begun = study.label_tasks.unfinished().filter(annotator=annotator, begun_at__isnull=False)
     return n_waiting, begun.count()
 
@@ -133,7 +126,7 @@ def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:
 def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     """Take back the tasks that somebody who leaves has not opened; gives how many, and how many stay begun."""
     counts = unfinished_of(study=study, annotator=annotator)
-    untouched(study).filter(annotator=annotator).delete()
+    study.label_tasks.untouched().filter(annotator=annotator).delete()
     return counts
 
 

@@ -208,7 +208,7 @@ def reassign(*, assignment: Assignment, to: Annotator, reason: str, by: Any, now
 def choose_documents_anew(*, study: Study) -> int:
     """Give tasks that nobody has begun the documents of the plan as it is now. Gives how many."""
     rule = rule_of(study.writing_plan)
-    waiting = list(study.assignments.filter(state=Assignment.State.ASSIGNED).select_related("subtopic"))
+    waiting = list(study.assignments.untouched().select_related("subtopic"))
     material = load_material({task.subtopic for task in waiting}, retriever=rule.retriever)
     for task in waiting:
         for name, value in _frozen(choose(material[task.subtopic_id], rule), task.seed).items():

@@ -164,7 +164,7 @@ class Writing(Work):
     ) -> tuple[int, int]:
         """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
         tasks = study.assignments.filter(annotator=annotator)
-        waiting = list(tasks.filter(state=Assignment.State.ASSIGNED))
+        waiting = list(tasks.untouched())
         for assignment in waiting:
             assigning.withdraw(assignment=assignment, reason=reason, by=by, now=now)
         return len(waiting), tasks.filter(state=Assignment.State.STARTED).count()
@@ -172,7 +172,7 @@ class Writing(Work):
     def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
         """How many tasks of somebody wait, and how many are begun."""
         tasks = study.assignments.filter(annotator=annotator)
-        n_waiting = tasks.filter(state=Assignment.State.ASSIGNED).count()
+        n_waiting = tasks.untouched().count()
         return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
     def opening_problems(self, study: Study) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, Unpack
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, Assignment, Membership, Session, Study, WritingPlan
+from annotation.models import Annotator, Membership, Session, Study, WritingPlan
 from annotation.studies.kind import Frozen, NotReady
 from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
 from annotation.studies.sampling import stable_seed
@@ -108,7 +108,7 @@ def update_study(
     row.subtopics.set(wanted)
     if researchers is not None:
         study.researchers.set(researchers)
-    waiting = study.assignments.filter(state=Assignment.State.ASSIGNED)
+    waiting = study.assignments.untouched()
     waiting.update(due_at=study.due_at)
     if rule_of(row) != old_rule:
         assigning.choose_documents_anew(study=study)
