@@ -12,9 +12,10 @@ from django.db import DatabaseError, connections
 
 from summhay_site.operations.upgrading import ForeignDatabase, check_database
 from summhay_site.postgresql import limits
+from summhay_site.serving.stack import with_room
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
-application = get_wsgi_application()
+application = with_room(get_wsgi_application())
 limits.serve_pages()
 try:
     check_database()

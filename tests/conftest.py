@@ -34,6 +34,7 @@ from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Annotator
 from benchmarks.summarizers import token_budget
+from summhay_site.serving.stack import with_room
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
 for profile, n_examples in (("gate", 25), ("nightly", 500)):
@@ -130,6 +131,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[Any]:
+    """Tests have the room that requests have in a server."""
+    function = pyfuncitem.obj
+    pyfuncitem.obj = with_room(function)
+    try:
+        return (yield)
+    finally:
+        pyfuncitem.obj = function
 
 
 @pytest.fixture(scope="session", autouse=True)

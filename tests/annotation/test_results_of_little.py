@@ -7,8 +7,10 @@ here without a word.
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
@@ -24,7 +26,7 @@ from django.urls import get_resolver, reverse
 from annotation import kinds
 from annotation.management.commands.report import REPORTS
 from annotation.models import Study
-from tests.annotation.little import ALL, AMOUNTS, MAKERS, make_benchmarks
+from tests.annotation.little import ALL, AMOUNTS, MAKERS, NOTHING, ONE_LABEL, make_benchmarks
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +41,13 @@ OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|licences|learn
 """Files whose names are the keys of the tables of a sheet."""
 OF_TABLE = ("-sort", "-columns")
 """Ends of the names in a query that say how one table of a page is shown."""
-
+IN_EVERY_WAY = AMOUNTS if os.environ.get("TEST_EVERYTHING") else (ALL,)
+"""Amounts of which each page is also opened as its links sort, filter and choose; of the others as it is."""
+WALKED = [
+    pytest.param(amount, marks=() if amount in {NOTHING, ONE_LABEL, ALL} else pytest.mark.nightly)
+    for amount in AMOUNTS
+]
+"""Amounts of which pages are opened; reports are printed of all."""
 
 FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
 JUDGES = re.compile(r"(?<![\w-])(?<!run_judge )(owl|jay|strict|lexical)(?![\w-])")
@@ -163,46 +171,72 @@ def at_once(addresses: Iterable[str]) -> Iterator[str]:
         yield f"{path}?{urlencode(parts)}"
 
 
-def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...]) -> dict[str, int]:
-    """{path: status} of every page and file that one comes to by links, as far as it lies under some paths.
+@dataclass
+class Walk:
+    """Which paths were shown, to which a page led, and addresses with nothing behind them to which one led."""
+
+    shown: set[str] = field(default_factory=set)
+    linked: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+
+
+def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...], in_every_way: bool) -> Walk:
+    """Open these addresses, and what one comes to from them by links, as far as it lies under some paths.
 
     What differs only in the values of its query, or in how it combines them, is opened once; so is a file that
-    differs only in how tables beside its own are sorted. All tables of a page are sorted at once.
+    differs only in how tables beside its own are sorted. All tables of a page are sorted at once. If not
+    `in_every_way`, what links lead to is opened once, whatever its query.
     """
-    found: dict[str, int] = {}
+    walk = Walk()
     known: set[tuple[str, str]] = set()
-    waiting = list(starts)
+
+    def go(address: str) -> Iterable[str]:
+        answer = opened(client, address)
+        path = urlsplit(address).path
+        assert not names_judges_without_licences(answer, path), address
+        if answer.status_code in {200, 302}:
+            walk.shown.add(path)
+        elif path in walk.linked:
+            walk.broken.add(address)
+        return at_once(links(answer, address))
+
+    waiting: list[str] = []
+    for address in starts:
+        waiting += go(address)
+        parts = urlsplit(address)
+        if parts.path in walk.shown:
+            known |= {(parts.path, name) for name in ("", *QueryDict(parts.query))}
     while waiting:
         address = waiting.pop()
         path, query = urlsplit(address).path, QueryDict(urlsplit(address).query)
+        if not path.startswith(under) or NO_RESULTS.search(path) or SAME_AGAIN.search(path):
+            continue
+        walk.linked.add(path)
         table, _dot, is_file = path.rpartition("/")[2].partition(".")
         names = (name for name in query if not (is_file and name.endswith("-sort") and name != f"{table}-sort"))
-        new = {(path, name) for name in ("", *names)} - known
-        if not new or not path.startswith(under) or NO_RESULTS.search(path) or SAME_AGAIN.search(path):
-            continue
-        known |= new
-        answer = opened(client, address)
-        assert not names_judges_without_licences(answer, path), address
-        found[path] = answer.status_code
-        waiting += at_once(links(answer, address))
-    return found
+        new = {(path, name) for name in ("", *(names if in_every_way else ()))} - known
+        if new:
+            known |= new
+            waiting += go(address)
+    walk.broken |= walk.linked - walk.shown
+    return walk
 
 
-@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("amount", WALKED)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_page_and_file_of_a_study_opens(
     kind: str, amount: str, ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
-    client = login(ada)
-    for address, _name in addresses_of(study):
-        opened(client, address)
     work = kinds.kind_named(study.kind)
-    starts = [reverse(name, args=[study.uid]) for name in (work.study_page, *(tab.page for tab in work.all_tabs))]
+    pages = [reverse(name, args=[study.uid]) for name in (work.study_page, *(tab.page for tab in work.all_tabs))]
+    pages += ["/agreement/", "/agreement/latest/"]
+    addresses = [address for address, _name in addresses_of(study)]
     under = (f"/studies/{study.uid}/", "/agreement/", "/sessions/")
-    pages = walked(client, [*starts, "/agreement/", "/agreement/latest/"], under=under)
-    assert {path: status for path, status in pages.items() if status not in {200, 302}} == {}
-    files = {path.rpartition("/")[2] for path in pages if "/files/" in path and not OF_SHEET.search(path)}
+    walk = walked(login(ada), dict.fromkeys(addresses + pages), under=under, in_every_way=amount in IN_EVERY_WAY)
+    assert walk.broken == set()
+    assert set(pages) - walk.shown == set()
+    files = {path.rpartition("/")[2] for path in walk.linked if "/files/" in path and not OF_SHEET.search(path)}
     files -= {name for name in files if name.startswith("plan-")}  # a chart for each headline that has a plan
     assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
 
@@ -214,7 +248,7 @@ def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, ben: Any
         with transaction.atomic():
             for address, name in addresses_of(make(ALL, ada, (ben, cleo))):
                 known.add(name)
-                if opened(client, address).status_code != 404:
+                if name not in shown and opened(client, address).status_code != 404:
                     shown.add(name)
             transaction.set_rollback(True)
     assert known - shown - {None} == set()
@@ -242,10 +276,9 @@ def reported(name: str, *arguments: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("amount", WALKED)
 def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     make_benchmarks(amount, (ben, cleo))
-    client = login(ada)
     addresses = [
         ARGUMENT.sub(file, route) + query
         for start in ("/leaderboard/", "/questions/recall/")
@@ -253,12 +286,11 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any
         for file in (FILES[name] if "<str:" in route else ("",))
         for query in ("", "?dataset=long")
     ]
-    shown = [address for address in addresses if opened(client, address).status_code == 200]
-    pages = walked(client, shown, under=("/leaderboard/", "/questions/", "/corpora/"))
-    assert {path: status for path, status in pages.items() if status not in {200, 302}} == {}
+    under = ("/leaderboard/", "/questions/", "/corpora/")
+    walk = walked(login(ada), addresses, under=under, in_every_way=amount in IN_EVERY_WAY)
+    assert walk.broken == set()
     if amount == ALL:
-        paths, paths_shown = ({urlsplit(each).path for each in some} for some in (addresses, shown))
-        assert paths - paths_shown - set(pages) == set()
+        assert {urlsplit(address).path for address in addresses} - walk.shown == set()
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
