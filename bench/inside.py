@@ -1,6 +1,7 @@
 """A process of a measured checkout: `python …/bench/inside.py call|serve …` in the folder of that checkout.
 
-`call` reads a function of this package with its arguments as JSON and prints what it returns; `serve` is gunicorn.
+`call` reads functions of this package with their arguments, a line of JSON for each, and prints what they return in
+the same way; `serve` is gunicorn.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if __name__ == "__main__":
         import_module("gunicorn.app.wsgiapp").run()
     else:
         import_module("django").setup()
-        job = json.load(sys.stdin)
-        function = getattr(import_module(job["module"]), job["function"])
-        print(json.dumps(function(*job["arguments"])))
+        for line in sys.stdin:
+            job = json.loads(line)
+            function = getattr(import_module(job["module"]), job["function"])
+            print(json.dumps(function(*job["arguments"])), flush=True)
+            import_module("django.db").connections.close_all()

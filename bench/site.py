@@ -72,9 +72,12 @@ class Site:
             self._worlds[name] = self.database
         return self._worlds[name]
 
-    def start_from(self, empty: Path) -> None:
-        """Work on a copy of a SQLite file that has all tables."""
-        self.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"])
+    def start_from(self, empty: Path, static: Path | None = None) -> None:
+        """Work on a copy of a SQLite file that has all tables, and of the collected files if there are some."""
+        if static is None:
+            self.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"])
+        else:
+            shutil.copytree(static, self.folder / "static")
         self.database = self._new_database(f"sqlite:///{empty}")
 
     @contextmanager
@@ -89,6 +92,26 @@ class Site:
         job = json.dumps({"module": module, "function": function, "arguments": arguments})
         inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "call"]
         return json.loads(self.run(inside, job, environment=environment).strip().splitlines()[-1])
+
+    @contextmanager
+    def calling(self, **environment: str) -> Iterator[Callable[..., Any]]:
+        """Give what calls functions as `call` does, but all in one process. Nothing that they do may print."""
+        inside, log = [sys.executable, str(ROOT / "bench" / "inside.py"), "call"], self.folder / "calls.log"
+        with log.open("w") as err, subprocess.Popen(  # noqa: S603 - our own program
+            inside, cwd=self.checkout, env={**self.environment, **environment}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err,
+        ) as process:  # fmt: skip
+            lines, answers = process.stdin, process.stdout
+
+            def call(module: str, function: str, *arguments: object) -> Any:
+                job = json.dumps({"module": module, "function": function, "arguments": arguments})
+                print(job, file=lines, flush=True)
+                answer = answers.readline() if answers else ""
+                if not answer:
+                    raise RuntimeError(f"{module} {function} failed:\n{log.read_text()[-4000:]}")
+                return json.loads(answer)
+
+            yield call
 
     def load(
         self, server: Member, clients: Sequence[Mapping[str, Any]], *, pace_s: float = 0, seconds: float = 0

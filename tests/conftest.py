@@ -283,6 +283,23 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, name, make, kept=kept) / "db.sqlite3"
 
 
+@pytest.fixture(scope="session")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of static files as production serves them, collected once; copy it, do not change it."""
+
+    def make(folder: Path) -> None:
+        env = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+            "DATA_DIR": str(folder),
+            "DATABASE_URL": f"sqlite:///{folder}/none.sqlite3",
+            "STATIC_ROOT": str(folder / "static"),
+        }
+        command = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity", "0"]
+        subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)
+
+    return made_once(tmp_path_factory, "collected", make) / "static"
+
+
 def _template_of(controller: int) -> str:
     """The name of the database that workers of one run copy."""
     return f"test_template_{controller}"

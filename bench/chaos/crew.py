@@ -21,13 +21,14 @@ QUEUES = {
 
 @dataclass
 class Crew:
-    """Two web servers, a worker for each kind of queue, beat, and Redis where this machine has it.
+    """Two web servers, a worker for each kind of queue or one for all, beat, and Redis where this machine has it.
 
     On PostgreSQL and Redis each process has a data folder of its own, as if it ran on a machine of its own.
     """
 
     site: Site
     model: str
+    has_one_worker: bool = False
     members: dict[str, Member] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
 
@@ -44,7 +45,8 @@ class Crew:
             gunicorn = ["-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
             self._add(name, [sys.executable, *gunicorn], shared | {"PORT": str(port), "HOST": "127.0.0.1"}, port)
         celery = [sys.executable, "-m", "celery", "-A", "summhay_site"]
-        for name, queues in QUEUES.items():
+        queues_of = {"worker": ",".join(QUEUES.values())} if self.has_one_worker else QUEUES
+        for name, queues in queues_of.items():
             self._add(name, [*celery, "worker", "-n", f"{name}@chaos", "-Q", queues, "--concurrency", "1"], shared)
         schedule = ["--schedule", str(self.site.folder / "beat"), "--pidfile="]
         self._add("beat", [*celery, "beat", *schedule], shared)
@@ -60,6 +62,11 @@ class Crew:
     def ports(self) -> list[int]:
         """Where the web servers listen."""
         return [member.port for name, member in self.members.items() if name.startswith("web")]
+
+    def start_broker(self) -> None:
+        """Start Redis where this machine has it; it keeps what is sent until there are workers."""
+        if "broker" in self.members:
+            self.members["broker"].start()
 
     def start(self) -> None:
         """Thaw and start whatever is not up, and wait for the web servers. RuntimeError if they never answer."""

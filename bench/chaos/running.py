@@ -29,13 +29,17 @@ MODEL_DELAY_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What is drawn, and how much of it; labellers are of each of two kinds."""
+    """What is drawn, and how much of it; labellers are of each of two kinds.
+
+    Each kind of queue has a worker of its own, unless there is one for all.
+    """
 
     seed: int = 1
     faults: int = 60
     writers: int = 12
     labellers: int = 5
     reviewers: int = 2
+    has_one_worker: bool = False
 
 
 @dataclass
@@ -54,27 +58,36 @@ Disturb = Callable[[Crew, list[Person]], Counter[str]]
 """What happens to a site while people work; gives how often what happened."""
 
 
-def run(site: Site, numbers: Numbers, *, empty: Path | None = None, disturb: Disturb | None = None) -> Outcome:
+def run(
+    site: Site,
+    numbers: Numbers,
+    *,
+    empty: Path | None = None,
+    static: Path | None = None,
+    disturb: Disturb | None = None,
+) -> Outcome:
     """Work on a site of its own under faults, which are drawn if nothing else shall happen.
 
+    What `empty` and `static` name, a file with all tables and a folder of collected files, is copied and not made.
     RuntimeError if the site does not start or come back.
     """
     if empty is None:
         site.world("empty")
     else:
-        site.start_from(empty)
+        site.start_from(empty, static)
     with fake_model(MODEL_DELAY_S, seed=numbers.seed) as address:
         many = (numbers.writers, numbers.labellers, numbers.reviewers)
-        jobs = site.call("bench.chaos.scene", "set_up", str(site.folder), *many, address, OPENAI_BASE_URLS=address)
-        crew = Crew(site, address)
-        try:
-            crew.start()
-            site.call("bench.chaos.scene", "wake", **crew.shared)
-            people, faults = _work(crew, jobs, numbers, disturb)
-        finally:
-            crew.stop()
+        crew = Crew(site, address, has_one_worker=numbers.has_one_worker)
+        with site.calling(**crew.shared) as call:
+            try:
+                crew.start_broker()
+                jobs = call("bench.chaos.scene", "set_up", str(site.folder), *many, address)
+                crew.start()
+                people, faults = _work(crew, jobs, numbers, disturb)
+            finally:
+                crew.stop()
+            stored = TypeAdapter(Stored).validate_python(call("bench.chaos.scene", "stored"))
     logs = [person.log for person in people]
-    stored = TypeAdapter(Stored).validate_python(site.call("bench.chaos.scene", "stored"))
     vendor = "PostgreSQL" if site.database_url else "SQLite"
     return Outcome(vendor, faults, logs, stored, problems(logs, stored))
 

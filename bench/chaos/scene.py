@@ -52,11 +52,13 @@ def set_up(folder: str, n_writers: int, n_labellers: int, n_reviewers: int, mode
     points = _points()
     _ask_models(model)
     verifiers = _verifiers(points, n_labellers)
-    return {
+    jobs = {
         "writers": _writers(n_writers),
         "labellers": [*verifiers, *_linkers(n_labellers)],
         "reviewers": _reviewers(points, n_reviewers),
     }
+    resume_runs.delay()  # workers begin with the runs at once; beat would tell them within a minute
+    return jobs
 
 
 def _haystack(folder: Path, number: int) -> None:
@@ -100,11 +102,6 @@ def _ask_models(address: str) -> None:
         options = judging.ModelOptions(concurrency=4)
         now = timezone.now()
         judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="chaos", now=now, options=options)
-
-
-def wake() -> None:
-    """Tell workers of the runs at once; beat would do so within a minute."""
-    resume_runs.delay()
 
 
 def _writers(count: int) -> list[dict[str, Any]]:

@@ -176,12 +176,12 @@ def copied(kept: Path, factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> Path:
+def bare(tmp_path_factory: pytest.TempPathFactory, empty_database: Path, collected: Path) -> Path:
     """The data of a site where nothing has happened yet; copy it."""
 
     def make(folder: Path) -> None:
         shutil.copy(empty_database, folder)
-        Site(folder).manage("collectstatic", "--no-input", "--verbosity", "0")
+        shutil.copytree(collected, folder / "static")
 
     return made_once(tmp_path_factory, "bare", make)
 

@@ -7,17 +7,16 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.verbs import one_process
+
 pytestmark = pytest.mark.own_database
 
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
 RELEASES = sorted(FOLDER.glob("*.sql.gz"))
 OWN = ("annotation_", "benchmarks_", "summhay_site_")
 CLEARED = "UPDATE annotation_coveragelabel SET coverage = '', lines = '[]', is_linked = 0 WHERE id = 1"
@@ -65,15 +64,12 @@ def test_a_stored_database_is_migrated_with_every_row(release: Path, tmp_path: P
         "ALLOWED_HOSTS": "localhost",
         "DEBUG": "1",  # nothing was collected here
     }
-
-    def manage(*command: str) -> str:
-        arguments = [sys.executable, "manage.py", *command]
-        done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    manage("migrate", "--no-input")
-    found = json.loads(manage("shell", "-v", "0", "-c", LOOK))
+    with one_process(environment) as run:
+        migrated = run("migrate", "--no-input")
+        assert migrated.returncode == 0, migrated.stderr
+        looked = run("shell", "-v", "0", "-c", LOOK)
+        assert looked.returncode == 0, looked.stderr
+    found = json.loads(looked.stdout)
     assert {name: n for name, n in own.items() if found["counts"].get(name) != n} == {}
     assert {page: code for page, code in found["pages"].items() if code != 200} == {}
     assert checked(database) == ["ok", "ok"]

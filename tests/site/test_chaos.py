@@ -150,12 +150,12 @@ def test_an_undo_takes_back_the_last_act_wherever_it_was_or_on_its_own_task() ->
 
 
 @pytest.mark.own_database
-def test_a_short_run_loses_nothing(empty_database: Path) -> None:
+def test_a_short_run_loses_nothing(empty_database: Path, collected: Path) -> None:
     """A tenth of a minute under faults; `make chaos FAULTS=1000` is the long one."""
     site = Site()
     try:
-        numbers = running.Numbers(seed=26, faults=15, writers=4, labellers=2, reviewers=1)
-        outcome = running.run(site, numbers, empty=empty_database)
+        numbers = running.Numbers(seed=26, faults=15, writers=4, labellers=2, reviewers=1, has_one_worker=True)
+        outcome = running.run(site, numbers, empty=empty_database, static=collected)
         said = report(outcome, numbers)
         assert outcome.problems == [], said
         assert outcome.faults.total() == 15
