@@ -1,7 +1,7 @@
 """A process of a measured checkout: `python …/bench/inside.py call|serve …` in the folder of that checkout.
 
-`call` reads functions of this package with their arguments, a line of JSON for each, and prints what they return in
-the same way; `serve` is gunicorn.
+`call` reads functions of this package with their arguments, a line of JSON for each, and prints what they return
+in the same way; `serve` is gunicorn.
 """
 
 from __future__ import annotations

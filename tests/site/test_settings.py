@@ -154,18 +154,17 @@ def test_the_program_starts_with_explicit_production_values_and_with_none(tmp_pa
     assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
 
 
-def test_nothing_is_written_when_settings_are_read(tmp_path: Path) -> None:
+def test_nothing_is_written_when_settings_are_read_and_what_needs_the_folder_makes_it_for_its_owner_alone(
+    tmp_path: Path,
+) -> None:
     data = tmp_path / "data"
-    program = "import django; django.setup(); print(s.DATA_DIR)"
+    program = (
+        "import django; django.setup(); print(s.DATA_DIR, s.DATA_DIR.exists());"
+        "from django.db import connection; connection.ensure_connection()"
+    )
     done = _start(data, program, DJANGO_SETTINGS_MODULE="summhay_site.settings")
-    assert done.stdout == f"{data}\n"
-    assert not data.exists()
-
-
-def test_the_folder_of_data_is_made_for_its_owner_alone_by_what_needs_it_first(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    program = "import django; django.setup(); from django.db import connection; connection.ensure_connection()"
-    assert _start(data, program, DJANGO_SETTINGS_MODULE="summhay_site.settings").returncode == 0
+    assert done.stdout == f"{data} False\n"
+    assert done.returncode == 0
     assert (data / "db.sqlite3").exists()
     assert data.stat().st_mode & 0o777 == 0o700
 
