@@ -14,9 +14,6 @@ from benchmarks.engine.data_folder import data_folder
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
 
-# Celery would run the checks of Django in each process, which imports all pages, and then ignore what they say.
-os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-
 TRANSPORT_ALIASES["filesystem"] = "summhay_site.operations.folder_broker:Transport"
 
 app = Celery("summhay")
