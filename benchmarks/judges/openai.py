@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -21,6 +22,8 @@ from django.conf import settings
 from benchmarks.judges.cleaning import MOST_BYTES, NOTE, clean, clean_text
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from openai import APIStatusError, AsyncOpenAI
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -112,6 +115,14 @@ def check_address(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
+@cache
+def _ssl_context() -> SSLContext:
+    """The authorities that servers are checked by, read once in a process: reading takes longer than a request."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
 @asynccontextmanager
 async def connected(base_url: str, timeout_s: float) -> AsyncIterator[AsyncOpenAI]:
     """A client for a server; the key comes from the environment and goes nowhere else."""
@@ -122,7 +133,7 @@ async def connected(base_url: str, timeout_s: float) -> AsyncIterator[AsyncOpenA
         api_key=os.environ.get(KEY_VARIABLE, "").strip() or NO_KEY,
         timeout=timeout_s,
         max_retries=0,
-        http_client=DefaultAsyncHttpx2Client(follow_redirects=False),
+        http_client=DefaultAsyncHttpx2Client(follow_redirects=False, verify=_ssl_context()),
     ) as client:
         yield client
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -166,9 +167,10 @@ def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:
 def _of_orders(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     """One system in three orders, whose joint scores are ever lower."""
     worth = np.array(WORTH)
+    ends = np.cumsum(np.bincount(world.clusters))[:-1]  # items are in the order of their clusters
     orders = {}
     for rater, (order, share) in enumerate({"random": 1.0, "top": 0.9, "bottom": 0.7}.items()):
-        values = [share * worth[world.codes[world.clusters == at, rater]] for at in range(world.n_clusters)]
+        values = np.split(share * worth[world.codes[:, rater]], ends)
         orders[order] = [Scored(order, at, _summary(joint.tolist()), None) for at, joint in enumerate(values)]
     sensitive = sensitivity(orders, average=Average.OVER_INSIGHTS, resampling=resampling)
     return {"joint at the top minus random": sensitive.top_minus_random}
@@ -225,14 +227,20 @@ def _of_ranks(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     return {"rank correlation, Kendall": agreement.kendall, "rank correlation, Spearman": agreement.spearman}
 
 
+@cache
+def _truth() -> dict[str, float | None]:
+    """Every figure in a world of very many clusters."""
+    return {
+        name: stat.value for name, stat in figures_of(make_world(np.random.default_rng(0), MANY), None).items()
+    }
+
+
 def check(
     *, clusters: Sequence[int], repetitions: int, seed: int = 1, resampling: Resampling | None = None
 ) -> Iterator[Held]:
     """Simulate worlds of each number of clusters, and count how often every figure's interval holds the truth."""
     used = resampling or Resampling()
-    truth = {
-        name: stat.value for name, stat in figures_of(make_world(np.random.default_rng(0), MANY), None).items()
-    }
+    truth = _truth()
     for n_clusters in clusters:
         rng = np.random.default_rng([seed, n_clusters])
         counted = {name: Count() for name in truth}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
@@ -257,8 +258,9 @@ def read(text: str, reply: type[Reply]) -> dict[str, Any] | Problem:
     return read_text.model_dump(mode="json")
 
 
+@cache
 def schema_of(reply: type[Reply]) -> tuple[str, dict[str, Any]]:
-    """Name and JSON schema that a strict server holds a reply to."""
+    """Name and JSON schema that a strict server holds a reply to; made once for each, not to be changed."""
     return reply.__name__.lower(), _strict(reply.model_json_schema())
 
 

@@ -55,9 +55,15 @@ class Reading:
         self.parts = parts
         self.replies = _replies(parts)
         self.worlds = _worlds({part.synthesis_id for part in parts})
-        self._tasks = tasks_of([part for part in parts if self._kind(part) == SynthesisKind.QUESTIONS])
-        self._uses = _links(parts, "from_synthesispart", "to_synthesispart")
-        self._held_by = _links(parts, "to_synthesispart", "from_synthesispart")
+        of_questions = [part for part in parts if self._kind(part) == SynthesisKind.QUESTIONS]
+        self._tasks = tasks_of(of_questions) if of_questions else {}
+        others = [part for part in parts if part.pk not in self._tasks]
+        # Insights of documents are made from these; other documents are made from insights.
+        of_documents = [part for part in others if self._is_of_documents(part)]
+        self._held_by = _links(of_documents, "to_synthesispart", "from_synthesispart")
+        self._uses = _links(
+            [part for part in others if not self._is_of_documents(part)], "from_synthesispart", "to_synthesispart"
+        )
 
     def progress(self, part: SynthesisPart) -> Progress:
         """How far a part is; one on which people have decided is finished as it stands."""
@@ -202,6 +208,8 @@ def _links(parts: Sequence[SynthesisPart], here: str, there: str) -> Mapping[int
     """Keys of what parts are made from, or of what is made from them, in the order of their plan."""
     links: Any = SynthesisPart.uses.through
     linked: dict[int, list[int]] = {part.pk: [] for part in parts}
+    if not linked:
+        return linked
     rows = links.objects.filter(**{f"{here}__in": linked}).order_by("pk")
     for part, used in rows.values_list(here, there):
         linked[part].append(used)
