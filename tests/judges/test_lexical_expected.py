@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from benchmarks.judges import registry
 from benchmarks.judges.base import Background, CoverageVerdict, EntailmentItem, ItemRef, SummaryToJudge
+from benchmarks.judges.jury import JuryConfig, JuryRule, combine
 from benchmarks.judges.lexical import LexicalJudge, WrongConfig
 from benchmarks.judges.lexical_expected import FEATURES, ExpectedConfig, ExpectingJudge
 from benchmarks.judges.lexical_fit import FitResult, LabelledSummary, fit
 from benchmarks.judges.lexical_words import alike, stripped
-from tests.judges.real_data import conversations, needs_data, news
+from benchmarks.scoring.summhay import Coverage, Verdict
+from tests.judges.real_data import FOLDER, MODEL, conversations, needs_data, news
 
 FERRY = "The night ferry to Holm will stop running in October because its engine needs a new shaft."
 PRICE = "Tickets for the ferry will cost 14 euros from March, up from 9 euros."
@@ -136,14 +138,11 @@ def test_key_points_are_judged_as_by_version_1() -> None:
     assert found == first
 
 
-@cache
-def fitted() -> FitResult:
-    return fit(conversations(), base=ExpectedConfig(), silver=news()[0])
-
-
 @needs_data
 def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_claimed() -> None:
-    result = fitted()
+    """Alone, and with GPT-4o in a jury by two thirds; the default odds are those fitted here."""
+    rows = conversations()
+    result = fit(rows, base=ExpectedConfig(), silver=news()[0])
     assert (result.n_summaries, result.n_insights) == (114, 661)
     assert (result.expected.pearson.value or 0) >= 0.77
     assert (result.held_out.pearson.value or 0) >= 0.745
@@ -151,12 +150,32 @@ def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_clai
     assert abs(result.expected.bias.value or 0) < 0.03
     assert result.held_out.exact.value == pytest.approx(0.72, abs=0.005)
     assert all(abs(part.expected - part.human) < 0.07 for part in result.expected.parts)
-
-
-@needs_data
-def test_the_default_odds_are_those_fitted_on_the_published_labels_and_verdicts() -> None:
-    assert fitted().config.odds == ExpectedConfig().odds
+    assert result.config.odds == ExpectedConfig().odds
     assert len(ExpectedConfig().odds.partial) == len(FEATURES) + 1
+    people, expected, labels = with_gpt_4o(rows, result)
+    assert np.corrcoef(people, expected)[0, 1] >= 0.785
+    assert np.corrcoef(people, labels)[0, 1] >= 0.76
+
+
+def with_gpt_4o(
+    rows: Sequence[LabelledSummary], result: FitResult
+) -> tuple[list[float], list[float], list[float]]:
+    """What people, and a jury of GPT-4o and the judge fitted without the topic, say: expected, and as labels."""
+    fold_of = {fold.left_out: fold.config for fold in result.folds}
+    replies = json.loads((FOLDER / "eval_benchmark_conversations.json").read_text())
+    config = JuryConfig.by_rule(("words", "model"), JuryRule.TWO_THIRDS, offline="words")
+    people, expected, labels = [], [], []
+    for each, entry in zip(rows, replies, strict=True):
+        [found] = fold_of[each.topic].judge().judge_coverage([each.summary], each.background)
+        given = {label.insight_key: label.coverage for label in each.labels}
+        model = {one["insight_id"]: one["coverage"] for one in entry["predictions_prompted_gpt-4o"]}
+        for verdict in found:
+            own = Verdict(verdict.coverage, verdict.lines, verdict.probabilities)
+            combined = combine([own, Verdict(Coverage(MODEL[model[verdict.insight_key]]))], config)
+            people.append(WORTH[given[verdict.insight_key]])
+            expected.append(combined.probabilities.expected())
+            labels.append(WORTH[combined.coverage])
+    return people, expected, labels
 
 
 def by_judge(judge: Any, given: Sequence[LabelledSummary], background: Background) -> tuple[float, float, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 
-import pytest
 from django.core.management import call_command
 
 from benchmarks.scoring.coverage_check import check
@@ -14,7 +13,7 @@ from benchmarks.scoring.draws import Resampling
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    rows = list(check(clusters=[5, 12], repetitions=60, resampling=Resampling(n_resamples=600)))
+    rows = list(check(clusters=[5, 12], repetitions=40, resampling=Resampling(n_resamples=600)))
     assert len({row.figure for row in rows}) * 2 == len(rows)
     for clusters, least in ((5, 0.87), (12, 0.91)):
         held = [row.coverage for row in rows if row.clusters == clusters and row.coverage is not None]
@@ -35,15 +34,16 @@ def test_the_command_prints_a_row_for_each_figure() -> None:
     rows = json.loads(out.getvalue())
     assert {row["world"] for row in rows} == {"ordinary", *WORLDS}
     assert {"figure", "clusters", "coverage", "mean_width", "repetitions"} <= set(rows[0])
-
-
-@pytest.mark.parametrize("world", sorted(set(WORLDS) - {"ranks"}))
-def test_every_world_has_figures_with_their_coverage_and_width(world: str) -> None:
-    out = io.StringIO()
-    call_command("simulate", "coverage", "--worlds", world, "--repetitions", "3", "--json", stdout=out)
-    rows = json.loads(out.getvalue())
-    assert {row["world"] for row in rows} == {world}
     assert all(row["coverage"] is None or 0 <= row["coverage"] <= 1 for row in rows)
+    with_widths = {row["world"] for row in rows if row["mean_width"]}
+    assert with_widths >= WORLDS.keys() - {"ranks"}
+
+
+def test_worlds_are_chosen_by_name() -> None:
+    out = io.StringIO()
+    call_command("simulate", "coverage", "--worlds", "edge", "--repetitions", "3", "--json", stdout=out)
+    rows = json.loads(out.getvalue())
+    assert {row["world"] for row in rows} == {"edge"}
     assert any(row["mean_width"] for row in rows)
 
 

@@ -29,7 +29,7 @@ from benchmarks.synthesis.packs.linting import lint
 from benchmarks.synthesis.packs.world import World
 from tests.synthesis.worlds import pack, world
 
-IN_THE_GATE, AT_NIGHT = (1, 2), (3, 4, 5)
+IN_THE_GATE, AT_NIGHT = (1,), (2, 3, 4, 5)
 SEEDS = [*IN_THE_GATE, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in AT_NIGHT)]
 BYTES = {1: "011c08388645f54a1c10b56e1e794457fed330f1ed29a9de361721035050608d"}
 """Hash of the world of seed 1 by version of the pack: unnoticed changes would make old studies unrepeatable."""

@@ -18,7 +18,7 @@ from benchmarks.synthesis.figures import FIGURES, FiguresLook
 from benchmarks.synthesis.part_states import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script
-from tests.synthesis.test_haystack_command import SMALL
+from tests.synthesis.test_haystack_command import FEW, SMALL
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,8 @@ pytestmark = pytest.mark.django_db
 def made(server: FakeServer) -> Synthesis:
     server.behaviour = Script()
     call_command(
-        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, *SMALL),
+        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL),
+        *(*SMALL, *FEW, "--in-documents", "3", "--in-document", "3", "3"),
         stdout=io.StringIO(),
         stderr=io.StringIO(),
     )
@@ -141,7 +142,7 @@ def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada
     for wrong in ({"action": "reject"}, {"action": "edit", "text": " "}):
         with pytest.raises(NotAllowed):
             deciding.decide(part=insight, by=ada, now=now, **wrong)
-    assert deciding.accept_clear(step=step(made, "documents"), by=ada, now=now) == 12
+    assert deciding.accept_clear(step=step(made, "documents"), by=ada, now=now) == 6
     assert not made.parts.get(kind="document", number=1).decisions.get().is_read
     handing_over.hand_over(synthesis=made, by=ada, now=now)
     with pytest.raises(NotAllowed, match="handed over"):

@@ -29,6 +29,8 @@ SMALL = (
     *("--categories", "causal", "comparative", "--domains", "history", "sports", "--per-cell", "2"),
     *("--picked", "2", "--documents", "3", "--results", "3"),
 )
+FEW = ("--per-cell", "1")
+"""One question of each kind, and so half of all that is asked."""
 SEEDS = (
     {"question": "Why do harbours silt up faster after storms than in calm years?", "answer": "word " * 40},
     {"question": "Why did the masons of Aldery leave before winter?", "answer": "word " * 30},
@@ -59,8 +61,8 @@ def make(server: FakeServer, script: Behaviour, seeds: Path, *arguments: str) ->
     out = io.StringIO()
     call_command(
         *("synthesize", "questions", str(seeds), "--topic", "A harbour", "--model", MODEL, "--json"),
-        *arguments,
         *SMALL,
+        *arguments,
         stdout=out,
         stderr=io.StringIO(),
     )
@@ -128,22 +130,23 @@ def test_killed_and_resumed_it_asks_nothing_again_and_ends_the_same(
     server: FakeServer, engine: SearchServer, seeds: Path
 ) -> None:
     script = QuestionScript()
-    whole = make(server, script, seeds, "--search", engine.address, "--concurrency", "1")
+    whole = make(server, script, seeds, *FEW, "--search", engine.address, "--concurrency", "1")
     texts, n_searches = _texts(whole["synthesis"]), len(engine.bodies)
     Synthesis.objects.all().delete()
     JudgeCall.objects.all().delete()
     usual, engine.bodies, uid, script = engine.behaviour, [], "", QuestionScript()
-    for most in (3, 9, 27, 40, 45, 60):
+    for most in (3, 9, 27, 38):
+        dying = _Dying(script, most)
         with suppress(SystemExit, CommandError):
-            dying = _Dying(script, most)
             make(
                 server,
                 dying,
                 seeds,
-                *(["--resume", uid] if uid else ["--search", engine.address]),
+                *(["--resume", uid] if uid else [*FEW, "--search", engine.address]),
                 "--concurrency",
                 "1",
             )
+        assert dying.n > most, "it was cut off"
         uid = str(Synthesis.objects.get().uid)
     engine.behaviour = lambda number, body: (500, {})
     with suppress(SystemExit, CommandError):
@@ -181,13 +184,13 @@ def test_a_model_without_log_probabilities_is_stopped_and_another_one_goes_on(
 ) -> None:
     script = QuestionScript(has_logprobs=False)
     with pytest.raises(CommandError, match="gives no log-probabilities"):
-        make(server, script, seeds, "--search", engine.address, "--concurrency", "2")
+        make(server, script, seeds, *FEW, "--search", engine.address, "--concurrency", "2")
     assert script.played["score"] <= 4
     uid = str(Synthesis.objects.get().uid)
     script.has_logprobs = True
     report = make(server, script, seeds, "--resume", uid, "--model-for", "scoring=other")
     assert report["models"]["scoring"] == "other"
-    assert report["steps"]["scoring"]["got"] == 32
+    assert report["steps"]["scoring"]["got"] == 16
 
 
 def test_uploads_are_ranked_by_a_rerank_model_without_duplicates(
