@@ -67,13 +67,7 @@ def test_results_of_a_study_are_looked_up(kind: str, ada: Any, ben: Any, cleo: A
     if kind == "writing":
         session = assert_cheap(client, linked(page, "/sessions/"))
         assert_cheap(client, linked(session, "/sessions/"))
-
-
-@pytest.mark.parametrize("kind", MAKERS)
-def test_the_page_of_an_archive_looks_up_what_its_methods_section_says(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    # What its methods section says:
     assert_cheap(client, reverse("annotation:study-archive", args=[study.uid]), most=MOST_OF_ARCHIVE)
 
 

@@ -184,12 +184,13 @@ def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
     page = reverse("annotation:study-figures", args=[study.uid])
     everywhere = f"{reverse('annotation:agreement')}?dataset=ferries"
     for name, address in (("study", page), ("all labels", everywhere)):
-        sheet = client.get(address).context["sheet"]
+        shown_there = client.get(address)
+        sheet = shown_there.context["sheet"]
         [card] = [
             one for part in sheet.walk() if isinstance(part, Cards) for one in part.cards if one.key == "percent"
         ]
         yield f"card, {name}", 100 * card.stat.value
-        assert f"{100 * card.stat.value:.1f}" in flat(client.get(address).text)
+        assert f"{100 * card.stat.value:.1f}" in flat(shown_there.text)
     files = reverse("annotation:agreement-file", args=["figures.json"]), "?dataset=ferries"
     for name, address in (("study", f"{page}figures.json"), ("all labels", "".join(files))):
         yield f"JSON, {name}", 100 * json.loads(body(client, address))["people"]["percent"]
