@@ -376,6 +376,7 @@ def test_a_typed_comment_is_saved_when_the_item_is_left_and_asked_about_when_the
     comment(sam, "typed, then a link")
     sam.locator("[data-back]").click()
     at(sam, 6)
+    expect(sam.locator("[data-message]")).to_have_text("Item 7: Comment saved")
     assert remarks(site, study, 7) == (False, "typed, then a link")
     expect(sam.locator("#comment")).to_have_value("typed, then a key")
 
