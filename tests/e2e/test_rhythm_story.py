@@ -209,7 +209,8 @@ def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
         assert phone.evaluate("document.documentElement.scrollWidth") == 390
         answer = "yes" if kind == "validation" else FIRST[kind]
         for each in phone.locator(f".level:has([value='{answer}'])").all():
-            phone.evaluate(AT_REST)  # an answer may scroll to the next one, and a tap is aimed beforehand
+            each.scroll_into_view_if_needed()
+            phone.evaluate(AT_REST)  # a tap is aimed before it, and nothing may scroll in between
             each.tap()
             expect(each.locator("input")).to_be_checked()  # the click comes after the touch
         before = {place: phone.locator(place).bounding_box() for place in (".bar", "[data-asking]")}
