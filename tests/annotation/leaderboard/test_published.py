@@ -63,11 +63,10 @@ def test_every_cell_equals_the_published_leaderboard(published: Path) -> None:
     assert not rows[-1]["level_with_best"]
     [gap] = {row["detectable_gap"] for row in rows}
     assert 20 < gap < 45
+    _the_order_of_documents_moves_the_joint_score()
 
 
-@pytest.mark.django_db
-def test_the_order_of_documents_moves_the_joint_score(published: Path) -> None:
-    load(published / "topic_news1.json")
+def _the_order_of_documents_moves_the_joint_score() -> None:
     rows = {row["system"]: row for row in report("position", "--judge", "published")}
     joint = {
         (row["system"], row["retriever"]): row["joint"]
@@ -108,12 +107,10 @@ def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -
         if (row["system"], row["retriever"]) == ("gpt-4o", "oracle")
     )
     assert (row["n_summaries"], row["n_insights"], row["n_missing"]) == (9, 64, 1)
+    _a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing()
 
 
-@pytest.mark.django_db
-def test_a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing(published: Path) -> None:
-    load(published / "topic_news1.json")
-
+def _a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing() -> None:
     def row() -> dict[str, Any]:
         rows = report("leaderboard", "--judge", "published")
         return next(row for row in rows if (row["system"], row["retriever"]) == ("gpt-4o", "oracle"))
@@ -217,8 +214,8 @@ def test_a_judge_is_named_with_its_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_the_table_has_intervals_unless_told_otherwise(published: Path) -> None:
-    load(published / "topic_news1.json")
+def test_the_table_has_intervals_unless_told_otherwise(tmp_path: Path) -> None:
+    load(write_topic(tmp_path, topic_json(n_subtopics=6)))
 
     def text(*arguments: str) -> str:
         out = io.StringIO()
