@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import django
 from celery import Celery
+from celery.signals import worker_init
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -26,3 +29,10 @@ def _make_broker_folders(**_: Any) -> None:
     """Make the folders of messages when Celery is first used; another broker needs none."""
     for folder in settings.BROKER_FOLDERS:
         data_folder(*Path(folder).relative_to(settings.DATA_DIR).parts)
+
+
+@worker_init.connect
+def _know_all_figures(**_: Any) -> None:
+    """Views register the figures that they show, and a worker computes them."""
+    django.setup()
+    import_module(settings.ROOT_URLCONF)

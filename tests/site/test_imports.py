@@ -9,9 +9,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
-HEAVY = {"altair", "bm25s", "bpe_openai", "krippendorff", "openai", "pyarrow", "pypdf", "scipy", "vl_convert"}
+HEAVY = {
+    *("altair", "bm25s", "bpe_openai", "httpx2", "krippendorff", "openai", "pyarrow", "pypdf", "scipy"),
+    "vl_convert",
+}
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; bpe_openai,
-pyarrow and pypdf are extras that need not be there."""
+pyarrow and pypdf are extras that need not be there, httpx2 comes with openai."""
 EXCEPTIONS = {"summhay_site/gunicorn.py"}
 """Runs before Django is set up."""
 
