@@ -24,3 +24,12 @@ def each_chart_is_drawn_once() -> Iterator[None]:
     object.__setattr__(DRAWING, "compute", once)
     yield
     object.__setattr__(DRAWING, "compute", draw)
+
+
+@pytest.fixture
+def charts_stay_empty() -> Iterator[None]:
+    """For tests of tables and numbers on pages whose charts differ each time."""
+    draw = DRAWING.compute
+    object.__setattr__(DRAWING, "compute", lambda chart: Drawing({}, "<svg></svg>"))
+    yield
+    object.__setattr__(DRAWING, "compute", draw)

@@ -22,7 +22,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
 from tests.sheets import rows_shown
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
 JUDGES = ("able", "brisk", "calm_&_co")
 
 

@@ -29,7 +29,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
 JUDGE = ("--judge", "lexical")
 
 
