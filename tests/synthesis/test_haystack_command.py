@@ -141,11 +141,11 @@ def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(server: Fak
 
 def test_broken_json_429_and_500_cost_tries_and_nothing_else(server: FakeServer) -> None:
     script = Script(breaks=9, busy=13, fails=17)
-    report = make(server, script)
+    report = make(server, script, *FEW)
     assert {"busy", "failed", "broken"} <= script.played.keys()
     assert report["repaired_replies"] == script.played["broken"]
     assert report["unusable_replies"] == 0
-    assert report["steps"]["documents"]["got"] == 12
+    assert report["steps"]["documents"]["got"] == 6
 
 
 def test_a_server_that_stalls_costs_a_try_and_no_text(server: FakeServer) -> None:
@@ -171,7 +171,7 @@ def test_conversations_are_told_in_chapters_that_a_reader_takes_for_their_insigh
     arguments = ("--kind", "conversation", "--participants", "a mayor", "--temperature", "none")
     out = tmp_path / "town.json"
     script = Script(strays={FACTS[1]: 2})
-    report = make(server, script, *arguments, "--prompt", f"chapter={own}", "--out", str(out))
+    report = make(server, script, *FEW, *arguments, "--prompt", f"chapter={own}", "--out", str(out))
     assert not any("temperature" in body for body in server.bodies)
     topic = summhay.parse(out)
     assert (topic.domain, topic.metadata["participants"], report["flagged"]) == ("conversation", "a mayor", [])
