@@ -104,6 +104,6 @@ def _p(values: Floats, of: Ints, seed: int) -> float:
     member = (of[:, None] == np.arange(of.max() + 1)).astype(np.float64)
     sizes = member.sum(axis=0)
     rng = np.random.default_rng(seed)
-    dealt = np.stack([rng.permutation(values) for _draw in range(N_PERMUTATIONS)])
+    dealt = rng.permuted(np.tile(values, (N_PERMUTATIONS, 1)), axis=1)
     spread, observed = (((rows @ member) ** 2 / sizes).sum(axis=-1) for rows in (dealt, values))
     return float((1 + (spread >= observed - SAME).sum()) / (1 + N_PERMUTATIONS))

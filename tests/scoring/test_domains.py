@@ -59,3 +59,12 @@ def test_domains_without_a_difference_look_different_as_often_as_they_may() -> N
     assert sum((stat.low or 0) <= 0 <= (stat.high or 0) for stat in covered) >= 107
     apart = compared({"news": rng.normal(0, 0.02, 6).tolist(), "law": rng.normal(0.1, 0.02, 5).tolist()})
     assert (apart.p or 1) < 0.01
+
+
+@pytest.mark.parametrize("n", [2, 11, 150])
+def test_permutations_dealt_at_once_are_those_dealt_one_after_the_other(n: int) -> None:
+    """So p stays what stored results and archives say."""
+    values = np.random.default_rng(n).random(n)
+    rng, again = np.random.default_rng(1), np.random.default_rng(1)
+    at_once = rng.permuted(np.tile(values, (100, 1)), axis=1)
+    assert (at_once == np.stack([again.permutation(values) for _draw in range(100)])).all()
