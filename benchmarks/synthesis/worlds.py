@@ -60,10 +60,11 @@ class Reading:
         others = [part for part in parts if part.pk not in self._tasks]
         # Insights of documents are made from these; other documents are made from insights.
         of_documents = [part for part in others if self._is_of_documents(part)]
-        self._held_by = _links(of_documents, "to_synthesispart", "from_synthesispart")
-        self._uses = _links(
-            [part for part in others if not self._is_of_documents(part)], "from_synthesispart", "to_synthesispart"
-        )
+        of_insights = [part for part in others if not self._is_of_documents(part)]
+        self._linked = {
+            **_links(of_documents, "to_synthesispart", "from_synthesispart"),
+            **_links(of_insights, "from_synthesispart", "to_synthesispart"),
+        }
 
     def progress(self, part: SynthesisPart) -> Progress:
         """How far a part is; one on which people have decided is finished as it stands."""
@@ -110,8 +111,7 @@ class Reading:
         if part.pk in self._tasks:
             return self._tasks[part.pk]
         known = self.worlds[part.synthesis_id]
-        used = self._held_by[part.pk] if self._is_of_documents(part) else self._uses[part.pk]
-        holds = [known.pieces[pk] for pk in used if pk in known.pieces]
+        holds = [known.pieces[pk] for pk in self._linked[part.pk] if pk in known.pieces]
         return Task(
             piece=known.piece(part),
             holds=holds,
@@ -208,8 +208,6 @@ def _links(parts: Sequence[SynthesisPart], here: str, there: str) -> Mapping[int
     """Keys of what parts are made from, or of what is made from them, in the order of their plan."""
     links: Any = SynthesisPart.uses.through
     linked: dict[int, list[int]] = {part.pk: [] for part in parts}
-    if not linked:
-        return linked
     rows = links.objects.filter(**{f"{here}__in": linked}).order_by("pk")
     for part, used in rows.values_list(here, there):
         linked[part].append(used)
