@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from benchmarks.results.drawings import DRAWING, Drawing
 from benchmarks.web.charts import Chart
+
+
+@contextmanager
+def drawn_by(compute: Callable[[Chart], Drawing]) -> Iterator[None]:
+    """Meanwhile charts are drawn by this."""
+    draw = DRAWING.compute
+    object.__setattr__(DRAWING, "compute", compute)
+    yield
+    object.__setattr__(DRAWING, "compute", draw)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,15 +31,12 @@ def each_chart_is_drawn_once() -> Iterator[None]:
             drawn[key] = draw(chart)
         return drawn[key]
 
-    object.__setattr__(DRAWING, "compute", once)
-    yield
-    object.__setattr__(DRAWING, "compute", draw)
+    with drawn_by(once):
+        yield
 
 
 @pytest.fixture
 def charts_stay_empty() -> Iterator[None]:
     """For tests of tables and numbers on pages whose charts differ each time."""
-    draw = DRAWING.compute
-    object.__setattr__(DRAWING, "compute", lambda chart: Drawing({}, "<svg></svg>"))
-    yield
-    object.__setattr__(DRAWING, "compute", draw)
+    with drawn_by(lambda chart: Drawing({}, "<svg></svg>")):
+        yield

@@ -61,10 +61,10 @@ def test_domains_without_a_difference_look_different_as_often_as_they_may() -> N
     assert (apart.p or 1) < 0.01
 
 
-@pytest.mark.parametrize("n", [2, 11, 150])
-def test_permutations_dealt_at_once_are_those_dealt_one_after_the_other(n: int) -> None:
-    """So p stays what stored results and archives say."""
-    values = np.random.default_rng(n).random(n)
-    rng, again = np.random.default_rng(1), np.random.default_rng(1)
-    at_once = rng.permuted(np.tile(values, (100, 1)), axis=1)
-    assert (at_once == np.stack([again.permutation(values) for _draw in range(100)])).all()
+def test_p_stays_what_stored_results_and_archives_say() -> None:
+    """As they were when permutations were drawn one after the other."""
+    two = compared({"news": [0.02, 0.03, 0.04, 0.03, 0.03], "law": [0.05, 0.03, 0.05]})
+    three = compared(
+        {"news": [0.02, 0.03, 0.04, 0.03, 0.03], "law": [0.05, 0.03, 0.06], "talk": [0.01, 0.04, 0.05, 0.02]}
+    )
+    assert (two.p, three.p) == (pytest.approx(0.198, abs=1e-12), pytest.approx(0.259, abs=1e-12))

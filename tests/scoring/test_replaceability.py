@@ -99,10 +99,10 @@ def test_few_judges_pass_that_stand_as_far_behind_as_is_allowed() -> None:
     endless = replaceability(codes[:, :3], codes[:, 3], epsilon=0.0)
     border = float(np.mean([one.human - one.judge for one in endless.against]))
     passed = 0
-    for _ in range(500):
+    for _ in range(1_000):
         _truth, codes = labels(rng, 120, [0.8, 0.8, 0.8, 0.5])
         passed += replaceability(codes[:, :3], codes[:, 3], epsilon=border).passes
-    assert passed <= 25
+    assert passed <= 50
 
 
 def test_the_root_mean_square_is_the_score_of_the_paper() -> None:
