@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.agreement.reports import Report, ReportRefused
-from annotation.agreement.scope import add_scope, find_study, table_of
+from annotation.agreement.scope import add_scope, filtered, find_study, people_called, table_of
 from annotation.external.kind import judges_points
 from annotation.models import Study
 from annotation.results.people import Agreement, agreement, as_json
@@ -31,6 +31,8 @@ from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import plain_labels
 from benchmarks.results.sheet import Note, Sheet
 from benchmarks.scoring.retention import Task
+
+ONLY_ON_SITE = ("study", "dataset", "haystack", "domain", "retriever", "summarizer", "guideline", "control")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def _arguments(parser: Any) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> Agreement | PointsReport:
+    options = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
     if options["labels"]:
         return _of_file(options)
     study = find_study(options["study"]) if options["study"] else None
@@ -85,8 +88,7 @@ def _make(options: Mapping[str, Any]) -> Agreement | PointsReport:
         return _of_points(table, options, threshold=threshold, study=study)
     if options["control"]:
         raise ReportRefused("--control is for judgments on key points: name their study with --study.")
-    chosen = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
-    return agreement(table_of(chosen), public=True)
+    return agreement(table_of(options), public=True)
 
 
 def _has_points(study: Study, task: str) -> bool:
@@ -110,12 +112,8 @@ def _of_points(
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
     task = Task(options["task"])
-    if chosen := {*options["annotator"], *options["annotators"]}:
-        known = {name: rater.key for rater in table.people for name in (rater.name, rater.pseudonym)}
-        if missing := sorted(chosen - set(known)):
-            names = ", ".join(rater.pseudonym for rater in table.people)
-            raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {names}.")
-        table = table.with_people(known[name] for name in chosen)
+    if chosen := {*options["annotator"]}:
+        table = table.with_people(people_called(chosen, table.people))
     if options["control"]:
         table = table.control()
     if not (table.codes(task) >= 0).any():
@@ -126,6 +124,8 @@ def _of_points(
 
 
 def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
+    if of_site := [f"--{name}" for name in ONLY_ON_SITE if options[name]]:
+        raise ReportRefused(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
     problems = Problems()
     try:
         with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
@@ -145,10 +145,11 @@ def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> Labe
     kept = [row for row in labels.labels if row.task == options["task"]]
     if not kept:
         raise ReportRefused(f"No label of task “{options['task']}” is in the file.")
-    return plain_table(
+    table = plain_table(
         (PlainLabel(row.annotator, row.item, row.label, row.cluster, row.links) for row in kept),
         categories=labels.categories,
     )
+    return filtered(table, options)
 
 
 def _as_json(report: Agreement | PointsReport) -> Any:

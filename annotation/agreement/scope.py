@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from annotation.coverage.collect import coverage_table, external_table
 from annotation.coverage.page import external_tasks, labels_of_dataset
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.results.references import MEAN
-from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
+from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable, Rater
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
 
@@ -112,12 +113,21 @@ def _only_table(options: Mapping[str, Any]) -> LabelTable:
 
 def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
     """Apply the filters, people by name or pseudonym."""
-    wanted = set(options["annotator"])
-    people = tuple(person.key for person in table.people if {person.name, person.pseudonym} & wanted)
-    if wanted and not people:
-        known = ", ".join(person.pseudonym for person in table.people)
-        raise ReportRefused(f"None of these annotators labelled here; there are: {known}.")
+    people = people_called({*options["annotator"]}, table.people)
     return table.filtered(replace(filters_of(options), people=people))
+
+
+def people_called(wanted: AbstractSet[str], people: Iterable[Rater]) -> tuple[str, ...]:
+    """Keys of those of `people` who are `wanted`, by name or pseudonym.
+
+    Raises:
+        ReportRefused: somebody who is wanted is not among them.
+    """
+    people = tuple(people)
+    if missing := sorted(wanted - {name for rater in people for name in (rater.name, rater.pseudonym)}):
+        known = ", ".join(rater.pseudonym for rater in people)
+        raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {known}.")
+    return tuple(rater.key for rater in people if {rater.name, rater.pseudonym} & wanted)
 
 
 def filters_of(options: Mapping[str, Any]) -> Filters:

@@ -87,6 +87,29 @@ def test_missing_ratings_are_allowed(tmp_path: Path, items: tuple[str, ...], exp
     assert [found[name] for name in ("randolph", "fleiss", "ac1")] == pytest.approx(expected, abs=5e-5)
 
 
+@pytest.mark.parametrize(
+    "chosen", [("--annotators", "rater1,rater3"), ("--annotator", "rater1", "--annotator", "rater3")]
+)
+def test_people_are_chosen_in_a_file_as_in_a_study(tmp_path: Path, chosen: tuple[str, ...]) -> None:
+    path = write(tmp_path, "FPF", "NNN", "FFN", "NPN")
+    found = report("agreement", "--labels", path, "--categories", "N,P,F", *chosen)
+    assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [("rater1", "rater3")]
+    assert found["percent"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        (("--annotators", "rater1,zoe"), "Nobody called zoe labelled here; there are: rater1, rater2."),
+        (("--control", "--study", "S"), "--labels reads the file alone: leave out --study, --control."),
+    ],
+)
+def test_what_a_file_cannot_give_is_a_sentence(tmp_path: Path, chosen: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        report("agreement", "--labels", write(tmp_path, "NN", "FF"), "--categories", "N,F", *chosen)
+    assert str(refused.value) == sentence
+
+
 @pytest.mark.parametrize(("categories", "kappa"), [("N,F", 0.5), ("N,P,F", 0.625)])
 def test_chance_counts_the_categories_that_are_allowed(tmp_path: Path, categories: str, kappa: float) -> None:
     path = write(tmp_path, "NN", "FF", "NF", "FF")
