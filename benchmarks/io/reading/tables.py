@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack
 
@@ -30,7 +31,8 @@ def opened(
 ) -> Iterator[Iterator[Numbered]]:
     """Open a file, or read on in one, and give its rows as they are asked for; JSONL by its `name`, else CSV.
 
-    A CSV without a column of the `required` is an error.
+    A CSV without a column of the `required` is an error. Where its head has semicolons and no comma, as
+    spreadsheets write it in many languages, semicolons part its cells.
     """
     with files.opened(source, problems, **limits) as stream:
         wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -49,8 +51,10 @@ def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
         yield line
 
 
-def _csv_rows(text: Iterable[str], problems: Problems, required: Sequence[str]) -> Iterator[Numbered]:
-    reader = csv.DictReader(text, strict=True)
+def _csv_rows(text: Iterator[str], problems: Problems, required: Sequence[str]) -> Iterator[Numbered]:
+    first = next(text, "")
+    delimiter = ";" if ";" in first and "," not in first else ","
+    reader = csv.DictReader(chain([first], text), delimiter=delimiter, strict=True)
     try:
         head = [name.strip().lower() for name in reader.fieldnames or ()]
         missing = [name for name in required if name not in head]

@@ -127,7 +127,9 @@ def read(
                 got = Got(f"another one after {first.where}")
                 problems.error("labelled_twice", where, "item", expected=expected, got=got)
     if not problems.n_errors and not labels:
-        problems.error("no_labels", "", "", expected="at least one label", got=Got("none"))
+        rows = "1 row" if n_missing == 1 else f"{n_missing} rows"
+        got = Got(f"{rows} without a label" if n_missing else "none")
+        problems.error("no_labels", "", "", expected="at least one label", got=got)
     problems.raise_errors()
     good = tuple(labels.values())
     known = _known_categories(good, task)

@@ -268,6 +268,20 @@ def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
     ]
 
 
+def test_a_spreadsheet_may_part_cells_by_semicolons(tmp_path: Path) -> None:
+    text = ROWS.replace("2;3", '"2;3"').replace(",", ";").replace("\n", "\r\n")
+    path = write(tmp_path, "\ufeff" + text)
+    code, found = run(path, "--study", "Elsewhere", "--categories", "bad,good")
+    assert (code, found["created"], found["errors"]) == (0, {"labels": 3}, [])
+    assert ExternalLabel.objects.get(item="1", annotator__label="a").links == [2, 3]
+
+
+def test_rows_that_hold_no_label_are_counted_where_there_is_none(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"annotator": "a", "item": "1", "coverage": "full"}\n', "labels.jsonl")
+    [error] = run(path, "--study", "Elsewhere")[1]["errors"]
+    assert (error["expected"], error["got"]) == ("at least one label", "1 row without a label")
+
+
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b'annotator,item,label\na,"1,x\n'])
 def test_a_file_that_is_no_text_or_no_csv_is_refused(tmp_path: Path, body: bytes) -> None:
     path = tmp_path / "labels.csv"
