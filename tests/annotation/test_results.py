@@ -362,6 +362,8 @@ def test_the_command_writes_what_the_page_offers(
         assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
     with pytest.raises(CommandError, match="no writing study"):
         call_command("export_sessions", study="nothing", out=tmp_path)
+    with pytest.raises(CommandError, match=r"manifest.json cannot be made a folder: File exists."):
+        call_command("export_sessions", study=study.name, out=tmp_path / "manifest.json")
 
 
 @pytest.mark.parametrize(("minutes_after_start", "flagged"), [(-5, True), (10, True), (60, False)])

@@ -349,3 +349,9 @@ def test_the_admin_site_shows_accounts_and_changes_no_role(ben: Any, eve: Any, l
     assert client.get("/admin/summhay_site/user/add/").status_code == 403
     assert client.post(f"/admin/summhay_site/user/{ben.pk}/delete/").status_code == 403
     assert client.get(f"/admin/summhay_site/user/{ben.pk}/password/").status_code == 403
+
+
+def test_a_wrong_value_of_a_new_account_is_a_sentence_on_the_console() -> None:
+    with pytest.raises(CommandError) as refused:
+        call_command("create_account", "mira", email="nowhere")
+    assert str(refused.value) == "email: Enter a valid email address."

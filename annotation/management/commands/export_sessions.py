@@ -10,6 +10,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from annotation.exports.files import NotWritable, written
 from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.writing import exports, settling
@@ -41,14 +42,18 @@ class Command(BaseCommand):
         judge = self._judge(options["judge"])
         settling.settle_study(study=study, now=now)
         folder: Path = options["out"]
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"{folder} cannot be made a folder: {error.strerror}.") from error
         files = exports.files(study, judge, now)
-        for file in files.values():
-            with (folder / file.name).open("wb") as out:
-                for chunk in file.content(reader=options["reader"]):
-                    out.write(chunk if isinstance(chunk, bytes) else chunk.encode())
         manifest = exports.manifest(study, judge, now=now)
-        (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        try:
+            for file in files.values():
+                written(folder / file.name, file.content(reader=options["reader"]))
+            written(folder / "manifest.json", [orjson.dumps(manifest, option=orjson.OPT_INDENT_2)])
+        except NotWritable as problem:
+            raise CommandError(str(problem)) from problem
         audit.record_export(target=study, files=[*files, "manifest.json"], now=now)
         self.stdout.write(f"{len(files) + 1} files in {folder}")
 

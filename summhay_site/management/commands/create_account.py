@@ -33,7 +33,8 @@ class Command(BaseCommand):
             User(username=row.username, name=row.name, email=row.email).clean_fields(exclude=["password"])
             user = create_account(actor=None, row=row, role=options["role"], now=now)
         except ValidationError as error:
-            raise CommandError(f"{error.message_dict}") from error
+            said = (f"{name}: {' '.join(sentences)}" for name, sentences in error.message_dict.items())
+            raise CommandError("\n".join(said)) from error
         except UsernameTaken as error:
             raise CommandError(f"The user name {error} exists already.") from error
         link = make_link(actor=None, user=user, base_url=options["base_url"], now=now)
