@@ -29,6 +29,7 @@ from annotation.studies.kind import (
     works,
 )
 from annotation.studies.members import is_recruiting
+from annotation.studies.overtaken import SEEN
 from annotation.studies.recipes import Recipe
 from annotation.studies.scope import study_of, uid_in
 from benchmarks.grouping import CannotMove
@@ -87,6 +88,7 @@ def form_page(
         "recipe": recipe,
         "lacks": recipe.lacks() if recipe is not None else "",
         "may_move": study is not None and may_move(request.user),
+        "seen": request.POST.get(SEEN, ""),
         **work.form_context(form, study),
         **more,
     }

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.models import ConsentText
 from annotation.studies import consent, guidelines
 from annotation.studies.forms import BodyForm
+from annotation.studies.overtaken import is_overtaken
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -25,8 +26,11 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Write a new version of a study's guidelines; the older ones stay readable."""
     study = study_of(request, uid)
     newest = guidelines.current_guideline(study)
+    seen = str(newest.version if newest else 0)
     form = BodyForm(request.POST or None, initial={"body": newest.body if newest else ""})
     shown = newest.body if newest else ""
+    if is_overtaken(request, seen):
+        form.add_error(None, _overtaken(seen))
     if request.method == "POST" and form.is_valid():
         shown = form.cleaned_data["body"]
         if "preview" not in request.POST:
@@ -37,10 +41,24 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "study": study,
         "form": form,
         "newest": newest,
+        "seen": seen,
         "versions": study.guidelines.select_related("created_by").order_by("-version"),
         "html": guidelines.render_markdown(shown),
     }
-    return page(request, "annotation/study_guidelines_edit.html", context, status=422 if form.errors else 200)
+    return page(request, "annotation/study_guidelines_edit.html", context, status=_status(request, form, seen))
+
+
+def _overtaken(version: str) -> str:
+    return _(
+        "Somebody saved version %(n)s while this page was open; it is in the list below. Save again to replace it"
+        " by this text, which is not saved yet."
+    ) % {"n": version}
+
+
+def _status(request: HtmxHttpRequest, form: BodyForm, seen: str) -> int:
+    if is_overtaken(request, seen):
+        return 409
+    return 422 if form.errors else 200
 
 
 @requires("annotation.view_study")
@@ -64,7 +82,10 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
     newest = consent.current_text()
     is_outdated = consent.has_former_wording(newest)
     shown = newest.body if newest and not is_outdated else consent.DEFAULT_BODY
+    seen = str(newest.version if newest else 0)
     form = BodyForm(request.POST or None, initial={"body": shown})
+    if is_overtaken(request, seen):
+        form.add_error(None, _overtaken(seen))
     if request.method == "POST" and form.is_valid():
         shown = form.cleaned_data["body"]
         if "preview" not in request.POST:
@@ -74,11 +95,12 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "newest": newest,
+        "seen": seen,
         "is_outdated": is_outdated,
         "versions": ConsentText.objects.with_counts(),
         "html": guidelines.render_markdown(shown),
     }
-    return page(request, "annotation/consent_edit.html", context, status=422 if form.errors else 200)
+    return page(request, "annotation/consent_edit.html", context, status=_status(request, form, seen))
 
 
 @requires("annotation.view_study")

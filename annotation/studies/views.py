@@ -29,6 +29,7 @@ from annotation.studies.kind import (
     work_of,
 )
 from annotation.studies.origins import origin_of
+from annotation.studies.overtaken import is_overtaken, shown_by
 from annotation.studies.pace import paces
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of
@@ -80,7 +81,17 @@ def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Change a study; what is frozen is shown and cannot be changed."""
     study = study_of(request, uid)
     work = work_of(study)
+    seen = shown_by(work.settings_form(user=request.user, study=study))
     form = work.settings_form(request.POST or None, user=request.user, study=study)
+    if is_overtaken(request, seen):
+        form.add_error(
+            None,
+            _(
+                "Somebody changed these settings while this page was open. Save again to replace what they saved"
+                " by what stands below, or open the page anew to see it."
+            ),
+        )
+        return form_page(request, work, form, study=study, status=409, seen=seen)
     if request.method == "POST" and form.is_valid():
         try:
             work.update(form=form, study=study, by=request.user, now=timezone.now())
@@ -89,7 +100,7 @@ def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("annotation:study-settings", uid=study.uid)
-    return form_page(request, work, form, study=study)
+    return form_page(request, work, form, study=study, seen=seen)
 
 
 @requires("annotation.view_study")

@@ -13,7 +13,15 @@ from annotation.models import Study, WritingPlan
 from annotation.writing import planning
 from benchmarks.models import RetrieverRanking
 from tests.annotation.writing_study import form_data
-from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make_session, make_writing_study
+from tests.makers import (
+    NOW,
+    annotator_of,
+    make_assignment,
+    make_haystack,
+    make_linking_study,
+    make_session,
+    make_writing_study,
+)
 
 
 def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) -> None:
@@ -216,3 +224,37 @@ def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, login: Any) -
         reverse("annotation:study-settings", args=[study.uid]), form_data(name="Renamed", subtopics=subtopics)
     )
     assert list(study.researchers.all()) == [ada]
+
+
+def seen_on(client: Any, url: str) -> str:
+    """What the page says it showed."""
+    field = re.search(r'name="seen" value="(\w+)"', client.get(url).content.decode())
+    assert field is not None
+    return field[1]
+
+
+@pytest.mark.parametrize("kind", ["writing", "linking"])
+def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
+    kind: str, ada: Any, eve: Any, login: Any
+) -> None:
+    study = make_writing_study(researcher=ada) if kind == "writing" else make_linking_study(researcher=ada)
+    url = reverse("annotation:study-settings", args=[study.uid])
+    plan = getattr(study, "writing_plan", None)
+    subtopics = [subtopic.pk for subtopic in plan.subtopics.all()] if kind == "writing" else []
+    first, second = login(ada), login(eve)
+    sent = form_data(subtopics=subtopics, trial_tries="2")
+    by_first = {**sent, "name": "One", "description": "By ada", "seen": seen_on(first, url)}
+    by_second = {**sent, "name": "Two", "seen": seen_on(second, url)}
+    assert first.post(url, by_first).status_code == 302
+    refused = second.post(url, by_second)
+    page = refused.content.decode()
+    assert refused.status_code == 409
+    assert "Somebody changed these settings" in page
+    assert 'value="Two"' in page
+    study.refresh_from_db()
+    assert (study.name, study.description) == ("One", "By ada")
+    again = re.search(r'name="seen" value="(\w+)"', page)
+    assert again is not None
+    assert second.post(url, {**by_second, "seen": again[1]}).status_code == 302
+    study.refresh_from_db()
+    assert study.name == "Two"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -176,6 +177,29 @@ def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada: Any, login: 
     assert study.guidelines.order_by("-version").first().body == "Now **two**\n"
     old = client.get(reverse("annotation:study-guidelines-version", args=[study.uid, 1])).content.decode()
     assert "Report what repeats." in old
+
+
+@pytest.mark.parametrize("text", ["guidelines", "consent"])
+def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(
+    text: str, ada: Any, eve: Any, login: Any
+) -> None:
+    study = make_writing_study(researcher=ada)
+    url = reverse("annotation:consent-edit")
+    if text == "guidelines":
+        url = reverse("annotation:study-guidelines-edit", args=[study.uid])
+    client, pattern = login(ada), r'name="seen" value="(\d+)"'
+    opened = re.search(pattern, client.get(url).content.decode())
+    assert opened is not None
+    login(eve).post(url, {"body": "By eve", "seen": opened[1]})
+    for more in ({"preview": "1"}, {}):
+        refused = client.post(url, {"body": "By **ada**", "seen": opened[1], **more})
+        page = refused.content.decode()
+        assert refused.status_code == 409
+        assert "Somebody saved version" in page
+        assert "By **ada**" in page
+    again = re.search(pattern, page)
+    assert again is not None
+    assert client.post(url, {"body": "By **ada**", "seen": again[1]}).status_code == 302
 
 
 def test_people_are_added_limited_and_removed_on_the_pages(ada: Any, ben: Any, login: Any) -> None:
