@@ -78,8 +78,8 @@ class StepRow:
 
     @property
     def n_read(self) -> int:
-        """Parts that people have decided on."""
-        return sum(n for state, n in self.states.items() if state in READ)
+        """Parts that people have decided on; what was made again counts once, as what it is now."""
+        return sum(n for state, n in self.states.items() if state in READ and state != PartState.REGENERATED)
 
     @property
     def can_start(self) -> bool:
@@ -115,6 +115,7 @@ def step_rows(synthesis: Synthesis) -> list[StepRow]:
     for row in rows.annotate(n=Count("pk")):
         counts.setdefault(row["kind"], {})[row["state"]] = row["n"]
     repaired = SynthesisPart.objects.filter(synthesis=synthesis, data__n_repairs__gt=0).order_by()
+    repaired = repaired.exclude(state=PartState.REGENERATED)
     by_kind = dict(repaired.values_list("kind").annotate(n=Count("pk")))
     written = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
     n_written = written.exclude(state=PartState.REGENERATED).count()

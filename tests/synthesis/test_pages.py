@@ -17,6 +17,7 @@ from benchmarks.engine import judging
 from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
 from benchmarks.states import PartKind, PartState, StepState
 from benchmarks.synthesis.forms import DocumentsForm, SynthesisForm
+from benchmarks.synthesis.overview import step_rows
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
@@ -303,6 +304,25 @@ def test_a_step_whose_run_was_cancelled_goes_on_where_it_was(client_of: Any, ada
     assert "Go on where it was cancelled" in page
     run_step(client, synthesis, "subtopics")
     assert synthesis.steps.get(name="subtopics").state == StepState.REVIEW
+
+
+def test_what_was_made_again_counts_once_on_its_step(client_of: Any, ada: Any, server: FakeServer) -> None:
+    server.behaviour = Script(leaks={2: 9})
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    for name in ("subtopics", "insights", "screening", "documents"):
+        run_step(client, synthesis, name)
+        if name != "insights":
+            go_on(client, synthesis, name)
+    insight = synthesis.parts.filter(kind=PartKind.INSIGHT).first()
+    assert insight is not None
+    text = {"action": "edit", "text": "The bell of Dunwich rang 77 times."}
+    client.post(address("synthesis-decide", synthesis.uid, "screening", insight.uid), text)
+    run_step(client, synthesis, "documents")
+    assert synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.REGENERATED).exists()
+    [row] = [row for row in step_rows(synthesis) if row.step.name == "documents"]
+    assert (row.n_flagged + row.n_stale + row.n_read + row.n_unread, row.n_read) == (8, 0)
+    assert row.n_repaired <= row.n_written == 8
 
 
 def test_another_researcher_reviews_but_runs_no_steps(
