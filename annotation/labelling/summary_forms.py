@@ -21,6 +21,7 @@ from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
+from benchmarks.web.row_choices import RowsField
 
 WAYS = [
     ("all", _("all that match")),
@@ -53,7 +54,7 @@ class SummariesForm(NarrowedForm):
     NARROWED_BY = ("subtopics", "systems", "retrievers")
     COUNTED = "annotation/_summaries_count.html"
 
-    haystacks = forms.ModelMultipleChoiceField(
+    haystacks = RowsField(
         label=_("Haystacks"),
         queryset=Haystack.objects.none(),
         required=False,

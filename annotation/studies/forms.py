@@ -21,6 +21,7 @@ from annotation.studies.sampling import stable_seed
 from benchmarks.access.sight import whole_site
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
+from benchmarks.web.row_choices import RowsField
 
 
 class DetailsForm(FoldedForm):
@@ -123,13 +124,13 @@ class TrialSettingsForm(TrialFields, DetailsForm):
 class NewStudyForm(GroupedForm, DetailsForm):
     """Details, people and guidelines of a new study; a kind adds its own settings."""
 
-    annotators = forms.ModelMultipleChoiceField(
+    annotators = RowsField(
         label=_("Annotators"),
         queryset=Annotator.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    researchers = forms.ModelMultipleChoiceField(
+    researchers = RowsField(
         label=_("Researchers who see this study"),
         queryset=get_user_model().objects.none(),
         required=False,
@@ -218,7 +219,7 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]
 class PeopleForm(forms.Form):
     """People to add to a study and, where tasks are assigned at once, how to share the work with them."""
 
-    annotators = forms.ModelMultipleChoiceField(
+    annotators = RowsField(
         label=_("Add annotators"),
         queryset=Annotator.objects.none(),
         required=False,

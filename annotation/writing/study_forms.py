@@ -19,6 +19,7 @@ from annotation.writing.form_facts import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
+from benchmarks.web.row_choices import RowsField
 
 PRESETS = [
     (
@@ -41,12 +42,8 @@ class StudyForm(NewStudyForm, PlanForm):
         "session": ("mark_minutes", "paste_policy", "disconnect_policy"),
     }
 
-    haystacks = forms.ModelMultipleChoiceField(
-        queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
-    )
-    subtopics = forms.ModelMultipleChoiceField(
-        queryset=Subtopic.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
-    )
+    haystacks = RowsField(queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
+    subtopics = RowsField(queryset=Subtopic.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     retriever = forms.ChoiceField(
         label=_("Retriever"),
         required=False,

@@ -18,6 +18,7 @@ from benchmarks.judges.questions import PROTOCOLS, TASKS, ModelConfig
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.judging.model_forms import ModelForm, PromptField, addresses
 from benchmarks.models import Haystack, Insight, Judge, Summary
+from benchmarks.web.row_choices import RowsField
 
 NO_EXAMPLES = "none"
 OUR_PROMPTS = {
@@ -161,7 +162,7 @@ class JuryForm(forms.Form):
     """A judge made of other judges."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
-    members = forms.ModelMultipleChoiceField(
+    members = RowsField(
         label=_("Members"),
         queryset=Judge.objects.none(),
         to_field_name="uid",

@@ -19,6 +19,7 @@ from benchmarks import grouping
 from benchmarks.models import ResearchGroup
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, wanted
+from benchmarks.web.row_choices import RowsField
 from summhay_site.accounts.models import User
 from summhay_site.accounts.roles import ADMIN, RESEARCHER
 
@@ -34,14 +35,14 @@ class NewGroupForm(forms.Form):
 class GroupForm(NewGroupForm):
     """A group's name, researchers and annotators. Recruited people come and go with their study."""
 
-    researchers = forms.ModelMultipleChoiceField(
+    researchers = RowsField(
         label=gettext_lazy("Researchers"),
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("They see what belongs to the group."),
     )
-    annotators = forms.ModelMultipleChoiceField(
+    annotators = RowsField(
         label=gettext_lazy("Annotators"),
         queryset=User.objects.none(),
         required=False,

@@ -47,6 +47,8 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) ->
         ({"hourly_rate": "-1"}, "0 or more."),
         ({"currency": "dollars"}, "Three capital letters"),
         ({"haystacks": []}, "at least one subtopic"),
+        ({"haystacks": ["9" * 400]}, "Choose from the list."),
+        ({"annotators": [str(2**63)]}, "Choose from the list."),
         ({"setting": "ranking"}, "Choose a retriever."),
         ({"contact": "nowhere"}, "An email address, such as"),
         ({"name": ""}, "Fill this in."),

@@ -127,8 +127,8 @@ def read(
                 got = Got(f"another one after {first.where}")
                 problems.error("labelled_twice", where, "item", expected=expected, got=got)
     if not problems.n_errors and not labels:
-        rows = "1 row" if n_missing == 1 else f"{n_missing} rows"
-        got = Got(f"{rows} without a label" if n_missing else "none")
+        without = "1 row" if n_missing == 1 else f"{n_missing} rows"
+        got = Got(f"{without} without a label" if n_missing else "none")
         problems.error("no_labels", "", "", expected="at least one label", got=got)
     problems.raise_errors()
     good = tuple(labels.values())
