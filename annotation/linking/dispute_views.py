@@ -37,6 +37,7 @@ A_PAGE = 25
 NARROWED_BY = ("between", "summarizer", blind.PARAMETER)
 """What of an address says which queue one goes through."""
 MAX_LINES = 200
+MAX_LINE_DIGITS = 9
 
 
 @requires("annotation.view_session")
@@ -181,12 +182,11 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
     here = reverse("annotation:dispute", args=[about["study"].uid, about["summary"].uid, about["insight"].uid])
     if withdrawn(request, adjudicating.DECISIONS, **about):
         return redirect(here)
-    lines = [int(line) for line in request.POST.getlist("line")[:MAX_LINES] if line.isdecimal()]
     try:
         adjudicating.adjudicate(
             **about,
             coverage=request.POST.get("coverage", ""),
-            lines=lines,
+            lines=_lines(request),
             note=request.POST.get("note", ""),
             is_blind=item.is_blind,
             seen=seen_in(request.POST),
@@ -201,10 +201,16 @@ def _decide(request: HttpRequest, about: dict[str, Any], item: disputes.Dispute)
     return redirect(f"{reverse('annotation:disagreements-next', args=[about['study'].uid])}?{urlencode(after)}")
 
 
+def _lines(request: HttpRequest) -> list[int]:
+    """The bullets that were ticked, by their number."""
+    sent = request.POST.getlist("line")[:MAX_LINES]
+    return [int(line) for line in sent if line.isdecimal() and len(line) <= MAX_LINE_DIGITS]
+
+
 def _form_values(request: HttpRequest, item: disputes.Dispute) -> dict[str, Any]:
     """What the form holds: what was sent and refused, else the decision that holds."""
     if request.method == "POST":
-        lines = {int(line) for line in request.POST.getlist("line") if line.isdecimal()}
+        lines = {*_lines(request)}
         return {"coverage": request.POST.get("coverage", ""), "lines": lines, "note": request.POST.get("note", "")}
     current = item.current
     return {

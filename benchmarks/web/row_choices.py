@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-LARGEST_ID = 2**63 - 1
+MOST_DIGITS = 18
+"""Of an id: more could be too large for the database."""
 
 
 class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -17,7 +18,7 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
         """The rows that were chosen."""
         for each in value if isinstance(value, list | tuple) else ():
             text = str(each)
-            if text.lstrip("-").isdecimal() and (len(text) > len(str(LARGEST_ID)) or abs(int(text)) > LARGEST_ID):
+            if text.lstrip("-").isdecimal() and len(text) > MOST_DIGITS:
                 raise ValidationError(
                     self.error_messages["invalid_choice"], code="invalid_choice", params={"value": text}
                 )

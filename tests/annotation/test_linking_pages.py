@@ -286,6 +286,7 @@ def test_a_list_and_a_sample_can_be_taken(ada: Any, ben: Any, login: Any) -> Non
     answer = client.post(create, form_data(haystack, ben, way="list", list_file=bad, name="Bad"))
     assert answer.status_code == 422
     assert "Row 2" in answer.content.decode()
+    assert client.post(create, form_data(haystack, ben, haystacks=["9" * 400], name="Bad")).status_code == 422
     assert not Study.objects.filter(name="Bad").exists()
 
 

@@ -166,6 +166,7 @@ def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, lo
     page = client.get(item)
     assert page.status_code == 200
     assert len(page.context["dispute"].people) == 3
+    assert client.post(item, {"coverage": "full", "line": ["9" * 5000]}).status_code < 500
     done = client.post(item, {"coverage": "full", "line": ["2"], "note": "Line two."}, follow=True)
     assert done.redirect_chain[-1][0] != item
     assert CoverageAdjudication.objects.get().note == "Line two."
