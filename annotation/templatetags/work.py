@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from django import template
 from django.utils import timezone
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Study
+from annotation.people.recruitment import outcomes
 from annotation.studies.amounts import about_minutes, duration, money, percent
 from annotation.work import tasklist
 
@@ -24,6 +25,12 @@ def key_of(keys: Mapping[str, str], name: object) -> str:
 def next_step(annotator: Annotator) -> tasklist.Row | None:
     """What somebody goes on to from a page that knows one kind of work alone."""
     return tasklist.next_step(annotator, timezone.now())
+
+
+@register.simple_tag
+def endings_of(annotator: Annotator, study: Study | None) -> list[outcomes.Ending]:
+    """How a study ended for somebody who came to it by a link, on a page that knows no links."""
+    return [each for each in outcomes.endings(annotator, now=timezone.now()) if each.link.study == study]
 
 
 for spoken in (duration, about_minutes, money, percent):

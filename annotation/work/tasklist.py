@@ -101,11 +101,22 @@ class Board:
         return self.rows[1:] if self.hero else self.rows
 
     @property
+    def practice_under_way(self) -> Session | None:
+        """The practice that was begun and is not over."""
+        is_begun = self.practice is not None and self.practice.state != Session.State.READY
+        return self.practice if is_begun else None
+
+    @property
+    def practice_is_running(self) -> bool:
+        """Whether the clock of practice runs, so that no other can."""
+        return self.practice is not None and self.practice.state == Session.State.RUNNING
+
+    @property
     def waits_for(self) -> str:
         """What comes before a row of `others` that has no button of its own: for everything, or for writing."""
         if not self.has_consented:
             return "consent"
-        if self.rows and self.rows[0].is_running:
+        if self.practice_is_running or (self.rows and self.rows[0].is_running):
             return "session"
         return "practice" if self.needs_practice else ""
 
@@ -147,9 +158,10 @@ def next_step(annotator: Annotator, now: datetime) -> Row | None:
 
 
 def contacts(annotator: Annotator) -> list[str]:
-    """The addresses of the studies that a person takes part in."""
-    members = annotator.memberships.filter(left_at=None).exclude(study__contact="")
-    return list(members.order_by("study__contact").values_list("study__contact", flat=True).distinct())
+    """The addresses of the studies that a person takes part in, or else of those that they have left."""
+    members = annotator.memberships.exclude(study__contact="").order_by("study__contact")
+    present = members.filter(left_at=None).values_list("study__contact", flat=True).distinct()
+    return list(present) or list(members.values_list("study__contact", flat=True).distinct())
 
 
 def finished_sessions(annotator: Annotator) -> Any:

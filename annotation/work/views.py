@@ -163,7 +163,9 @@ def study_guidelines(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @open_without_consent
 def study_leave(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a study: open tasks go, what was written and earned stays."""
-    member = _membership(request, uid, current=True)
+    member = _membership(request, uid, current=False)
+    if member.left_at is not None:
+        return redirect("annotation:work")
     form = ReasonForm(request.POST or None)
     form.fields["reason"].required = False
     if request.method == "POST" and form.is_valid():

@@ -28,7 +28,7 @@ from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.planning import AIDS
 from annotation.writing.recorded import RECORDED
-from annotation.writing.starting import limit_of
+from annotation.writing.starting import limit_of, mark_every_of
 from benchmarks.scoring.text import bullets, lines_from_text
 
 WORDS_PER_MINUTE = 200
@@ -176,12 +176,21 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
     guideline = current_guideline(study) if study else None
     return {
         **_task_facts(assignment, guideline, assignment.document_numbers),
-        "recorded": tuple(RECORDED.values()),
+        "recorded": tuple(_recorded(mark_every_of(assignment), limit_of(assignment)).values()),
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),
         "is_auto_pause": bool(plan and plan.disconnect_policy == WritingPlan.DisconnectPolicy.AUTO_PAUSE),
     }
+
+
+def _recorded(mark_every_ms: int, limit_ms: int) -> dict[str, Any]:
+    """What is recorded in a session, with how often its text is copied."""
+    if mark_every_ms < limit_ms:
+        copies = _("A copy of the text every %(time)s of work, and the final text.")
+    else:
+        copies = _("A copy of the final text.")
+    return RECORDED | {"snapshots": copies % {"time": duration(mark_every_ms)}}
 
 
 def contact_of(assignment: Assignment) -> str:

@@ -60,6 +60,9 @@ def start(request: HttpRequest, uid: UUID) -> HttpResponse:
         obstacle = why_not(error)
     except OtherSession:
         form.add_error(None, _("Your clock is running in another session. Pause or submit that one first."))
+        obstacle["running"] = Session.objects.filter(
+            annotator=assignment.annotator, state=Session.State.RUNNING
+        ).first()
     context = start_facts(assignment) | obstacle | {"form": form}
     return render(request, "annotation/session_start.html", context, status=422 if form.errors else 200)
 

@@ -6,7 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 RECORDED = {
     "drafts": _("The text as it is written: each version with the time at which it was typed and arrived."),
-    "snapshots": _("A copy of the text about every ten minutes of work, and the final text."),
+    "snapshots": _(
+        "Copies of the text at even intervals of work, in most studies every ten minutes, and the final text."
+    ),
     "work_periods": _("When work begins and pauses, and why the clock stopped."),
     "events": _(
         "The words searched for in the documents and how many hits there were; when the page is hidden or "

@@ -109,6 +109,16 @@ def pause(*, session: Session, message: Message, now: datetime) -> Status:
     return drafting.carry(session=session, message=message, now=now, then=then)
 
 
+def pause_all(*, annotator: Annotator, by: Any, now: datetime) -> None:
+    """Stop every clock of a person from outside the page of a session."""
+    for row in Session.objects.filter(annotator=annotator, state=Session.State.RUNNING).defer(*HEAVY):
+        with locked(row, now=now) as held:
+            held.settle()
+            if held.state.state == State.RUNNING:
+                held.take(clock.pause(held.state, held.now_ms))
+                audit.record(actor=by, action="session.pause", target=held.row, now=held.now)
+
+
 def submit(*, session: Session, message: Message, now: datetime) -> Status:
     """End the session, with the draft in the same transaction; a refused draft means that it goes on.
 

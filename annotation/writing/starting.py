@@ -22,6 +22,11 @@ def limit_of(assignment: Assignment) -> int:
     return limit_ms_of(plan=study.writing_plan, annotator=assignment.annotator, membership=member)
 
 
+def mark_every_of(assignment: Assignment) -> int:
+    """Active time from one copy of the text to the next (ms)."""
+    return assignment.study.writing_plan.mark_every_ms if assignment.study else PRACTICE_MARK_MS
+
+
 def frozen_settings(assignment: Assignment) -> dict[str, Any]:
     """The columns of a new session that come from its study; later changes of the study don't touch them."""
     plan = assignment.study.writing_plan if assignment.study else None
@@ -30,13 +35,13 @@ def frozen_settings(assignment: Assignment) -> dict[str, Any]:
         "annotator_id": assignment.annotator_id,
         "guideline": guideline,
         "limit_ms": limit_of(assignment),
+        "mark_every_ms": mark_every_of(assignment),
         "document_numbers": list(assignment.document_numbers),
         "config": _config(assignment, plan, guideline),
     }
     if plan is None:
-        return settings | {"mark_every_ms": PRACTICE_MARK_MS}
+        return settings
     return settings | {
-        "mark_every_ms": plan.mark_every_ms,
         "grace_ms": plan.grace_ms,
         "disconnect_policy": plan.disconnect_policy,
         "lease_ms": plan.lease_ms,

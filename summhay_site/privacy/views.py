@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.models import Annotator
+from annotation.work.tasklist import contacts
 from benchmarks.access import sight
 from benchmarks.models import AuditEvent
 from benchmarks.web.downloads import download
@@ -52,5 +54,11 @@ def _page(request: HtmxHttpRequest, *, status: int = 200, refusal: str = "") -> 
         (subject, [(held, days_of(held)) for held in {held.what: held for held in rows}.values()])
         for subject, rows in by_subject()
     ]
-    context = {"subjects": subjects, "reasons": export.reasons(), "refusal": refusal}
+    person = Annotator.objects.filter(user=actor(request)).first()
+    context = {
+        "subjects": subjects,
+        "reasons": export.reasons(),
+        "refusal": refusal,
+        "contacts": contacts(person) if person else [],
+    }
     return page(request, "site/privacy.html", context, status=status)

@@ -246,6 +246,45 @@ def test_practice_comes_before_the_first_timed_session(ben: Any, login: Any) -> 
     assert "Start the clock" not in shown
 
 
+def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, login: Any) -> None:
+    other = running(ben)
+    task = makers.make_assignment(
+        annotator=ben,
+        study=makers.make_writing_study(
+            haystack=makers.make_haystack(key="other"), name="Other", annotators=[ben]
+        ),
+    )
+    start = reverse("annotation:session-start", args=[task.uid])
+    page = login(ben).post(start, {"no_model": "on"}).content.decode()
+    assert "Your clock is running in another session." in page
+    assert reverse("annotation:session", args=[other.uid]) in page
+
+
+def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, login: Any) -> None:
+    client = login(ben)
+
+    def start_of(**fields: Any) -> str:
+        task = makers.make_assignment(annotator=ben, **fields)
+        page: str = client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+        return page
+
+    assert "A copy of the text every 10 min of work, and the final text." in start_of()
+    assert "A copy of the text every 1 min of work, and the final text." in start_of(is_practice=True)
+    short = makers.make_writing_study(
+        haystack=makers.make_haystack(key="short"), name="Short", limit_ms=300_000, annotators=[ben]
+    )
+    assert "A copy of the final text." in start_of(study=short)
+
+
+def test_a_session_of_practice_says_that_it_is_practice(ben: Any, login: Any) -> None:
+    badge = '<strong class="badge">Practice</strong>'
+    client = login(ben)
+    assert badge not in page_of(client, running(ben)).content.decode()
+    Session.objects.update(state="submitted", run_started_at=None, ended_at=timezone.now())
+    practice = makers.make_assignment(annotator=ben, is_practice=True)
+    assert badge in page_of(client, running(ben, assignment=practice)).content.decode()
+
+
 def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, login: Any, now: Any) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)

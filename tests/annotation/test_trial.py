@@ -140,6 +140,20 @@ def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_o
     assert Trial.objects.count() == 2
 
 
+@pytest.mark.parametrize("rate", [0, 25])
+def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
+    rate: int, ben: Any, cleo: Any, login: Any
+) -> None:
+    study = make_study("validation", ben, cleo)
+    study.hourly_rate = Decimal(rate)
+    study.save()
+    client = login(ben)
+    answer_all(client, study)
+    end = client.get(address(study)).content.decode()
+    assert "Answers are no longer explained." in end
+    assert ("From here on your time is paid." in end) == (rate > 0)
+
+
 def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, cleo: Any, login: Any) -> None:
     study = make_study("validation", ben, cleo)
     client, task = login(ben), label_task(study, ben)

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, Session, Study
 from annotation.people.earnings.earned import earned_by
 from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
@@ -99,6 +99,21 @@ def test_practice_comes_before_the_first_timed_task(ben: Any, login: Any, now: d
     page = page_of(client)
     assert start in page
     assert "Practise again" in page
+
+
+def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben: Any, login: Any) -> None:
+    make_assignment(annotator=ben)
+    done = make_assignment(annotator=ben, is_practice=True, state="done")
+    client, resume = login(ben), "Resume practice"
+    assert resume not in page_of(client)
+    again = make_assignment(annotator=ben, subtopic=done.subtopic, is_practice=True)
+    session = make_session(assignment=again, state="running", now=timezone.now())
+    page = page_of(client)
+    assert "The clock of your practice is running." in page
+    assert resume in page
+    assert "Practise again" not in page
+    Session.objects.filter(pk=session.pk).update(state="paused", run_started_at=None)
+    assert "Your practice is paused." in page_of(client)
 
 
 def test_practice_waits_for_consent(ben: Any, login: Any) -> None:
@@ -232,7 +247,7 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, l
     waiting.refresh_from_db()
     assert waiting.state == "withdrawn"
     assert "25.00 USD" in page_of(client, "annotation:earnings")
-    assert client.get(url).status_code == 404
+    assert client.get(url).headers["Location"] == reverse(WORK), "who comes back by the browser has left already"
 
 
 def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, client: Any, login: Any) -> None:

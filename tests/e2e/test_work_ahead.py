@@ -203,3 +203,22 @@ def test_a_bullet_chosen_first_means_full_and_enter_passes_over_what_is_optional
     saved(page)
     press(page, "Enter")
     at(page, 2)
+
+
+def test_answers_of_a_tab_that_was_closed_without_a_connection_are_sent_from_the_list_of_work(
+    context: BrowserContext, site: Site, ahead: dict[str, str]
+) -> None:
+    page = context.new_page()
+    site.enter(page, "quinn")
+    open_first(page, ahead["verification"])
+    context.set_offline(True)
+    press(page, "n")
+    expect(page.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
+    page.close()
+    context.set_offline(False)
+    work = context.new_page()
+    work.goto("/work/")
+    row = work.locator(".hero, .task").filter(has_text="Points ahead")
+    expect(row).to_contain_text(f"1 of {N_ITEMS} done")
+    assert complete(site, "verification", ahead["verification"], "quinn") == [1]
+    assert not work.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('verification:'))")

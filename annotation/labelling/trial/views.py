@@ -101,6 +101,7 @@ def trial(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "study": at.study,
         "progress": at.progress,
         "last": last,
+        "is_explained": at.study.label_items.filter(role=LabelItem.Role.TRAINING).exists(),
         "percent": round(100 * float(last.pass_share)) if last and last.pass_share else None,
         "examples": [
             (n, at.page_of(n), "\n".join(at.of(each).feedback.values())) for n, each in enumerate(at.examples, 1)

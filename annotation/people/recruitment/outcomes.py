@@ -22,6 +22,7 @@ from annotation.querysets import RecruitmentQuerySet
 from annotation.states import RecruitmentOutcome as Outcome
 from annotation.studies import consent
 from annotation.studies.members import remove_annotator
+from annotation.writing import sessions
 from benchmarks import audit
 
 SCREENED_OUT = "screened_out"
@@ -165,10 +166,12 @@ def state_of(row: Recruitment, progress: Progress) -> str:
 def decline(*, annotator: Annotator, by: Any, now: datetime) -> int:
     """Withdraw every consent of a person, or give none: studies in which they are at work by a link end for them.
 
-    Tasks not begun go to others; what was done and earned stays. Gives the number of consents withdrawn.
+    A clock that runs is paused. Tasks not begun go to others; what was done and earned stays. Gives the number of
+    consents withdrawn.
     """
     settle(rows_of(annotator), now=now)
     n = consent.withdraw(annotator=annotator, by=by, now=now)
+    sessions.pause_all(annotator=annotator, by=by, now=now)
     _stop(rows_of(annotator), Outcome.NO_CONSENT, reason="no consent", by=by, now=now)
     return n
 

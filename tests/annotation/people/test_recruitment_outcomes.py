@@ -11,14 +11,24 @@ import pytest
 import time_machine
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Annotator, LabelItem, LabelTask, Recruitment, RecruitmentLink, Study
+from annotation.models import (
+    Annotator,
+    Assignment,
+    LabelItem,
+    LabelTask,
+    Recruitment,
+    RecruitmentLink,
+    Session,
+    Study,
+)
 from annotation.people.recruitment import people
 from annotation.studies import consent
 from summhay_site.models import User
 from summhay_site.operations import erasing
-from tests.annotation.people.test_recruitment import PID, address, make_link
-from tests.makers import annotator_of, make_linking_study
+from tests.annotation.people.test_recruitment import CODE, PID, address, make_link
+from tests.makers import annotator_of, make_linking_study, make_session, make_writing_study
 from tests.makers_verification import make_questions, make_verification_study
 
 DONE = "COMPLETED-1"
@@ -319,3 +329,51 @@ def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, e
     erasing.erase(actor=eve, user=person.user, now=now)
     assert not link.allowed_ids.exists()
     assert not link.turned_away.exists()
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
+    ada: Any, now: datetime, *, is_answered: bool
+) -> None:
+    link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
+    client = join(link)
+    [task] = Assignment.objects.filter(study=link.study)
+    session = make_session(assignment=task, state="running", now=timezone.now())
+    after = reverse("annotation:session-after", args=[session.uid])
+    assert CODE not in words(client.get(after, follow=True))
+    Session.objects.update(state="submitted", run_started_at=None, acc_ms=60_000, ended_at=timezone.now())
+    Assignment.objects.update(state="done")
+    if is_answered:
+        Session.objects.update(questions_declined_at=now)
+    page = client.get(after, follow=True)
+    assert CODE in words(page)
+    assert "No task can be opened now" not in words(page)
+    assert "site-copy" in page.content.decode()
+
+
+def test_withdrawing_pauses_a_clock_that_runs_and_the_contact_stays(ada: Any, now: datetime) -> None:
+    link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
+    client = join(link)
+    task = Assignment.objects.get(study=link.study)
+    session = make_session(assignment=task, state="running", now=timezone.now())
+    agree()
+    client.post(reverse("annotation:consent-withdraw"))
+    session.refresh_from_db()
+    assert (session.state, session.run_started_at) == ("paused", None)
+    for name in ("annotation:consent", "annotation:work", "privacy"):
+        contact = client.get(reverse(name)).content.decode().partition("Questions or trouble?")[2]
+        assert link.study.contact in contact, name
+
+
+def test_a_study_that_pays_nothing_says_so_and_promises_no_pay(ada: Any, now: datetime) -> None:
+    link = make_link(
+        make_writing_study(researcher=ada, study_fields={"hourly_rate": 0}), by=ada, now=now, max_tasks=1
+    )
+    assert "not paid" in words(Client().get(address(link)))
+    client = join(link)
+    start = reverse("annotation:session-start", args=[Assignment.objects.get(study=link.study).uid])
+    leave = reverse("annotation:study-leave", args=[link.study.uid])
+    for page in map(client.get, ("/work/", start, leave)):
+        assert "0.00 USD" not in words(page)
+        assert "keep what you have earned" not in words(page)
+    assert "not paid" in words(client.get(start))
