@@ -88,7 +88,7 @@ def main(folder: Path) -> None:
                 print(f"{role}: {len(seen)} pages", flush=True)
         finally:
             browser.close()
-            site.kill()
+            site.end()
     (folder / "index.html").write_text(
         f"<!doctype html><title>Screens</title><style>{STYLE}</style>{''.join(rows)}"
     )

@@ -1,4 +1,7 @@
-"""Commands of `manage.py` one after the other in one process: starting takes longer than most of them."""
+"""Commands of `manage.py`, and modules, one after the other in one process: starting takes longer than most.
+
+What one of them leaves in memory is there for the next, as it is in a server.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
-import contextlib, io, json, sys
+import contextlib, io, json, runpy, sys, traceback
 from django.core.management import execute_from_command_line
 from django.db import connections
 for line in sys.stdin:
-    code, out, err = 0, io.StringIO(), io.StringIO()
+    code, out, err, words = 0, io.StringIO(), io.StringIO(), json.loads(line)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            execute_from_command_line(["manage.py", *json.loads(line)])
+            if words[0] == "-m":
+                sys.argv = words[1:]
+                runpy.run_module(words[1], run_name="__main__")
+            else:
+                execute_from_command_line(["manage.py", *words])
         except SystemExit as ended:
             code = ended.code
+        except Exception:
+            code = traceback.print_exc() or 1
     connections.close_all()
     print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
 """
@@ -29,7 +38,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @contextmanager
 def one_process(environment: Mapping[str, str]) -> Iterator[Run]:
-    """Give what runs a command with its arguments on the site of this environment."""
+    """Give what runs a command with its arguments, or a module after `-m`, on the site of this environment."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT,

@@ -16,6 +16,8 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,12 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 from tests.conftest import made_once
 from tests.e2e.playing import LOGINS
 from tests.e2e.scene import PASSWORD
+from tests.verbs import Run, one_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
-WORKER_SECONDS = START_SECONDS = 240
-"""A worker loads the whole program first; on a busy machine that alone may take half a minute."""
+START_SECONDS = 240
+"""A server loads the whole program first; on a busy machine that alone may take half a minute."""
 LONGEST = (
     "test_every_page",
     "test_systems_story",
@@ -69,20 +72,38 @@ class Site:
             "HOST": "127.0.0.1",
         }
         self.scenes: dict[str, Any] = {}
+        self._open = contextlib.ExitStack()
+        self._beside = ThreadPoolExecutor(1)
+
+    @cached_property
+    def _run(self) -> Run:
+        """What runs commands beside the server, one after the other, in a process that is kept until the `end`."""
+        return self._open.enter_context(one_process(self.env))
 
     @property
     def scene(self) -> Any:
         """What the scene that all stories share has made."""
         return self.scenes["scene.prepare"]
 
-    def manage(self, *args: str) -> None:
-        subprocess.run([sys.executable, "manage.py", *args], cwd=ROOT, env=self.env, check=True)
+    def manage(self, *args: str) -> str:
+        """Run a command of `manage.py`; gives what it prints."""
+        return self._do(*args).result()
 
     def play(self, *verbs: str) -> dict[str, Any]:
-        """Run verbs of scenes, such as `scene_slow.prepare`, in one process; gives what each of them gives."""
-        args = [sys.executable, "-m", "tests.e2e.playing", *verbs]
-        done = subprocess.run(args, cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE)
-        return dict(json.loads(done.stdout))
+        """Run verbs of scenes, such as `scene_slow.prepare`; gives what each of them gives."""
+        return dict(json.loads(self._do("-m", "tests.e2e.playing", *verbs).result()))
+
+    def work(self) -> Future[str]:
+        """Let a worker take up what waits, once."""
+        return self._do("-m", "tests.e2e.working")
+
+    def _do(self, *words: str) -> Future[str]:
+        def done() -> str:
+            ended = self._run(*words)
+            assert ended.returncode == 0, ended.stderr
+            return ended.stdout
+
+        return self._beside.submit(done)
 
     def enter(self, page: Page, name: str) -> None:
         """Give the browser of a page a log-in of its own, from what was saved when the scene was made."""
@@ -113,6 +134,23 @@ class Site:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.process = None
+
+    def end(self) -> None:
+        """End the server and what ran beside it."""
+        self.kill()
+        self._beside.shutdown()
+        self._open.close()
+
+    @contextlib.contextmanager
+    def served(self, *verbs: str) -> Iterator[Site]:
+        """Play verbs of scenes, and serve the site; an error that it has logged by the end fails the story."""
+        try:
+            self.scenes |= self.play(*verbs) if verbs else {}
+            self.start()
+            yield self
+        finally:
+            self.end()
+        assert "Traceback" not in (self.folder / "web.log").read_text()
 
     def rows(self, query: str, *values: Any) -> list[Any]:
         """Look into the database, past the site."""
@@ -192,7 +230,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Path:
 
     def make(folder: Path) -> None:
         shutil.copytree(bare, folder, dirs_exist_ok=True)
-        (folder / "scenes.json").write_text(json.dumps(Site(folder).play(*SCENES)))
+        made = Site(folder)
+        (folder / "scenes.json").write_text(json.dumps(made.play(*SCENES)))
+        made.end()
 
     return made_once(tmp_path_factory, "stories", make)
 
@@ -200,11 +240,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Path:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Site]:
     """The site of the stories; each worker has one."""
-    made = copied(prepared, tmp_path_factory)
-    made.start()
-    yield made
-    made.kill()
-    assert "Traceback" not in (made.folder / "web.log").read_text()
+    with copied(prepared, tmp_path_factory).served() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -24,12 +24,12 @@ NARROW = {"phone": (390, 844), "400 % zoom": (320, 256)}
 def demo_site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     def make(folder: Path) -> None:
         shutil.copytree(bare, folder, dirs_exist_ok=True)
-        Site(folder).manage("load_demo", "--no-logins")
+        made = Site(folder)
+        made.manage("load_demo", "--no-logins")
+        made.end()
 
-    made = copied(made_once(tmp_path_factory, "demo", make), tmp_path_factory)
-    made.start()
-    yield made
-    made.kill()
+    with copied(made_once(tmp_path_factory, "demo", make), tmp_path_factory).served() as site:
+        yield site
 
 
 def faults(page: Page) -> list[str]:

@@ -16,12 +16,8 @@ STUDY = "Study of terns"
 
 @pytest.fixture
 def institute(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
-    made = copied(bare, tmp_path_factory)
-    made.scenes = made.play("scene_groups.prepare")
-    made.start()
-    yield made
-    made.kill()
-    assert "Traceback" not in (made.folder / "web.log").read_text()
+    with copied(bare, tmp_path_factory).served("scene_groups.prepare") as made:
+        yield made
 
 
 def sit(browser: Browser, site: Site, name: str) -> Page:

@@ -58,9 +58,8 @@ def soaked_site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterato
         [sys.executable, "-m", "tests.audit.hostile"], cwd=ROOT, env=made.env, check=True, stdout=subprocess.PIPE
     )
     made.scenes = json.loads(done.stdout)
-    made.start()
-    yield made
-    made.kill()
+    with made.served():
+        yield made
 
 
 class Watched:

@@ -23,8 +23,7 @@ def test_wanda_comes_in_without_a_password(
         there.person |= {"email": "wanda@there.example"}
         site.env |= {"OIDC_ISSUER": there.issuer, "OIDC_CLIENT_ID": CLIENT, "OIDC_CLIENT_SECRET": SECRET}
         site.env["OIDC_NAME"] = "the university"
-        site.start()
-        try:
+        with site.served():
             page = browser.new_page(base_url=site.url)
             page.goto("/profile/")
             assert serious(page) == []
@@ -36,6 +35,3 @@ def test_wanda_comes_in_without_a_password(
             page.get_by_role("link", name="Log in through the university").click()
             expect(page.get_by_text("No account here has your mail address")).to_be_visible()
             page.close()
-        finally:
-            site.kill()
-    assert "Traceback" not in (site.folder / "web.log").read_text()

@@ -25,12 +25,8 @@ ANSWERS = {"yes": "1", "neutral": "2", "no": "3"}
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     """A site with a corpus to practise on, which would come before every other story's writing."""
-    made = copied(bare, tmp_path_factory)
-    made.scenes = made.play("scene_trial.prepare")
-    made.start()
-    yield made
-    made.kill()
-    assert "Traceback" not in (made.folder / "web.log").read_text()
+    with copied(bare, tmp_path_factory).served("scene_trial.prepare") as made:
+        yield made
 
 
 @pytest.fixture

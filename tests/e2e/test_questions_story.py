@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.conftest import SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_synthesis_story import WORKED_MS, run
-from tests.e2e.test_systems_story import worker
 from tests.fake_openai import serving
 from tests.synthesis.scripted_questions import QuestionScript, searching
 from tests.synthesis.test_questions_command import SEEDS
@@ -26,10 +25,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     with serving(behaviour=QuestionScript(weak="barges")) as server, searching() as engine:
         made = copied(bare, tmp_path_factory)
         made.env |= {"OPENAI_BASE_URLS": server.address, "SEARCH_URLS": engine.address}
-        made.scenes = made.play("scene_systems.prepare")
-        made.start()
-        yield made
-        made.kill()
+        with made.served("scene_systems.prepare"):
+            yield made
 
 
 def test_from_seed_questions_to_a_study_that_verifies_their_key_points(browser: Browser, lab: Site) -> None:
@@ -63,9 +60,9 @@ def test_from_seed_questions_to_a_study_that_verifies_their_key_points(browser: 
 
 def working(page: Page, lab: Site) -> None:
     """Wait until somebody has worked on what was started."""
-    taken = worker(lab)
+    taken = lab.work()
     expect(page.locator("#steps[hx-get]")).to_have_count(0, timeout=WORKED_MS)
-    taken.wait(SECONDS)
+    taken.result()
     page.reload()
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, WORKER_SECONDS, Site, at_item, copied, press, saved
+from tests.e2e.conftest import SECONDS, Site, at_item, copied, press, saved
 from tests.e2e.scene_sources import DATASET
 from tests.e2e.test_session_looks import serious
-from tests.e2e.test_systems_story import worker
 from tests.e2e.test_verification_story import open_work
 from tests.fake_openai import Answer, FakeServer, serving
 
@@ -52,11 +51,8 @@ def server() -> Iterator[FakeServer]:
 def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
-    made.play("scene_sources.prepare")
-    made.start()
-    yield made
-    made.kill()
-    assert "Traceback" not in (made.folder / "web.log").read_text()
+    with made.served("scene_sources.prepare"):
+        yield made
 
 
 def page_of(browser: Browser, lab: Site, name: str) -> Page:
@@ -81,7 +77,7 @@ def summarize(page: Page, lab: Site, name: str, method: str) -> None:
     form.get_by_role("button", name="Estimate calls and cost").click()
     expect(page.locator("#estimate")).to_contain_text(f"{N_SOURCES} to write of {N_SOURCES}")
     page.get_by_role("button", name="Start the run").click()
-    worker(lab).wait(timeout=WORKER_SECONDS)
+    lab.work().result()
     expect(page.locator("#status")).to_contain_text("done", timeout=30_000)
 
 

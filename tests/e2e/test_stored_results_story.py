@@ -35,9 +35,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Si
     made = copied(prepared, tmp_path_factory)
     made.env |= {"STORY_HAS_WORKERS": "1"}
     del made.env["CELERY_BROKER_URL"]  # files in its data folder, so that its programs share them
-    made.start()
-    yield made
-    made.kill()
+    with made.served():
+        yield made
 
 
 class Figures:

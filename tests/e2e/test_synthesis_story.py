@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, WORKER_SECONDS, Site, at_item, begin, copied, press, saved, write
+from tests.e2e.conftest import SECONDS, Site, at_item, begin, copied, press, saved, write
 from tests.e2e.test_session_looks import serious
-from tests.e2e.test_systems_story import worker
 from tests.fake_openai import serving
 from tests.synthesis.scripted import FACTS, FILLER, Script
 
@@ -26,10 +25,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     with serving(behaviour=Script(leaks={2: 99})) as server:
         made = copied(bare, tmp_path_factory)
         made.env["OPENAI_BASE_URLS"] = server.address
-        made.scenes = made.play("scene_systems.prepare", "scene_synthesis.people")
-        made.start()
-        yield made
-        made.kill()
+        with made.served("scene_systems.prepare", "scene_synthesis.people"):
+            yield made
 
 
 def run(page: Page, lab: Site, name: str) -> None:
@@ -37,9 +34,9 @@ def run(page: Page, lab: Site, name: str) -> None:
     step = page.locator(".step.is-next")
     expect(step.get_by_role("heading")).to_contain_text(name)
     step.get_by_role("button", name="Start").click()
-    working = worker(lab)
+    working = lab.work()
     expect(page.locator("#steps[hx-get]")).to_have_count(0, timeout=WORKED_MS)
-    working.wait(WORKER_SECONDS)
+    working.result()
     page.reload()
 
 

@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, WORKER_SECONDS, Site, copied
+from tests.e2e.conftest import SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, serving
-from tests.verbs import one_process
 
 pytestmark = pytest.mark.browser
-WORK = """
-import django
-django.setup()
-from benchmarks.tasks import resume_runs
-from summhay_site.celery import app
-app.conf.task_always_eager = True
-resume_runs()
-"""
 WORKER_MS = 60_000
 """So long a worker may take to start."""
 MISBEHAVIOUR = {
@@ -52,10 +41,8 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
     """A site of its own, which may ask the server."""
     made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
-    made.scenes = made.play("scene_systems.prepare")
-    made.start()
-    yield made
-    made.kill()
+    with made.served("scene_systems.prepare"):
+        yield made
 
 
 @pytest.fixture
@@ -68,27 +55,9 @@ def ada(browser: Browser, lab: Site) -> Iterator[Page]:
     context.close()
 
 
-@pytest.fixture
-def printed(lab: Site) -> Iterator[Callable[..., str]]:
-    """Give what runs a command on the site and gives what it prints."""
-    with one_process(lab.env) as verb:
-
-        def run(*arguments: str) -> str:
-            done = verb(*arguments)
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-
-        yield run
-
-
 def made_by(lab: Site) -> dict[str, Any]:
     """What its scene has made."""
     return dict(lab.scenes["scene_systems.prepare"])
-
-
-def worker(site: Site) -> subprocess.Popen[bytes]:
-    """Somebody who takes up the runs that wait, once."""
-    return subprocess.Popen([sys.executable, "-c", WORK], cwd=ROOT, env=site.env)
 
 
 def make_summarizer(page: Page, name: str) -> None:
@@ -102,7 +71,7 @@ def make_summarizer(page: Page, name: str) -> None:
 
 
 def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
-    ada: Page, lab: Site, server: FakeServer, printed: Callable[..., str]
+    ada: Page, lab: Site, server: FakeServer
 ) -> None:
     title, n = made_by(lab)["title"], made_by(lab)["n_subtopics"]
     make_summarizer(ada, "sparrow")
@@ -111,28 +80,28 @@ def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number) if number < 4 else None
     of_server = ("--set", f"base_url={server.address}", "--set", "model=wren-1")
     retrieve = ("retrieve", "--haystack", title, "--retriever", "rerank", *of_server, "--json")
-    [scored] = json.loads(printed(*retrieve))
+    [scored] = json.loads(lab.manage(*retrieve))
     assert (scored["state"], scored["n_computed"], scored["n_requests"]) == ("done", n, n + 3)
 
     n_asked = server.n_asked
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number - n_asked)
     of_sparrow = ("--system", "sparrow", "--retriever", scored["reference"], "--json")
     summarize = ("summarize", "--haystack", title, *of_sparrow)
-    report = json.loads(printed(*summarize, "--concurrency", "1"))
+    report = json.loads(lab.manage(*summarize, "--concurrency", "1"))
     assert (report["written"], report["failed"], report["not_as_asked"]) == (n, 0, 2)
     assert any("9999" in reason or "not shown" in reason for reason in report["reasons"]), report
     n_asked = server.n_asked
-    again = json.loads(printed(*summarize))
+    again = json.loads(lab.manage(*summarize))
     assert (again["written"], again["there_before"], server.n_asked) == (0, n, n_asked)
 
-    printed("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
-    printed("run_judge", "lexical", "--haystack", title)
+    lab.manage("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
+    lab.manage("run_judge", "lexical", "--haystack", title)
     ada.goto("/leaderboard/")
     board = ada.locator("#board")
     expect(board).to_contain_text("sparrow")
     expect(board).to_contain_text("extractive")
     assert serious(ada) == []
-    rows = json.loads(printed("report", "leaderboard", "--judge", "lexical", "--json"))
+    rows = json.loads(lab.manage("report", "leaderboard", "--judge", "lexical", "--json"))
     assert {"sparrow", "extractive"} <= {row["system"] for row in rows}
 
 
@@ -154,28 +123,28 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
     status = ada.locator("#status")
     expect(status).to_contain_text(f"0 of {n} summaries written")
 
-    at_work = worker(lab)
+    at_work = lab.work()
     expect(status).to_contain_text(re.compile(rf"[1-{n - 1}] of {n} summaries written"), timeout=WORKER_MS)
     ada.get_by_role("button", name="Pause").click()
     expect(status).to_contain_text("Paused by hand")
-    at_work.wait(timeout=WORKER_SECONDS)
+    at_work.result()
     n_paused = server.n_asked
     assert first < n_paused < first + n
 
     ada.get_by_role("button", name="Resume").click()
     expect(ada.get_by_role("button", name="Pause")).to_be_visible()
-    at_work = worker(lab)
-    while server.n_asked == n_paused and at_work.poll() is None:
+    at_work = lab.work()
+    while server.n_asked == n_paused and not at_work.done():
         ada.wait_for_timeout(50)
     ada.get_by_role("button", name="Cancel").click()
     expect(status).to_contain_text("cancelled")
-    at_work.wait(timeout=WORKER_SECONDS)
+    at_work.result()
     assert server.n_asked < first + n
     assert serious(ada) == []
 
     server.delay_s = 0.0
     ada.get_by_role("button", name="Run missing items again").click()
-    worker(lab).wait(timeout=WORKER_SECONDS)
+    lab.work().result()
     expect(status).to_contain_text("done")
     assert server.n_asked == first + n  # nothing was asked twice
     ada.goto("/summarizers/")
