@@ -50,7 +50,8 @@ class ValueCheck:
 
 def says(text: str, forms: Forms) -> bool:
     """Whether a text says a value in one of its forms, as numbers and words of their own."""
-    return _pattern(forms).search(text) is not None
+    folded = text.casefold()  # most texts do not hold it at all, which is seen sooner so
+    return any(form.casefold() in folded for form in forms) and _pattern(forms).search(text) is not None
 
 
 def planted_evidence(check: ValueCheck, plan: Plan) -> Evidence:
