@@ -27,6 +27,7 @@ from annotation import kinds
 from annotation.management.commands.report import REPORTS
 from annotation.models import Study
 from tests.annotation.little import ALL, AMOUNTS, MAKERS, NOTHING, ONE_LABEL, make_benchmarks
+from tests.by_day import some
 
 pytestmark = pytest.mark.django_db
 
@@ -41,13 +42,9 @@ OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|licences|learn
 """Files whose names are the keys of the tables of a sheet."""
 OF_TABLE = ("-sort", "-columns")
 """Ends of the names in a query that say how one table of a page is shown."""
-IN_EVERY_WAY = AMOUNTS if os.environ.get("TEST_EVERYTHING") else (ALL,)
-"""Amounts of which each page is also opened as its links sort, filter and choose; of the others as it is."""
-WALKED = [
-    pytest.param(amount, marks=() if amount in {NOTHING, ONE_LABEL, ALL} else pytest.mark.nightly)
-    for amount in AMOUNTS
-]
-"""Amounts of which pages are opened; reports are printed of all."""
+TRIED = some(AMOUNTS, NOTHING, ONE_LABEL, ALL)
+AT_NIGHT = bool(os.environ.get("TEST_EVERYTHING"))
+"""By day links that sort and filter are followed for benchmarks and one kind of study, with enough to show."""
 
 FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
 JUDGES = re.compile(r"(?<![\w-])(?<!run_judge )(owl|jay|strict|lexical)(?![\w-])")
@@ -222,7 +219,7 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...], in_
     return walk
 
 
-@pytest.mark.parametrize("amount", WALKED)
+@pytest.mark.parametrize("amount", TRIED)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_page_and_file_of_a_study_opens(
     kind: str, amount: str, ada: Any, ben: Any, cleo: Any, login: Any
@@ -233,7 +230,8 @@ def test_every_page_and_file_of_a_study_opens(
     pages += ["/agreement/", "/agreement/latest/"]
     addresses = [address for address, _name in addresses_of(study)]
     under = (f"/studies/{study.uid}/", "/agreement/", "/sessions/")
-    walk = walked(login(ada), dict.fromkeys(addresses + pages), under=under, in_every_way=amount in IN_EVERY_WAY)
+    in_every_way = AT_NIGHT or (kind, amount) == ("linking", ALL)
+    walk = walked(login(ada), dict.fromkeys(addresses + pages), under=under, in_every_way=in_every_way)
     assert walk.broken == set()
     assert set(pages) - walk.shown == set()
     files = {path.rpartition("/")[2] for path in walk.linked if "/files/" in path and not OF_SHEET.search(path)}
@@ -254,7 +252,7 @@ def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, ben: Any
     assert known - shown - {None} == set()
 
 
-@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("amount", TRIED)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_report_on_a_study_is_printed_or_refused(
     kind: str, amount: str, ada: Any, ben: Any, cleo: Any
@@ -276,7 +274,7 @@ def reported(name: str, *arguments: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("amount", WALKED)
+@pytest.mark.parametrize("amount", TRIED)
 def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     make_benchmarks(amount, (ben, cleo))
     addresses = [
@@ -287,13 +285,13 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any
         for query in ("", "?dataset=long")
     ]
     under = ("/leaderboard/", "/questions/", "/corpora/")
-    walk = walked(login(ada), addresses, under=under, in_every_way=amount in IN_EVERY_WAY)
+    walk = walked(login(ada), addresses, under=under, in_every_way=AT_NIGHT or amount == ALL)
     assert walk.broken == set()
     if amount == ALL:
         assert {urlsplit(address).path for address in addresses} - walk.shown == set()
 
 
-@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("amount", TRIED)
 def test_every_report_on_benchmarks_is_printed_or_refused(amount: str, ben: Any, cleo: Any) -> None:
     make_benchmarks(amount, (ben, cleo))
     for name in REPORTS:

@@ -26,6 +26,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_validation import make_judged
 from tests.audit.altering import Altered, Members, altered_files, altered_values, bombs, packed, read_members
 from tests.audit.conftest import Audit
+from tests.by_day import some
 from tests.conftest import make_user
 from tests.makers import (
     NOW,
@@ -189,7 +190,7 @@ def make(
     return make
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "writing", "external"))
 def test_an_altered_archive_is_refused_in_words_or_taken_in_whole(kind: str, make: Any, audit: Audit) -> None:
     members, site = make(kind)
     assert site.fault(Altered("as it is", partial(packed, members)), opens=True) is None

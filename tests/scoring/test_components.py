@@ -86,6 +86,7 @@ def test_nothing_that_varies_gives_no_interval() -> None:
     assert mean_over_writers([]).value is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n_writers", "n_subtopics"), [(5, 10), (6, 9), (10, 45)])
 def test_intervals_hold_the_mean_of_all_writers(n_writers: int, n_subtopics: int) -> None:
     """1,000 worlds, SD .08 between writers, .1 between subtopics, .12 of the rest."""

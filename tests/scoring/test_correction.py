@@ -63,6 +63,7 @@ def test_an_interval_needs_enough_labelled_clusters_whatever_else_was_judged() -
     assert overall.corrected.n_clusters == 4
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n_labelled", "least"), [(8, 0.88), (30, 0.91)])
 def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_labelled: int, least: float) -> None:
     """Judges kinder to one system than to the other; people label a draw of subtopics of each."""

@@ -96,6 +96,7 @@ def test_shapes_must_fit() -> None:
         minutes_worth(np.zeros((2, 3)), marks=MARKS, subtopics=["a", "b"], targets={"a": 0.5})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n_subtopics", "each"), [(5, 4), (10, 2), (20, 1), (4, 10)])
 def test_intervals_hold_the_true_crossing(n_subtopics: int, each: int) -> None:
     rng = np.random.default_rng(n_subtopics)

@@ -63,6 +63,7 @@ def test_planned_widths_are_those_of_simulated_studies(n_people: int, n_items: i
     assert expected_width(KNOWN, n_people=n_people, n_items=n_items) == pytest.approx(simulated, rel=0.05)
 
 
+@pytest.mark.nightly
 def test_the_range_that_a_pilot_leaves_open_holds_the_truth_in_about_80_of_100() -> None:
     rng = np.random.default_rng(5)
     truth = expected_width(KNOWN, n_people=6, n_items=40)

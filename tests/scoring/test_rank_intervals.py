@@ -97,6 +97,7 @@ def boards(n: int, lead: float, *, systems: int = 20, subtopics: int = 12) -> tu
     return wrong / n, found / n, gaps / n
 
 
+@pytest.mark.nightly
 def test_equal_systems_are_rarely_called_worse_and_a_detectable_gap_is_mostly_found() -> None:
     """300 boards each; `manage.py simulate coverage --worlds ranks` draws 1,000 of 78 systems."""
     wrong, _found, gap = boards(300, 0.0)

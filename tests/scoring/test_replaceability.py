@@ -92,6 +92,7 @@ def test_the_correction_is_that_of_statsmodels() -> None:
         assert _rejected(p_values) == multipletests(p_values, alpha=0.05, method="fdr_by")[0].tolist()
 
 
+@pytest.mark.nightly
 def test_few_judges_pass_that_stand_as_far_behind_as_is_allowed() -> None:
     """At the border, where the judge is epsilon behind, at most one in twenty may pass."""
     rng = np.random.default_rng(5)

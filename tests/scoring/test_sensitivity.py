@@ -58,6 +58,7 @@ def test_many_subtopics_are_permuted_by_lot_and_alike_in_any_order_of_rows() -> 
     assert permutation_p(stronger) == pytest.approx(1 / (1 + EXACT), abs=2e-4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [6, 20])
 def test_where_order_is_nothing_differences_hold_0_and_p_is_right(n: int) -> None:
     """400 worlds: coverage of .95 within three standard errors, and p under .05 in at most .083."""

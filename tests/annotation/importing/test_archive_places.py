@@ -30,6 +30,7 @@ from benchmarks.models import (
 from tests.annotation.importing.test_archives import archived, fresh, imported, imported_with_errors, run
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.audit import test_altered_archives as small
+from tests.by_day import some
 from tests.conftest import make_user
 from tests.makers import NOW, flat
 from tests.makers_recall import make_judge
@@ -96,7 +97,7 @@ def is_nothing_new(report: dict[str, Any], kind: str) -> bool:
     return not any(report["created"].values()) and report["unchanged"][counted] > 0 and not report["warnings"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "linking", "writing"))
 def test_the_archive_of_a_study_changes_nothing_on_its_own_site(kind: str, tmp_path: Path) -> None:
     study = open_study(kind)
     path, before = archived(study, tmp_path), rows_of()
@@ -107,7 +108,7 @@ def test_the_archive_of_a_study_changes_nothing_on_its_own_site(kind: str, tmp_p
         assert rows_of() == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "linking", "writing"))
 def test_a_study_that_was_renamed_is_known_by_its_id(kind: str, tmp_path: Path) -> None:
     study = open_study(kind)
     path = archived(study, tmp_path)
@@ -119,7 +120,7 @@ def test_a_study_that_was_renamed_is_known_by_its_id(kind: str, tmp_path: Path) 
     assert rows_of() == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "linking", "writing"))
 def test_on_an_empty_site_it_becomes_a_closed_study_and_twice_changes_nothing(kind: str, tmp_path: Path) -> None:
     study = open_study(kind)
     judges = set(Judge.objects.values_list("name", "version"))
@@ -147,7 +148,7 @@ def test_on_an_empty_site_it_becomes_a_closed_study_and_twice_changes_nothing(ki
     assert rows_of() == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, "linking", "writing"))
 def test_beside_another_study_of_its_name_it_becomes_a_separate_one(kind: str, tmp_path: Path) -> None:
     name = (study := open_study(kind)).name
     path = archived(study, tmp_path)
