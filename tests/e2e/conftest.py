@@ -35,11 +35,12 @@ START_SECONDS = 240
 """A server loads the whole program first; on a busy machine that alone may take half a minute."""
 LONGEST = (
     "test_every_page",
-    "test_systems_story",
-    "test_leaderboard_story",
     "test_late_text_stories",
-    "test_slow_line_stories",
     "test_session_stories",
+    "test_synthesis_story",
+    "test_slow_line_stories",
+    "test_agreement_story",
+    "test_systems_story",
 )
 SCENES = tuple(
     f"{module}.prepare"
