@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.agreement.reports import Report, ReportRefused
-from annotation.agreement.scope import add_scope, filtered, find_study, people_called, table_of
+from annotation.agreement.scope import add_scope, filtered, find_study, people_called, refuse_filters, table_of
 from annotation.external.kind import judges_points
 from annotation.models import Study
 from annotation.results.people import Agreement, agreement, as_json
@@ -111,6 +111,7 @@ def _of_points(
 ) -> PointsReport:
     if options["task"] not in set(Task):
         raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
+    refuse_filters(options, "judgments on key points")
     task = Task(options["task"])
     if chosen := {*options["annotator"]}:
         table = table.with_people(people_called(chosen, table.people))

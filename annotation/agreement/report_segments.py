@@ -29,6 +29,9 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 def _make(options: Mapping[str, Any]) -> Closeness:
+    most = options["max_requests"]
+    if most is not None and most < 0:
+        raise ReportRefused("--max-requests is 0 or more.")
     questions = list(model_runs.questions(options["dataset"]).order_by("pk"))
     retriever = Embeddings(
         with_subtopic=False,
@@ -39,7 +42,7 @@ def _make(options: Mapping[str, Any]) -> Closeness:
             dataset=options["dataset"],
             questions=questions,
             retriever=retriever,
-            requests=Requests(options["max_requests"]),
+            requests=Requests(most),
             counted_by=counted_by(),
         )
     except RetrievalFailed as failed:

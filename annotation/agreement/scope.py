@@ -20,6 +20,8 @@ from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable, R
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
 
+OF_SUMMARIES = ("haystack", "domain", "retriever", "summarizer", "guideline")
+
 
 def add_scope(parser: ArgumentParser) -> None:
     """The arguments that choose labels."""
@@ -111,8 +113,21 @@ def _only_table(options: Mapping[str, Any]) -> LabelTable:
     return table_of_study(studies[0], task=options.get("task", ""))
 
 
+def refuse_filters(options: Mapping[str, Any], labels: str) -> None:
+    """Refuse filters of summaries for `labels` that are not on summaries.
+
+    Raises:
+        ReportRefused: one was chosen.
+    """
+    chosen = [f"--{name}" for name in OF_SUMMARIES if options[name] not in ("", None)]
+    if chosen:
+        raise ReportRefused(f"These are {labels}, not on summaries of haystacks: leave out {', '.join(chosen)}.")
+
+
 def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
     """Apply the filters, people by name or pseudonym."""
+    if len(table.codes) and not table.summaries:
+        refuse_filters(options, "labels made elsewhere")
     people = people_called({*options["annotator"]}, table.people)
     return table.filtered(replace(filters_of(options), people=people))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from django.core.management.base import CommandError
+
+from annotation.agreement.scope import find_study
 from annotation.reproduction.identities import identities
 from annotation.reproduction.long2rag import Long2Rag
 from annotation.reproduction.middlesum import MiddleSum
@@ -12,13 +15,15 @@ from annotation.reproduction.parts import Part
 from annotation.reproduction.printed import Printed, printed
 from annotation.reproduction.scratch import import_published, scratch_database
 from annotation.reproduction.summhay import SummHay
+from benchmarks.management import judges as judges_argument
+from benchmarks.models import Judge
 
-SUMMHAY = "summhay"
+SUMMHAY, MIDDLESUM = "summhay", "middlesum"
 Maker = Callable[[Printed], Part]
 MAKERS: Mapping[str, Callable[[str, str], Maker]] = {
     SUMMHAY: lambda judge, study: SummHay(judge=judge, study=study).part,
     "long2rag": lambda judge, study: Long2Rag(judge=judge, study=study).part,
-    "middlesum": lambda _judge, _study: MiddleSum().part,
+    MIDDLESUM: lambda _judge, _study: MiddleSum().part,
 }
 
 
@@ -36,12 +41,19 @@ def reproduce(
     whose verdicts and labels stand for those of the paper.
 
     Raises:
-        CommandError: there are no such files, or one was refused.
+        CommandError: there are no such files, or one was refused; there is no such judge; the paper takes none.
+        ReportRefused: there is no such study.
     """
     if data is not None:
         with scratch_database():
             import_published(data)
             return reproduce(paper, judge=judge, study=study, wanted=wanted)
+    if paper == MIDDLESUM and (judge or study):
+        raise CommandError("middlesum takes neither verdicts of judges nor labels: leave out --judge and --study.")
+    if judge:
+        judges_argument.chosen(judge, Judge.objects.all())
+    if study:
+        study = find_study(study).name
     tables = printed(paper)
     make = MAKERS[paper](judge, study)
     parts = [make(table) for table in tables if wanted(table)]

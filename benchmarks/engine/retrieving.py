@@ -19,6 +19,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmarks import audit
 from benchmarks.engine.leases import Lease
@@ -106,11 +107,16 @@ class StoredAnswers(KeptAnswers):
         """Count a request; raises `Stopped` where the retrieval was cancelled or has reached its limit."""
         row = self.held.row
         if row.max_requests is not None and row.n_requests >= row.max_requests:
-            limit = _("The limit of %(n)d requests is reached. Answers are kept: run it again to go on.")
-            raise Stopped(limit % {"n": row.max_requests})
+            raise Stopped(limit_reached(row.max_requests))
         row.n_requests += 1
         if not self.held.update(n_requests=row.n_requests):
             raise Stopped(_("It was cancelled."))
+
+
+def limit_reached(n: int) -> str:
+    """A sentence for somebody whose limit of requests stops the work."""
+    limit = ngettext("The limit of %(n)d request is reached.", "The limit of %(n)d requests is reached.", n)
+    return f"{limit % {'n': n}} {_('Answers are kept: run it again to go on.')}"
 
 
 def request(

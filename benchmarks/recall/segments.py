@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import stdev
 
-from benchmarks.engine.retrieving import KeptAnswers
+from benchmarks.engine.retrieving import KeptAnswers, limit_reached
 from benchmarks.models import Question, QuestionDocument
 from benchmarks.retrieval.base import Corpus, Query, Stopped
 from benchmarks.retrieval.embeddings import Embeddings
@@ -49,9 +49,7 @@ class Requests(KeptAnswers):
     def before_request(self) -> None:
         """Count one; raises `Stopped` where there may be no more."""
         if self.left is not None and self.n_sent >= self.left:
-            raise Stopped(
-                f"The limit of {self.left} requests is reached. Answers are kept: run it again to go on."
-            )
+            raise Stopped(limit_reached(self.left))
         self.n_sent += 1
 
 

@@ -47,15 +47,28 @@ def make(name: str, settings: Mapping[str, Any]) -> Retriever:
         has = f"it has {', '.join(known)}" if known else "it has none"
         raise WrongSettings(f"{name} has no setting {', '.join(sorted(unknown))}; {has}.")
     try:
-        return kind(**{key: _READERS[str(known[key].type)](value) for key, value in settings.items()})
+        return kind(**{key: _read(key, str(known[key].type), value) for key, value in settings.items()})
     except ValueError as error:
         raise WrongSettings(f"{name}: {error}") from error
 
 
+def _read(key: str, kind: str, value: Any) -> Any:
+    read, what = _READERS[kind]
+    try:
+        return read(value)
+    except ValueError as error:
+        raise ValueError(f"{key} must be {what}, not “{value}”.") from error
+
+
 def _truth(value: Any) -> bool:
     if str(value).lower() not in {"true", "false", "1", "0"}:
-        raise ValueError(f"{value} is neither true nor false.")
+        raise ValueError(value)
     return str(value).lower() in {"true", "1"}
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": _truth, "str": str}
+_READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "bool": (_truth, "true or false"),
+    "str": (str, "text"),
+}

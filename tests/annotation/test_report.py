@@ -181,6 +181,17 @@ def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
 
 
 @pytest.mark.django_db
+def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Path, ada: Any) -> None:
+    path = write(tmp_path, *FIRST)
+    call_command(
+        "import_labels", str(path), "--study", "Elsewhere", "--researcher", ada.username, stdout=io.StringIO()
+    )
+    assert report("agreement", "--study", "Elsewhere")["n_items"] == len(FIRST)
+    with pytest.raises(CommandError, match=r"labels made elsewhere.*: leave out --haystack, --guideline"):
+        report("agreement", "--study", "Elsewhere", "--haystack", "Tides", "--guideline", "1")
+
+
+@pytest.mark.django_db
 def test_bias_of_judges_that_cover_different_summarizers_stands_beside_their_names() -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("first", "second"))
     verdicts = Verdict.objects.filter(judge__name="first")

@@ -183,6 +183,22 @@ def test_a_table_that_a_paper_has_not_and_a_folder_without_files_are_named(tmp_p
         reproduced("summhay", "--data", str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("paper", "arguments", "said"),
+    [
+        ("long2rag", ("--study", "nosuch"), "There is no study “nosuch”"),
+        ("long2rag", ("--judge", "nosuch"), "There is no judge “nosuch”"),
+        ("summhay", ("--study", "nosuch"), "There is no study “nosuch”"),
+        ("summhay", ("--judge", "nosuch"), "There is no judge “nosuch”"),
+        ("middlesum", ("--study", "nosuch"), "leave out --judge and --study"),
+        ("middlesum", ("--judge", "nosuch"), "leave out --judge and --study"),
+    ],
+)
+def test_a_study_or_judge_that_is_not_here_is_named(paper: str, arguments: tuple[str, str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        reproduced(paper, *arguments)
+
+
 def test_one_table_is_printed_with_all_its_numbers() -> None:
     out = io.StringIO()
     call_command("reproduce", "summhay", "--table", "3", stdout=out)

@@ -125,13 +125,20 @@ def test_a_list_of_ids_is_read_from_a_file(written: Study, summaries: list[Summa
         (["--system", "nobody"], "no system of this name: nobody"),
         (["--sample", "0"], "--sample is at least 1"),
         (["--task", "recall", "--haystack", "ferries"], "choose summaries"),
-        (["--ids", "/nowhere/ids.txt"], "ids.txt"),
+        (["--ids", "/nowhere/ids.txt"], "ids.txt: No such file or directory."),
     ],
 )
 def test_a_name_that_means_nothing_is_an_error(args: list[str], said: str, summaries: list[Summary]) -> None:
     with pytest.raises(CommandError, match=said):
         run_judge(*args)
     assert not JudgeRun.objects.exists()
+
+
+def test_a_list_that_is_no_text_is_refused_in_a_sentence(summaries: list[Summary], tmp_path: Path) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(CommandError, match=r"ids\.txt: the file is not UTF-8 text\.$"):
+        run_judge("--ids", str(path))
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,10 @@ def test_the_mean_cosine_over_all_segments(server: FakeServer) -> None:
         found: dict[str, Any] = json.loads(out.getvalue())
         return found
 
-    with pytest.raises(CommandError, match="The limit of 1 requests is reached"):
+    with pytest.raises(CommandError, match="The limit of 1 request is reached"):
         report("--max-requests", "1")
+    with pytest.raises(CommandError, match="--max-requests is 0 or more"):
+        report("--max-requests", "-3")
     found = report()
     # the server's vectors count island, ferry and fares: 1 and 0, then 0 and 1
     assert found["mean"] == pytest.approx((1 + 0 + 0 + 1) / 4)

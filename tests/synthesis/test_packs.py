@@ -154,6 +154,11 @@ def test_the_command_lints_and_ends_with_a_status(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         call_command("synthesize", "lint", str(tmp_path / "pack.toml"), stdout=out)
     assert "pack.toml: id: Input should be a valid string" in out.getvalue()
+    (tmp_path / "pack.toml").write_bytes(b"\xff")
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("synthesize", "lint", str(tmp_path / "pack.toml"), stdout=out)
+    assert "pack.toml: it is not UTF-8 text" in out.getvalue()
 
 
 def test_the_command_makes_a_haystack_of_a_pack_of_ones_own(tmp_path: Path) -> None:

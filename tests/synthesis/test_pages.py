@@ -71,7 +71,7 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     assert server.n_asked == 0
     client.post(address("synthesis-estimate", synthesis.uid, "subtopics"))
     page = client.get(address("synthesis", synthesis.uid)).content.decode()
-    assert "about 1 requests" in " ".join(page.split())
+    assert "about 1 request, " in " ".join(page.split())
     assert "<b>town" not in page
     for name in ("subtopics", "insights", "screening", "documents", "queries"):
         run_step(client, synthesis, name)

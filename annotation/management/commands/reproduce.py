@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.agreement.reports import ReportRefused
 from annotation.reproduction.making import SUMMHAY, reproduce
 from annotation.reproduction.parts import as_json
 from annotation.reproduction.printed import FIGURE, PAPERS, TABLE, Printed, printed
@@ -68,7 +69,10 @@ class Command(BaseCommand):
         def is_wanted(table: Printed) -> bool:
             return not wanted or (table.kind, table.number) in wanted
 
-        parts = reproduce(paper, judge=options["judge"], study=options["study"], wanted=is_wanted, data=data)
+        try:
+            parts = reproduce(paper, judge=options["judge"], study=options["study"], wanted=is_wanted, data=data)
+        except ReportRefused as refused:
+            raise CommandError(str(refused)) from refused
         if options["json"]:
             self.stdout.write(orjson.dumps(as_json(paper, parts), option=orjson.OPT_INDENT_2).decode())
         else:

@@ -207,7 +207,11 @@ class Command(BaseCommand):
             text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
             ids = scopes.ids_of(text)
             scopes.check_listed(ids, model)
-        except (OSError, UnicodeDecodeError, scopes.UnknownText) as error:
+        except OSError as error:
+            raise CommandError(f"--ids {path}: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"--ids {path}: the file is not UTF-8 text.") from error
+        except scopes.UnknownText as error:
             raise CommandError(f"--ids {path}: {error}") from error
         return ids
 

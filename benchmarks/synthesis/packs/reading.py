@@ -79,7 +79,9 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UnreadablePack([f"{path.name}: {error.strerror}"]) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UnreadablePack([f"{path.name}: it is not UTF-8 text"]) from error
+    except tomllib.TOMLDecodeError as error:
         raise UnreadablePack([f"{path.name}: {error}"]) from error
 
 

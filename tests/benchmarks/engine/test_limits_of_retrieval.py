@@ -40,7 +40,7 @@ def test_no_request_passes_the_limit_and_what_was_answered_is_kept(server: FakeS
     haystack = make_haystack()
     row = finished(asked(haystack, server, max_requests=1))
     assert (row.state, row.n_requests, server.n_asked) == ("failed", 1, 1)
-    assert "limit of 1 requests" in row.message
+    assert "limit of 1 request is" in row.message
     assert RetrieverAnswer.objects.count() == haystack.documents.count()
     row = finished(asked(haystack, server, max_requests=1))
     assert (row.state, row.n_requests, server.n_asked) == ("done", 1, 2)
@@ -92,7 +92,7 @@ def test_a_worker_whose_claim_was_taken_over_leaves_the_row_alone(server: FakeSe
 def test_the_command_has_the_limit_too(server: FakeServer) -> None:
     make_haystack()
     address = ("--set", f"base_url={server.address}", "--set", "model=wren")
-    with pytest.raises(CommandError, match="limit of 1 requests"):
+    with pytest.raises(CommandError, match="limit of 1 request is"):
         call_command("retrieve", "--haystack", "ferry", "--retriever", "rerank", *address, "--max-requests", "1")
     with pytest.raises(CommandError, match="0 or more"):
         call_command("retrieve", "--haystack", "ferry", "--retriever", "rerank", *address, "--max-requests", "-1")

@@ -159,6 +159,9 @@ def test_the_command_compares_with_the_scores_of_a_file(published: Path, by_othe
         (("--haystack", "no", "--retriever", "bm25"), "no such haystack"),
         (("--haystack", "ferry", "--retriever", "bm25", "--set", "k1"), "SETTING=VALUE"),
         (("--haystack", "ferry", "--retriever", "bm25", "--set", "seed=1"), "no setting seed"),
+        (("--haystack", "ferry", "--retriever", "bm25", "--set", "k1=x"), "k1 must be a number, not “x”"),
+        (("--haystack", "ferry", "--retriever", "random", "--set", "seed=x"), "seed must be a whole number"),
+        (("--haystack", "ferry", "--retriever", "tfidf", "--set", "with_subtopic=x"), "must be true or false"),
         (("--haystack", "ferry", "--retriever", "magic"), "invalid choice"),
     ],
 )
