@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.kinds import Waiting
@@ -69,12 +70,16 @@ class Decisions(Generic[Row]):
         `is_blind` says that the page hid who answered; only a first decision counts as blind. `seen` is the newest
         decision that the form knew: what the same person decided after that in the same words is this very form,
         delivered before.
+
+        Raises:
+            DecisionRefused: somebody else decided after `seen`.
         """
         history = self._locked(study, item)
         said = {**answer, "note": note.strip()[:MAX_NOTE], "made_by": by if getattr(by, "pk", None) else None}
         is_same = Q(is_current=True) if seen is None else Q(is_current=True) | Q(pk__gt=seen)
         if (same := history.filter(is_same, **said).last()) is not None:
             return same
+        _refuse_unseen(history, seen, by)
         before = history.first()
         supersedes = _retired(history)
         row = self.model._default_manager.create(
@@ -89,9 +94,17 @@ class Decisions(Generic[Row]):
         return row
 
     @transaction.atomic
-    def take_back(self, *, study: Study, item: Mapping[str, Any], by: Any, now: datetime) -> bool:
-        """Let a decision hold no longer; its row stays. Gives whether there was one."""
-        row = _retired(self._locked(study, item))
+    def take_back(
+        self, *, study: Study, item: Mapping[str, Any], by: Any, now: datetime, seen: int | None = None
+    ) -> bool:
+        """Let a decision hold no longer; its row stays. Gives whether there was one.
+
+        Raises:
+            DecisionRefused: somebody else decided after `seen`.
+        """
+        history = self._locked(study, item)
+        _refuse_unseen(history, seen, by)
+        row = _retired(history)
         if row is not None:
             self._log(self.taken_back, study, row, by=by, now=now)
         return row is not None
@@ -134,6 +147,17 @@ class Decisions(Generic[Row]):
         about = {name: str(getattr(row, name).uid) for name in self.item}
         about |= {name: getattr(row, name) for name in self.answers}
         audit.record(actor=by, action=action, target=study, now=now, **about)
+
+
+def _refuse_unseen(history: QuerySet[Row], seen: int | None, by: Any) -> None:
+    """Refuse to replace what somebody else decided while a page was open."""
+    if seen is not None and history.filter(pk__gt=seen).exclude(made_by=by).exists():
+        raise DecisionRefused(
+            _(
+                "Somebody decided this while the page was open, see “Decisions”. Nothing was changed; do it again"
+                " to replace theirs."
+            )
+        )
 
 
 def _retired(history: QuerySet[Row]) -> Row | None:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.adjudication.decisions import Decisions
+from annotation.adjudication.decisions import DecisionRefused, Decisions
 from annotation.models import Study
 
 Item = TypeVar("Item")
@@ -39,9 +39,13 @@ def say_decided(request: HttpRequest, letters: str = "") -> None:
 
 
 def withdrawn(request: HttpRequest, decisions: Decisions[Any], study: Study, **item: Any) -> bool:
-    """Whether a form asked to withdraw the decision on an item, which is then done and said."""
+    """Whether a form asked to withdraw the decision on an item, which is then done or refused, and said."""
     if request.POST.get("action") != "take_back":
         return False
-    if decisions.take_back(study=study, item=item, by=request.user, now=timezone.now()):
-        messages.success(request, _("The decision was withdrawn; it stays in the history."))
+    seen = seen_in(request.POST)
+    try:
+        if decisions.take_back(study=study, item=item, by=request.user, now=timezone.now(), seen=seen):
+            messages.success(request, _("The decision was withdrawn; it stays in the history."))
+    except DecisionRefused as problem:
+        messages.error(request, str(problem))
     return True

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table
 from annotation.kinds import kind_named
 from annotation.linking import disputes
@@ -45,6 +46,10 @@ def of_points(researcher: Any) -> tuple[Study, Decide, int]:
     return study, partial(decide_point, study=study, key_point=point, grounded="no", now=NOW), 2
 
 
+def item_of(row: Any, decisions: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in decisions.item}
+
+
 @pytest.mark.parametrize("made", [of_coverage, of_points])
 def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: Any, eve: Any) -> None:
     study, decide, n = made(ada)
@@ -57,7 +62,11 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
     assert list(rows) == [(ada.pk, False, True, None), (eve.pk, True, False, first.pk)]
     assert AuditEvent.objects.filter(action=decisions.made).count() == 2
     assert decisions.undecided([study.pk]) == {study.pk: n - 1}
-    assert decide(by=ada, note="Both say it.", seen=first.pk) != first, "it was known, and is said anew"
+    with pytest.raises(DecisionRefused, match="Somebody decided this while the page was open"):
+        decide(by=ada, note="Both say it.", seen=first.pk)
+    with pytest.raises(DecisionRefused, match="Somebody decided this while the page was open"):
+        decisions.take_back(study=study, item=item_of(first, decisions), by=ada, now=NOW, seen=first.pk)
+    assert decide(by=ada, note="Both say it.", seen=second.pk) != first, "it was known, and is said anew"
     assert decide(by=ada, note="Both say it.", seen=first.pk - 1) == first, "the same form, delivered again"
     assert second.supersedes == first
 
@@ -81,3 +90,27 @@ def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, 
     client.post(address, {"action": "take_back"})
     assert AuditEvent.objects.filter(action=decisions.taken_back).count() == 1
     assert decide(by=ada).supersedes is None, "nothing held that it could replace"
+
+
+@pytest.mark.parametrize("made", [of_coverage, of_points])
+def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
+    made: Any, ada: Any, eve: Any, login: Any
+) -> None:
+    study, decide, _n = made(ada)
+    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    row = decide(by=ada, note="Reason of ada", seen=0)
+    address = {
+        "linking": lambda: reverse("annotation:dispute", args=[study.uid, row.summary.uid, row.insight.uid]),
+        "verification": lambda: reverse("annotation:verification-adjudicate", args=[study.uid, row.key_point.uid]),
+    }[study.kind]()
+    client = login(eve)
+    sent = {"coverage": "none", "grounded": "yes", "keyness": "agree", "note": "Reason of eve"}
+    refused = client.post(address, {**sent, "seen": "0"})
+    page = refused.content.decode()
+    assert refused.status_code == 422
+    assert all(words in page for words in ("Somebody decided this while", "Reason of ada", "Reason of eve"))
+    withdrawn = client.post(address, {"action": "take_back", "seen": "0"}, follow=True).content.decode()
+    assert "Somebody decided this while" in withdrawn
+    assert decisions.model.objects.get(is_current=True) == row
+    assert client.post(address, {**sent, "seen": refused.context["seen"]}).status_code == 302
+    assert decisions.model.objects.get(is_current=True).supersedes == row
