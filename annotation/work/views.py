@@ -178,9 +178,10 @@ def study_leave(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
             by=request.user,
             now=timezone.now(),
         )
-        messages.success(
-            request, _("You have left “%(name)s”. You keep what you have earned.") % {"name": member.study.name}
-        )
+        said = _("You have left “%(name)s”. You keep what you have earned.")
+        if not member.study.hourly_rate:
+            said = _("You have left “%(name)s”.")
+        messages.success(request, said % {"name": member.study.name})
         return redirect("annotation:work")
     context = {
         "study": member.study,

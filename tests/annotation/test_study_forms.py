@@ -252,6 +252,7 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
     page = refused.content.decode()
     assert refused.status_code == 409
     assert "Somebody changed these settings" in page
+    assert "marked fields" not in page
     assert 'value="Two"' in page
     study.refresh_from_db()
     assert (study.name, study.description) == ("One", "By ada")

@@ -243,11 +243,21 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, l
     waiting = make_assignment(study=study, annotator=ben, subtopic=second)
     client, url = login(ben), reverse("annotation:study-leave", args=[study.uid])
     assert "1 task you have not begun" in client.get(url).content.decode()
-    assert client.post(url, {"reason": ""}).headers["Location"] == reverse(WORK)
+    left = client.post(url, {"reason": ""}, follow=True)
+    assert left.request["PATH_INFO"] == reverse(WORK)
+    assert "You keep what you have earned." in left.content.decode()
     waiting.refresh_from_db()
     assert waiting.state == "withdrawn"
     assert "25.00 USD" in page_of(client, "annotation:earnings")
     assert client.get(url).headers["Location"] == reverse(WORK), "who comes back by the browser has left already"
+
+
+def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, login: Any) -> None:
+    study = make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0})
+    left = login(ben).post(reverse("annotation:study-leave", args=[study.uid]), {"reason": ""}, follow=True)
+    page = left.content.decode()
+    assert "You have left" in page
+    assert "keep what you have earned" not in page
 
 
 def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, client: Any, login: Any) -> None:
