@@ -187,15 +187,16 @@ def phone(browser: Browser, site: Site) -> Iterator[Page]:
     context.close()
 
 
-AT_REST = """() => new Promise(resolve => {
-  let y = scrollY, since = performance.now()
+AT_REST = """element => new Promise(resolve => {
+  let y = null, since = 0
   const look = now => {
-    if (scrollY !== y) [y, since] = [scrollY, now]
+    const { top } = element.getBoundingClientRect()
+    if (top !== y) [y, since] = [top, now]
     now - since > 300 ? resolve() : requestAnimationFrame(look)
   }
   requestAnimationFrame(look)
 })"""
-"""Resolves once the page has not scrolled for a while."""
+"""Resolves once an element has not moved for a while, whatever could have scrolled it."""
 
 
 def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
@@ -210,7 +211,7 @@ def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
         answer = "yes" if kind == "validation" else FIRST[kind]
         for each in phone.locator(f".level:has([value='{answer}'])").all():
             each.scroll_into_view_if_needed()
-            phone.evaluate(AT_REST)  # a tap is aimed before it, and nothing may scroll in between
+            each.evaluate(AT_REST)  # a tap is aimed before it, and nothing may scroll in between
             each.tap()
             expect(each.locator("input")).to_be_checked()  # the click comes after the touch
         before = {place: phone.locator(place).bounding_box() for place in (".bar", "[data-asking]")}

@@ -72,7 +72,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
 
   // The gate: shut while this item is being left or an undo is on its way
-  let dropped = [], trip = 0, isLoading = false;
+  let dropped = [], keptOnTheWay = [], trip = 0, isLoading = false;
   const droppedNote = () => (dropped.length ? text(gate.why === "undoing" ? "dropped-undoing" : "dropped", { keys: dropped.join(" ") }) : "");
   const usual = (key) => config.keys[key] ?? key; // the scripts know the usual keys alone
   const gate = new Gate(root, {
@@ -101,8 +101,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   async function leave(where, { note = "", open = null, isReturn = false } = {}) {
     if (gate.why === "going") return;
     if (!gate.why) dropped = [];
+    keptOnTheWay = [];
     aside.keepTyped();
-    const notes = () => [note, droppedNote()].filter(Boolean).join(" ");
+    const notes = () => [note, ...keptOnTheWay, droppedNote()].filter(Boolean).join(" ");
     const ready = typeof where === "string" && !open ? onward.take(where) : null;
     if (ready) { swap(ready, notes()); return; }
     gate.shut("going");
@@ -148,7 +149,11 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (act.url.endsWith("/undo/")) { tookBack(body); return; }
     trail.takeRefused(task);
     if (!outbox.isWaiting(task)) trail.settle(task, body.state);
-    if (act.note) say(isHere ? text(act.note) : text("on-item", { n: act.number, note: text(act.note) }));
+    if (act.note) {
+      const kept = text("on-item", { n: act.number, note: text(act.note) });
+      if (gate.why === "going") keptOnTheWay.push(kept); // this page may be gone before that is read
+      say(isHere ? text(act.note) : kept);
+    }
     if (isHere) {
       elsewhere.know(body.revision);
       if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else if (act.url !== urls.read) answered(act, body);
