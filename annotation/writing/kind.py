@@ -61,12 +61,13 @@ class Writing(Work):
             section="§5.3, A.4",
             about=gettext_lazy(
                 "Ten sessions of two hours, on five subtopics of news and five of conversations, without aids: "
-                "each shows the documents with insights of its subtopic."
+                "each shows the documents with insights of its subtopic, a person writes on several of a haystack."
             ),
             n_tasks=10,
             n_people=2,
             values={"preset": "paper", "setting": "oracle", "limit_minutes": 120, "mark_minutes": 10,
-                    "token_budget": 15_000, "sessions_per_subtopic": 1},
+                    "token_budget": 15_000, "sessions_per_subtopic": 1,
+                    "allow_second_on_haystack": True},
             choose=planning.subtopics_by_domain,
             lacks=planning.lacking,
         ),

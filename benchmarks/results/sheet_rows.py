@@ -10,6 +10,7 @@ from benchmarks.scoring.stat import Stat, stat_json
 
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
 LONG_COLUMNS = ("part", "row", "figure", *STAT_COLUMNS)
+TYPED_COLUMNS = (*LONG_COLUMNS, "text")
 STAT_ENDS = ("", "_low", "_high", "_n", "_reason")
 
 
@@ -24,6 +25,14 @@ def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
                     value = row.value(measure.key)
                     if value is not None:
                         yield (part.key, " | ".join(row.names), measure.key, *_long_cells(value))
+
+
+def typed_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
+    """The same as rows of `TYPED_COLUMNS`, so that `value` holds nothing but numbers in every sheet."""
+    for part, row, figure, value, *others in long_rows(sheet):
+        is_text = isinstance(value, str)
+        number = None if is_text or value is None else float(value)
+        yield part, row, figure, number, *others, value if is_text else None
 
 
 def stat_cells(stat: Stat) -> tuple[Any, ...]:

@@ -93,7 +93,8 @@ def on_results(study: Study, client: Client) -> Iterator[tuple[str, float]]:
             for one in rows
             if (one["part"], one["figure"]) == ("final", "joint") and one["row"].startswith("pooled")
         ]
-        yield "results Parquet", float(value)
+        assert isinstance(value, float)
+        yield "results Parquet", value
     archive = zipfile.ZipFile(io.BytesIO(body(client, reverse("annotation:study-archive-file", args=[study.uid]))))
     [name] = [one for one in archive.namelist() if one.endswith("/figures.json")]
     yield "archive", 100 * json.loads(archive.read(name))["final"]["pooled"]["joint"]
