@@ -67,6 +67,18 @@ def test_ids_that_differ_in_case_only_are_one_person(study: Study, now: datetime
     assert [row.panel_id for row in Participant.objects.all()] == ["FAKE0"]
 
 
+def test_a_page_that_names_the_contact_below_has_one(study: Study, now: datetime) -> None:
+    link = make_link(study, now=now, max_tasks=1)
+    join(link, "FAKE0")
+    elsewhere = "by a message on the panel"
+    assert elsewhere not in words(Client().post(address(link, "FAKE0")))
+    Study.objects.update(contact="")
+    refused = words(Client().post(address(link, "FAKE0")))
+    assert "write to the contact below" in refused
+    assert elsewhere in refused
+    assert elsewhere not in words(Client().get(address(link, "FAKE1")))
+
+
 @pytest.mark.every_database
 def test_two_who_joined_before_under_ids_that_differ_in_case_stay_two(study: Study, now: datetime) -> None:
     link = make_link(study, now=now, max_tasks=1)
