@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from summhay_site.operations import tombstones
 from summhay_site.operations.erasing import erase_again
@@ -20,4 +21,6 @@ class Command(BaseCommand):
             n = erase_again(erased=tombstones.read(tombstones.tombstone_file()))
         except tombstones.Damaged as error:
             raise CommandError(str(error)) from error
+        except DatabaseError as error:
+            raise CommandError(f"The database cannot be read: {error}. Run migrate, then this again.") from error
         self.stdout.write(f"People erased again: {n}.")

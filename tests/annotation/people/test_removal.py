@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.urls import reverse
 
 from annotation.coverage.collect import data_version
@@ -223,6 +225,15 @@ def test_an_older_database_is_cleaned_again_by_the_list_outside_it(
     assert not Session.objects.filter(annotator=annotator).exists()
     assert Removal.objects.get(uid=tombstone.uid).by == eve
     assert erasing.erase_again(erased=[tombstone]) == 0
+
+
+def test_a_database_without_the_tables_of_today_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(**_erased: object) -> int:
+        raise OperationalError("no such table: annotation_removal")
+
+    monkeypatch.setattr("summhay_site.management.commands.erase_again.erase_again", missing)
+    with pytest.raises(CommandError, match="no such table: annotation_removal. Run migrate, then this again"):
+        call_command("erase_again")
 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(
