@@ -28,6 +28,12 @@ def next_step(annotator: Annotator) -> tasklist.Row | None:
 
 
 @register.simple_tag
+def board_of(annotator: Annotator) -> tasklist.Board:
+    """All that waits for somebody, on a page that knows one kind of work alone."""
+    return tasklist.board(annotator, timezone.now())
+
+
+@register.simple_tag
 def endings_of(annotator: Annotator, study: Study | None) -> list[outcomes.Ending]:
     """How a study ended for somebody who came to it by a link, on a page that knows no links."""
     return [each for each in outcomes.endings(annotator, now=timezone.now()) if each.link.study == study]

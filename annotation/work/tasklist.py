@@ -101,6 +101,12 @@ class Board:
         return self.rows[1:] if self.hero else self.rows
 
     @property
+    def is_through(self) -> bool:
+        """Whether something was done, and nothing waits, practice neither."""
+        is_waiting = bool(self.rows or self.blocked or self.practice_under_way)
+        return not is_waiting and bool(self.earned.n_written or self.earned.done)
+
+    @property
     def practice_under_way(self) -> Session | None:
         """The practice that was begun and is not over."""
         is_begun = self.practice is not None and self.practice.state != Session.State.READY

@@ -17,7 +17,7 @@ from annotation.models import Annotator, Recruitment, RecruitmentLink
 from annotation.people.recruitment import joining
 from annotation.people.recruitment.ids import WORD, has_form, panel_id_in
 from annotation.people.recruitment.links import references_in
-from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, return_url_of
+from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, endings, return_url_of
 from annotation.studies import consent
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public
@@ -55,6 +55,12 @@ class Visit:
     def is_member(self) -> bool:
         """Whether this person takes part, or did so to an end that stays."""
         return self.row is not None and self.row.outcome not in joining.MAY_JOIN_AGAIN
+
+    def known_as(self, now: datetime) -> str:
+        """What the page is called for who took part before: `again`, or `over` where no task can wait any more."""
+        mine = endings(Annotator.objects.get(user=self.user), now=now)
+        is_over = any(each.link == self.link and not each.may_go_on for each in mine)
+        return "over" if is_over else "again"
 
     def check(self, now: datetime) -> None:
         """Raise what stands in the way of joining."""
@@ -103,7 +109,7 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
 def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
     is_sent = request.method == "POST"
     if visit.is_member and visit.user is not None:
-        return _enter(request, visit.user) if is_sent else _show(request, visit.link, "again")
+        return _enter(request, visit.user) if is_sent else _show(request, visit.link, visit.known_as(now))
     try:
         if is_sent:
             user = visit.enter(now)
@@ -119,7 +125,9 @@ def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: dat
     """Say why nobody can join. Who took part before is let in; who finds nothing to do gets the code for that."""
     link = visit.link
     if visit.row is not None and visit.user is not None:
-        return _enter(request, visit.user) if request.method == "POST" else _show(request, link, "again")
+        return (
+            _enter(request, visit.user) if request.method == "POST" else _show(request, link, visit.known_as(now))
+        )
     what, status = REFUSALS[type(refusal)]
     code = ""
     if isinstance(refusal, joining.NoPlace):

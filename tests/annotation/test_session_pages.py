@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import pane
-from annotation.models import ConsentText, CreditRequest, Session, SessionReport
+from annotation.models import Consent, ConsentText, CreditRequest, Session, SessionReport
 from annotation.pane import compress, joined_crc32, pane_for, stitch
 from annotation.studies import exposures
 from tests import makers
@@ -329,12 +329,14 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
     client, name = login(ben), "session-after"
     page = page_of(client, session, name).content.decode()
     assert "24.00 USD" in page
-    assert "No task can be opened now" in page
+    assert "All your tasks are done" in page
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )
     other = makers.make_assignment(annotator=ben, study=elsewhere)
     assert reverse("annotation:session-start", args=[other.uid]) in page_of(client, session, name).content.decode()
+    Consent.objects.update(withdrawn_at=timezone.now())
+    assert "No task can be opened now" in page_of(client, session, name).content.decode()
     study.hourly_rate = Decimal(0)
     study.save()
     assert "Earned" not in page_of(client, session, name).content.decode()

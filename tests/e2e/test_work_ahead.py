@@ -104,8 +104,14 @@ def test_ten_items_are_answered_without_a_connection_and_reach_the_server(
     go_on(page, by_key=by_key)
     at(page, N_ITEMS)
     before = page.locator(".bar").bounding_box()
+    context.set_offline(True)
     answer(page, kind, by_key=by_key)
-    page.locator(IS_SAVED).wait_for(state="attached")
+    go_on(page, by_key=by_key)
+    expect(page.locator("[data-message]")).to_contain_text(
+        "Offline: this was the last item. Your answers are kept"
+    )
+    context.set_offline(False)
+    page.locator(IS_SAVED).wait_for(timeout=40_000, state="attached")
     after = page.locator(".bar").bounding_box()
     assert bar is not None
     assert before is not None

@@ -33,6 +33,9 @@ SKIPPED = "skipped"
 NOT_PASSED = "trial"
 """What is shown of those at work who did not pass the trial and have no try left; their place can be freed."""
 
+AGREED_AGAIN = "agreed_again"
+"""What is shown of those without consent who have agreed since: their place is free, the link may give another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -55,7 +58,12 @@ class Ending:
     @property
     def is_without_consent(self) -> bool:
         """Whether it ended because the person did not agree, or no longer does."""
-        return self.outcome == Outcome.NO_CONSENT
+        return self.outcome in {Outcome.NO_CONSENT, AGREED_AGAIN}
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether tasks of the study can still be done, though no other waits."""
+        return self.outcome == SKIPPED
 
     @property
     def n_missing(self) -> int:
@@ -69,6 +77,7 @@ def code_of(link: RecruitmentLink, outcome: str) -> str:
         Outcome.COMPLETED.value: link.completion_code,
         Outcome.FAILED_CHECKS.value: link.failed_checks_code,
         Outcome.NO_CONSENT.value: link.no_consent_code,
+        AGREED_AGAIN: link.no_consent_code,
         SCREENED_OUT: link.screened_out_code,
         NOT_PASSED: link.screened_out_code,
     }
@@ -141,10 +150,13 @@ def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
     if not rows_of(annotator).exists():  # most people did not come by a link
         return []
     settle(rows_of(annotator), now=now)
+    has_agreed = annotator.consents.in_force().exists()
     shown = []
     for row in rows_of(annotator).select_related("link__study").order_by("-joined_at"):
         progress = progress_of(study=row.link.study, annotators=[annotator])[annotator.pk]
         state = state_of(row, progress)
+        if state == Outcome.NO_CONSENT and has_agreed:
+            state = AGREED_AGAIN
         if state != Outcome.WORKING:
             shown.append(Ending(row.link, state, progress))
     return shown

@@ -108,8 +108,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (ready) { swap(ready, notes()); return; }
     gate.shut("going");
     const mine = ++trip, isWanted = () => mine === trip;
-    const stay = () => { gate.open(); say(text(where === nextUrl() ? "not-here" : "unreachable")); };
     const isItem = typeof where === "string" && !open && where !== urls.end;
+    const whyHere = () => (where === urls.end && !outbox.isEmpty ? "was-last" : isItem && where === nextUrl() ? "not-here" : "unreachable");
+    const stay = () => { gate.open(); say(text(whyHere())); };
     const isStored = isReturn || onward.isComing(where) || await outbox.settled();
     if (!isWanted()) return;
     if (!isStored && !isItem) { stay(); return; }

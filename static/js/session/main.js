@@ -80,7 +80,7 @@ function onRefused(code, body) {
   else if (code === "paused") go(config.urls.page);
   else if (code === "closed") finish();
   else if (code === "tab_lost") giveWay();
-  else notice("refused", text("refused", { reason: body?.message ?? code }), { kind: "bad" });
+  else notice("refused", text("refused", { reason: body?.message ?? `${code}.` }), { kind: "bad" });
 }
 
 function giveWay() {

@@ -141,6 +141,20 @@ def test_leaving_after_one_task_is_not_completing(link: RecruitmentLink) -> None
     assert outcome_of() == "left"
 
 
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_link_promises_no_tasks_to_who_is_through_or_has_left(is_done: bool, link: RecruitmentLink) -> None:
+    client, promise = join(link), "Then you see your tasks"
+    assert promise in words(client.get(address(link)))
+    if is_done:
+        finish()
+    else:
+        client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+    page = words(client.get(address(link)))
+    assert promise not in page
+    assert "no task of it waits for you" in page
+    assert client.post(address(link)).headers["Location"] == "/work/"
+
+
 def test_who_is_done_and_then_leaves_has_completed(link: RecruitmentLink) -> None:
     client = join(link)
     finish()
@@ -181,6 +195,21 @@ def test_who_changes_their_mind_joins_again_while_there_is_a_place(link: Recruit
     assert client.post(address(link, PID)).headers["Location"] == "/work/consent/"
     assert outcome_of() == "working"
     assert LabelTask.objects.filter(annotator__participant__panel_id=PID).count() == 4
+
+
+def test_who_agrees_again_reads_that_the_link_gives_another_place(link: RecruitmentLink) -> None:
+    client = join(link)
+    agree()
+    assert shown(client.post("/work/consent/withdraw/", follow=True))[0] == "no_consent"
+    agree()
+    for at in ("/work/", "/work/consent/"):
+        page = client.get(at)
+        assert shown(page) == ("agreed_again", "DECLINED-4")
+        assert "You take no further part" not in words(page)
+        assert "Open the study from the panel again" in words(page)
+    assert outcome_of() == "no_consent", "researchers see how it ended"
+    assert client.post(address(link)).headers["Location"] == "/work/"
+    assert shown(client.get("/work/")) == ("", "")
 
 
 def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no_consent(
@@ -347,7 +376,7 @@ def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
         Session.objects.update(questions_declined_at=now)
     page = client.get(after, follow=True)
     assert CODE in words(page)
-    assert "No task can be opened now" not in words(page)
+    assert "All your tasks are done" not in words(page)
     assert "site-copy" in page.content.decode()
 
 
