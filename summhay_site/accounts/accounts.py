@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
 from annotation.models import Annotator
+from annotation.writing.sessions import pause_all
 from benchmarks.audit import record
 from benchmarks.grouping import join
 from summhay_site.accounts.models import User
@@ -159,7 +160,10 @@ def change_role(*, actor: User | None, user: User, role: str, now: datetime) -> 
 
 @transaction.atomic
 def deactivate(*, actor: User, user: User, now: datetime) -> None:
-    """Switch an account off: its log-ins and open password links end, also for the time after a reactivation."""
+    """Switch an account off: its log-ins and open password links end, also for the time after a reactivation.
+
+    A clock that runs is paused, as its page cannot be opened to do so.
+    """
     if actor.pk == user.pk:
         raise OwnAccount
     lock(user)
@@ -170,6 +174,8 @@ def deactivate(*, actor: User, user: User, now: datetime) -> None:
     user.is_active = False
     user.save(update_fields=["is_active"])
     _end_access(user)
+    for annotator in Annotator.objects.filter(user=user):
+        pause_all(annotator=annotator, by=actor, now=now)
     record(actor=actor, action="account.deactivated", target=user, now=now)
 
 

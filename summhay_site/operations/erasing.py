@@ -17,6 +17,7 @@ from annotation.models import Annotator, Removal
 from annotation.people.removal.removing import forget_panel_ids, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from annotation.studies.members import leave_all
+from annotation.writing.sessions import pause_all
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from benchmarks.results.stored import forget_all
@@ -85,6 +86,7 @@ def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | No
         hand_over(user=user, to=by, now=now)
     if annotator is not None:
         _forget_name_of(annotator, label=f"Erased person {annotator.uid.hex[:6]}")
+        pause_all(annotator=annotator, by=by, now=now)
         leave_all(annotator=annotator, reason="The person was erased.", by=by, now=now)
     removal = remove_work(
         annotator=annotator, mode=tombstone.mode, by=by, now=now, uid=tombstone.uid, account=tombstone.user

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from tests.makers import (
     make_assignment,
     make_haystack,
     make_linking_study,
+    make_session,
     make_summary,
     make_writing_study,
 )
@@ -85,6 +88,14 @@ def test_tasks_of_somebody_who_is_erased_are_free_at_once(
     assert other.assignments.get().state == Assignment.State.WITHDRAWN
     assert other.memberships.get().left_at is None  # the study was over
     assert (held_in(linking), held_in(other)) == ([], [])
+
+
+@pytest.mark.parametrize("act", [accounts.deactivate, erase])
+def test_the_clock_of_who_can_no_longer_open_the_page_stops(act: Callable[..., Any], ben: Any, eve: Any) -> None:
+    session = make_session(annotator=ben, state="running", limit_ms=3_600_000)
+    act(actor=eve, user=ben, now=NOW + timedelta(minutes=5))
+    session.refresh_from_db()
+    assert (session.state, session.acc_ms, session.run_started_at) == ("paused", 300_000, None)
 
 
 def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, eve: Any, login: Any) -> None:
