@@ -60,7 +60,7 @@ def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, login
     work = shown(client, "annotation:work")
     assert "You have already seen what these documents contain" in work
     assert "data-blocked" in work
-    assert "No task is waiting for you" in work
+    assert "No task can be opened now." in work
     assert "USD" not in work
     assert not re.search(r">\s*(Open|Start|Resume)\s*<", work)
 
