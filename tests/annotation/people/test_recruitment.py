@@ -111,6 +111,14 @@ def test_an_id_never_opens_an_account_from_another_browser(link: RecruitmentLink
     assert Participant.objects.count() == 1
 
 
+def test_who_logs_out_reads_how_to_get_back_and_gets_there(link: RecruitmentLink, client: Client) -> None:
+    client.post(address(link))
+    page = client.post(reverse("logout"), follow=True)
+    assert "If you came from a panel, open the study from there again" in page.content.decode()
+    assert client.post(address(link)).headers["Location"] == "/work/"
+    assert client.get("/work/").status_code == 200
+
+
 def test_one_browser_takes_part_under_one_id(link: RecruitmentLink, client: Client) -> None:
     client.post(address(link))
     assert client.post(address(link, "another")).status_code == 409
