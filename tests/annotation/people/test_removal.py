@@ -232,7 +232,7 @@ def test_a_database_without_the_tables_of_today_is_named(monkeypatch: pytest.Mon
         raise OperationalError("no such table: annotation_removal")
 
     monkeypatch.setattr("summhay_site.management.commands.erase_again.erase_again", missing)
-    with pytest.raises(CommandError, match="no such table: annotation_removal. Run migrate, then this again"):
+    with pytest.raises(CommandError, match=r"no such table: annotation_removal. Run migrate, then this again"):
         call_command("erase_again")
 
 
