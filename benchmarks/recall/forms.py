@@ -63,7 +63,7 @@ class RecallForm(forms.Form):
         chosen = query.dict() | {"judge": judge, "system": query.getlist("system")}
         super().__init__(initial=chosen, auto_id="%s", use_required_attribute=False)
         offered: dict[str, list[tuple[str, Any]]] = {
-            "judge": [(name, name) for name in judges] or [("", _("none yet"))],
+            "judge": [(name, name) for name in judges] or [("", _("none"))],
             "system": [(name, name) for name in _systems_of_responses()],
             "points": [("", _("all")), *((version.key, str(version)) for version in versions)],
         }

@@ -43,12 +43,16 @@ LENGTHS = ("document_length", "response_length")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is known beside the figures: what the judge is, what people found of judges, which key points count."""
+    """What is known beside the figures: what the judge is, what people found of judges, which key points count.
+
+    `is_narrowed` says that only some responses were asked for.
+    """
 
     about: str = ""
     measured: Mapping[str, Sequence[Measured]] = field(default_factory=dict)
     checked: Stat | None = None
     verified: Verified | None = None
+    is_narrowed: bool = False
 
 
 def titles() -> dict[str, tuple[str, str]]:
@@ -63,6 +67,8 @@ def titles() -> dict[str, tuple[str, str]]:
 
 def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
     """All that is shown of one judge, or without one of all, each in rows of its own."""
+    if not figures.n_responses and beside.is_narrowed:
+        return Sheet((Note(_("No response has all that is chosen above."), is_empty=True),))
     if not figures.judges:
         text = (
             _("No judge has verdicts on these responses yet.")

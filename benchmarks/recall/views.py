@@ -77,6 +77,7 @@ def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | Non
         measured={name: people.measured(request.user, judge)} if judge else {},
         checked=checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
         verified=verified,
+        is_narrowed=any(request.GET.get(name) for name in ("dataset", "category", "domain", "system", "points")),
     )
 
 

@@ -99,6 +99,13 @@ def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(
     assert "3 responses have no verdict" in chosen
 
 
+def test_filters_that_leave_no_response_are_named_and_not_the_import(judge: Judge, ada: Any, login: Login) -> None:
+    for query in ("?category=factual&domain=history", "?domain=nowhere"):
+        shown = flat(body(login(ada), RECALL + query))
+        assert "No response has all that is chosen above." in shown
+        assert "import_dataset" not in shown
+
+
 def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login: Login) -> None:
     client = login(ada)
     assert "import_dataset long2rag" in body(client, RECALL)
