@@ -21,7 +21,7 @@ from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
-from benchmarks.web.row_choices import MOST_DIGITS, RowsField
+from benchmarks.web.row_choices import RowsField, ids_among
 
 WAYS = [
     ("all", _("all that match")),
@@ -111,8 +111,7 @@ class SummariesForm(NarrowedForm):
 
     def _haystacks_so_far(self) -> list[Haystack]:
         """Those that are ticked, and sources of what is, whether or not the rest of the form is right."""
-        sent = self["haystacks"].value() or ()
-        ticked = [pk for pk in sent if str(pk).isdecimal() and len(str(pk)) <= MOST_DIGITS]
+        ticked = ids_among(self["haystacks"].value())
         haystacks = list(self.fields["haystacks"].queryset.filter(pk__in=ticked))  # type: ignore[attr-defined]
         for name in self["corpora"].value() or ():
             haystacks += Haystack.objects.current().sources().in_corpus(str(name))

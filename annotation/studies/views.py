@@ -81,8 +81,9 @@ def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Change a study; what is frozen is shown and cannot be changed."""
     study = study_of(request, uid)
     work = work_of(study)
-    seen = shown_by(work.settings_form(user=request.user, study=study))
-    form = work.settings_form(request.POST or None, user=request.user, study=study)
+    stored = work.settings_form(user=request.user, study=study)
+    seen = shown_by(stored)
+    form = work.settings_form(request.POST, user=request.user, study=study) if request.POST else stored
     if is_overtaken(request, seen):
         form.add_error(
             None,

@@ -19,7 +19,7 @@ from annotation.writing.form_facts import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
-from benchmarks.web.row_choices import RowsField
+from benchmarks.web.row_choices import RowsField, ids_among
 
 PRESETS = [
     (
@@ -146,10 +146,7 @@ class StudyForm(NewStudyForm, PlanForm):
 
     def _sources(self) -> QuerySet[Haystack]:
         """The chosen documents with reference summaries: a dataset has hundreds, so no others are offered."""
-        haystacks, subtopics = (
-            [pk for pk in self[name].value() or () if str(pk).isdecimal() and len(str(pk)) < 19]
-            for name in ("haystacks", "subtopics")
-        )
+        haystacks, subtopics = (ids_among(self[name].value()) for name in ("haystacks", "subtopics"))
         chosen = Q(pk__in=haystacks) | Q(pk__in=Subtopic.objects.filter(pk__in=subtopics).values("haystack"))
         sources: QuerySet[Haystack] = Haystack.objects.current().sources().filter(chosen)
         return sources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -9,6 +10,12 @@ from django.core.exceptions import ValidationError
 
 MOST_DIGITS = 18
 """Of an id: more could be too large for the database."""
+
+
+def ids_among(values: Iterable[object] | None) -> list[str]:
+    """Those of the values of a field that can be ids, whether or not the form is right."""
+    texts = map(str, values or ())
+    return [text for text in texts if text.isdecimal() and len(text) <= MOST_DIGITS]
 
 
 class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
