@@ -22,6 +22,12 @@ def key_of(keys: Mapping[str, str], name: object) -> str:
 
 
 @register.simple_tag
+def next_step(annotator: Annotator) -> tasklist.Row | None:
+    """What somebody goes on to from a page that knows one kind of work alone."""
+    return tasklist.next_step(annotator, timezone.now())
+
+
+@register.simple_tag
 def board_of(annotator: Annotator) -> tasklist.Board:
     """All that waits for somebody, on a page that knows one kind of work alone."""
     return tasklist.board(annotator, timezone.now())

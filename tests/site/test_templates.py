@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from django.template import TemplateSyntaxError
+from django.template.loader import get_template
 
 FOLDER = Path(__file__).resolve().parents[2] / "templates"
 TEMPLATES = sorted(FOLDER.rglob("*.html"))
@@ -40,6 +42,17 @@ def _with_parents(path: Path) -> str:
 
 def test_there_are_templates() -> None:
     assert len(PAGES) > 10
+
+
+def test_every_template_compiles() -> None:
+    """A tag or filter that is gone is named here, also where no test opens the page."""
+    broken = {}
+    for path in TEMPLATES:
+        try:
+            get_template(_name(path))
+        except TemplateSyntaxError as error:
+            broken[_name(path)] = str(error)
+    assert broken == {}
 
 
 def test_no_template_holds_what_the_content_policy_blocks() -> None:
