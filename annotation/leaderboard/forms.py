@@ -179,10 +179,13 @@ class PositionForm(ViewForm):
         return urlencode({name: self.data[name] for name in shared if self.data.get(name)})
 
     def offer(self, settings: Mapping[str, str]) -> str:
-        """Offer these settings, in words, and give the one that is chosen, else the first."""
+        """Offer these settings, in words, and give the chosen one, else the first; of none, ask nothing."""
+        if not settings:
+            self.fields.pop("setting", None)
+            return ""
         self.fields["setting"].widget.choices = list(settings.items())
         setting = self.cleaned_data.get("setting", "")
-        chosen = setting if setting in settings else next(iter(settings), "")
+        chosen = setting if setting in settings else next(iter(settings))
         self.data["setting"] = chosen  # type: ignore[index]
         return chosen
 

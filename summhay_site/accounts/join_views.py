@@ -109,25 +109,31 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
 def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
     is_sent = request.method == "POST"
     if visit.is_member and visit.user is not None:
-        return _enter(request, visit.user) if is_sent else _show(request, visit.link, visit.known_as(now))
+        return _enter(request, visit.user) if is_sent else _show_known(request, visit, now)
     try:
         if is_sent:
             user = visit.enter(now)
-            has_consented = consent.is_given(Annotator.objects.get(user=user))
-            return _enter(request, user, to="annotation:work" if has_consented else "annotation:consent")
+            return _enter(request, user, to="annotation:work" if _has_consented(user) else "annotation:consent")
         visit.check(now)
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
-    return _show(request, visit.link, "")
+    return _show(request, visit.link, "", has_consented=_has_consented(visit.user))
+
+
+def _has_consented(user: User | None) -> bool:
+    return user is not None and consent.is_given(Annotator.objects.get(user=user))
+
+
+def _show_known(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
+    """The page of somebody who took part before."""
+    return _show(request, visit.link, visit.known_as(now), has_consented=_has_consented(visit.user))
 
 
 def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: datetime) -> HttpResponse:
     """Say why nobody can join. Who took part before is let in; who finds nothing to do gets the code for that."""
     link = visit.link
     if visit.row is not None and visit.user is not None:
-        return (
-            _enter(request, visit.user) if request.method == "POST" else _show(request, link, visit.known_as(now))
-        )
+        return _enter(request, visit.user) if request.method == "POST" else _show_known(request, visit, now)
     what, status = REFUSALS[type(refusal)]
     code = ""
     if isinstance(refusal, joining.NoPlace):
@@ -174,13 +180,20 @@ def _enter(request: HttpRequest, user: User, *, to: str = "annotation:work") -> 
 
 
 def _show(
-    request: HtmxHttpRequest, link: RecruitmentLink, what: str, *, status: int = 200, code: str = ""
+    request: HtmxHttpRequest,
+    link: RecruitmentLink,
+    what: str,
+    *,
+    status: int = 200,
+    code: str = "",
+    has_consented: bool = False,
 ) -> HttpResponse:
     context = {
         "link": link,
         "study": link.study,
         "what": what,
         "code": code,
+        "has_consented": has_consented,
         "has_code": what in {"full", "no_tasks"} and link.screened_out_code and not code,
         "return_url": return_url_of(link, SCREENED_OUT) if code else "",
     }

@@ -144,8 +144,11 @@ def test_the_page_of_a_dataset() -> None:
     assert positions.place_missing() == 4 * (N_LATE + N_EARLY)
     client = Client()
     client.force_login(make_user("ada", "researcher"))
-    assert b'<option value="long"' in client.get(PAGE).content
+    of_nothing = client.get(PAGE).content
+    assert b'<option value="long"' in of_nothing
+    assert b'name="setting"' not in of_nothing, "there is nothing to choose from"
     page = client.get(f"{PAGE}?dataset=long")
+    assert b'name="setting"' in page.content
     chart, _other = page.context["sheet"].charts
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
     assert panels == [f"{name} · n = 13" for name in ("people", "lead", "short", "tail")]

@@ -260,6 +260,13 @@ def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, login
     assert "keep what you have earned" not in page
 
 
+def test_who_earns_nothing_reads_how_long_they_worked(ben: Any, login: Any) -> None:
+    make_assignment(study=make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0}), annotator=ben)
+    page = page_of(login(ben), WORK)
+    assert "Worked so far" in page
+    assert "Earned so far" not in page
+
+
 def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, client: Any, login: Any) -> None:
     study = make_writing_study(annotators=[ben])
     assert login(dot).get(reverse("annotation:study-leave", args=[study.uid])).status_code == 404

@@ -208,6 +208,7 @@ def test_who_agrees_again_reads_that_the_link_gives_another_place(link: Recruitm
         assert "You take no further part" not in words(page)
         assert "Open the study from the panel again" in words(page)
     assert outcome_of() == "no_consent", "researchers see how it ended"
+    assert "First you are asked" not in words(client.get(address(link))), "they have just agreed"
     assert client.post(address(link)).headers["Location"] == "/work/"
     assert shown(client.get("/work/")) == ("", "")
 
