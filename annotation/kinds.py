@@ -161,6 +161,10 @@ class StudyKind:
         """The `StudyResults` of a study, or those of a `part` with a page of its own; None where it has none."""
         return None
 
+    def deciding_of(self, study: Any) -> Any:
+        """How researchers decide where people disagree, a `Deciding`; None where they do not."""
+        return None
+
     def latest(self, study: Any) -> Chart | None:
         """The results of a study as a small chart for the home of researchers, None before there are any."""
         results = self.results_of(study)

@@ -6,12 +6,14 @@ person.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import sha256
 from string import ascii_uppercase
 
 from django.http import HttpRequest
 
+from annotation.adjudication.deciding import Said
 from annotation.models import Study
 
 PARAMETER = "blind"
@@ -32,9 +34,12 @@ def letters(study: Study, item: str, people: Iterable[str]) -> dict[str, str]:
     return {person: _letter(at) for at, person in enumerate(sorted(set(people), key=place))}
 
 
-def in_words(named: Mapping[str, str]) -> str:
-    """Who was who, from {letter: name}: “A = ben, B = cleo”."""
-    return ", ".join(f"{letter} = {name}" for letter, name in named.items())
+def hidden(study: Study, item: str, said: Iterable[Said]) -> tuple[tuple[Said, ...], str]:
+    """People who count as letters, without times and judges; and who is who, “A = ben, B = cleo”."""
+    people = {person.key: person for person in said if person.is_chosen and not person.is_judge}
+    letter_of = letters(study, item, people)
+    names = ", ".join(f"{letter} = {people[key].name}" for key, letter in letter_of.items())
+    return tuple(replace(people[key], name=letter, made_at=None) for key, letter in letter_of.items()), names
 
 
 def _letter(at: int) -> str:

@@ -23,6 +23,9 @@ from annotation.models.adjudication import Adjudication
 from benchmarks import audit
 
 MAX_NOTE = 4_000
+PAGE = "annotation:disagreements"
+Key = tuple[int, ...]
+"""An item by the primary keys of what it is made of, in the order of `Decisions.item`."""
 
 Row = TypeVar("Row", bound=Adjudication)
 
@@ -36,14 +39,13 @@ class Decisions(Generic[Row]):
     """How one kind of label work decides: by which rows, on which of its labels.
 
     `item` names the fields that say on what, `answers` those in which people may differ, both of decisions and of
-    labels. `page` is where one decides; `made` and `taken_back` are what the audit log calls it.
+    labels. `made` and `taken_back` are what the audit log calls it.
     """
 
     model: type[Row]
     labels: Any
     item: tuple[str, ...]
     answers: tuple[str, ...]
-    page: str
     made: str
     taken_back: str
 
@@ -51,6 +53,22 @@ class Decisions(Generic[Row]):
         """Every decision on one item, the newest first."""
         rows = self.model._default_manager.filter(study=study, **item)
         return rows.select_related("made_by").order_by("-pk")
+
+    def key(self, item: Mapping[str, Any]) -> Key:
+        """What an item is called in a queue."""
+        return tuple(item[name].pk for name in self.item)
+
+    def value(self, row: Row | None) -> str:
+        """The answer of a decision as one string; empty without one."""
+        return " ".join(getattr(row, name, "") for name in self.answers).strip()
+
+    def current(self, study: Study, keys: Iterable[Key]) -> dict[Key, Row]:
+        """The decisions that hold on some items. One query."""
+        wanted = set(keys)
+        first = {f"{self.item[0]}__in": {key[0] for key in wanted}}
+        rows = self.model._default_manager.filter(study=study, is_current=True, **first).select_related("made_by")
+        held = {tuple(getattr(row, f"{name}_id") for name in self.item): row for row in rows}
+        return {key: row for key, row in held.items() if key in wanted}
 
     @transaction.atomic
     def decide(
@@ -133,7 +151,7 @@ class Decisions(Generic[Row]):
         return [
             Waiting(
                 ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},
-                reverse(self.page, args=[studies[pk].uid]),
+                reverse(PAGE, args=[studies[pk].uid]),
                 studies[pk].name,
             )
             for pk, n in self.undecided(studies).items()

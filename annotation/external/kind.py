@@ -44,6 +44,10 @@ class External(StudyKind):
     tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
     files = staticmethod(files_of)
 
+    def deciding_of(self, study: Study) -> Any:
+        """Labels of coverage are decided on as those that were given here."""
+        return kind_named(Study.Kind.LINKING).deciding_of(study)
+
     def results_of(self, study: Study, part: str = "") -> Any:
         """Judgments on key points have the results of those made here."""
         if part:

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.adjudication.decisions import Decisions
+from annotation.adjudication.deciding import Deciding
 from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
 from annotation.labelling import preview
 from annotation.labelling.simulating import Simulated
@@ -60,7 +60,7 @@ class LabelWork(TaskPage, Work):
     """What tasks are about, as the heading of a column."""
     simulated: Simulated[Any] | None = None
     """How simulated people answer tasks."""
-    decisions: Decisions[Any] | None = None
+    deciding: Deciding | None = None
     """How researchers decide where people disagree; None where they do not."""
     results: StudyResults[Any, Any] | None = None
     """The figures of a study, and how they are laid out."""
@@ -81,6 +81,9 @@ class LabelWork(TaskPage, Work):
         if part == plan_sheet.TAB.here:
             return None if self.results is None else plan_sheet.RESULTS
         return self.more_results.get(part) if part else self.results
+
+    def deciding_of(self, study: Study) -> Deciding | None:
+        return self.deciding
 
     def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
         form = None if self.items_form is None else self.items_form(sent, user=user)
@@ -216,7 +219,7 @@ class LabelWork(TaskPage, Work):
             )
             for pk, n in rows.annotate(n=Count("pk"))
         ]
-        return [*remarks, *(self.decisions.waiting(studies) if self.decisions else ())]
+        return [*remarks, *(self.deciding.decisions.waiting(studies) if self.deciding else ())]
 
     def n_previews(self, study: Study) -> int:
         return study.label_items.count() if self.task_template else 0

@@ -24,7 +24,6 @@ DECISIONS = Decisions(
     labels=CoverageLabel,
     item=("summary", "insight"),
     answers=("coverage",),
-    page="annotation:disagreements",
     made="label.adjudicate",
     taken_back="label.adjudication_taken_back",
 )

@@ -2,191 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
+from uuid import UUID
 
-from annotation.adjudication import blind, pages
-from annotation.coverage.rows import PEOPLE, RowFilter, RowPosition, RowView, positions
-from annotation.linking.adjudicating import DECISIONS
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
+from annotation.coverage.collect import coverage_table
+from annotation.coverage.rows import PEOPLE, Answer, RowFilter, RowPosition, RowView, positions, views
+from annotation.linking import exports
+from annotation.linking.adjudicating import DECISIONS, adjudicate, may_link_several
+from annotation.linking.annotated import haystacks_of
 from annotation.linking.bullets import Bullet, bullets_of
-from annotation.models import CoverageAdjudication, CoverageLabel, Study
-from annotation.results.table import LabelTable
-from benchmarks.models import Insight, Summary, Verdict
+from annotation.models import CoverageLabel, Study
+from annotation.results.table import Filters, LabelTable
+from benchmarks.models import Haystack, Verdict
+from benchmarks.scoring.summhay import Coverage
 
-OPEN, DECIDED, ALL = "open", "decided", "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An item of the queue: its summary and insight by primary key, and where it is in the table."""
-
-    summary: int
-    insight: int
-    position: RowPosition
-    is_decided: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RaterLabel:
-    """What one person or judge says: coverage, the bullets it points at, and when, under which guidelines."""
-
-    name: str
-    coverage: str
-    bullets: tuple[Bullet, ...]
-    is_unsure: bool = False
-    guideline: int | None = None
-    made_at: Any = None
-    key: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Dispute:
-    """One item with every label of it; `current` is the decision that holds.
-
-    With `is_blind` people are letters and judges are missing; `letters` says who is who.
-    """
-
-    study: Study
-    summary: Summary
-    insight: Insight
-    bullets: tuple[Bullet, ...]
-    people: tuple[RaterLabel, ...]
-    judges: tuple[RaterLabel, ...]
-    history: tuple[tuple[CoverageAdjudication, str], ...]
-    current: CoverageAdjudication | None
-    is_blind: bool = False
-    letters: str = ""
-
-    @property
-    def chosen_lines(self) -> frozenset[int]:
-        """The lines of the decision that holds."""
-        return frozenset(self.current.lines if self.current else ())
-
-    @property
-    def linked_by(self) -> list[tuple[Bullet, list[str]]]:
-        """Every bullet with the people who point at it."""
-        return [
-            (bullet, [rater.name for rater in self.people if bullet in rater.bullets]) for bullet in self.bullets
-        ]
+MAX_LINES = 200
+MAX_LINE_DIGITS = 9
+TONES = {Coverage.FULL.value: "good", Coverage.PARTIAL.value: "warn"}
 
 
 def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
     """All items in dispute, most disputed first; `between` names a judge to set against people instead.
 
-    Decided items stay in the queue whatever people say of them.
+    Decided items stay in the queue whatever people say of them, at the end where they do not differ.
     """
     if not len(table.codes):
         return []
     disputed = positions(table, RowFilter(against=between or PEOPLE))
-    decided = _decided(table)
-    known = {position.index for position in disputed}
+    decided = set() if table.gold_codes is None else {int(at) for at in (table.gold_codes >= 0).nonzero()[0]}
     if not between:
-        disputed += _others(decided, known)
+        others = decided - {position.index for position in disputed}
+        disputed += [RowPosition(index, None) for index in sorted(others)]
     return [
         Place(
-            summary=table.summaries[table.summary_of[position.index]].pk,
-            insight=int(table.insights[position.index]),
-            position=position,
+            key=(table.summaries[table.summary_of[position.index]].pk, int(table.insights[position.index])),
+            dispute=position.dispute,
             is_decided=position.index in decided,
+            at=position.index,
         )
         for position in disputed
     ]
 
 
-def narrowed(queue: Sequence[Place], show: str) -> list[Place]:
-    """The part of a queue that is open or decided; anything else shows all."""
-    if show == OPEN:
-        return [place for place in queue if not place.is_decided]
-    if show == DECIDED:
-        return [place for place in queue if place.is_decided]
-    return list(queue)
+def in_words(coverage: str) -> Words:
+    """A label or decision as a badge."""
+    return ((coverage, TONES.get(coverage, "")),)
 
 
-def next_open(queue: Sequence[Place], *, after: tuple[int, int] | None) -> Place | None:
-    """The first undecided item after (summary, insight), then from the top; never that item itself."""
-    places = {(place.summary, place.insight): place for place in queue}
-    decided = {key for key, place in places.items() if place.is_decided}
-    key = pages.next_open(list(places), decided, after=after)
-    return places[key] if key else None
+class CoverageDeciding(Deciding):
+    """How far a summary covers an insight, and in which of its bullets."""
 
+    decisions = DECISIONS
+    item = gettext_lazy("Insight")
+    about = gettext_lazy(
+        "Judges can be compared with decided items, and other linking studies can use them for training and gold."
+    )
+    question = gettext_lazy("How fully does the summary cover it?")
+    options = (
+        Option(Coverage.NONE.value, gettext_lazy("none"), is_alone=True),
+        Option(Coverage.PARTIAL.value, gettext_lazy("partial")),
+        Option(Coverage.FULL.value, gettext_lazy("full")),
+    )
+    narrowed_by = ("between", "summarizer")
+    about_template = "annotation/_dispute_coverage.html#about"
+    more_template = "annotation/_dispute_coverage.html#bullets"
+    words = staticmethod(lambda row: in_words(row.coverage))
+    adjudicate = staticmethod(adjudicate)
+    haystacks_of = staticmethod(haystacks_of)
+    columns = exports.DECISION_COLUMNS
+    rows = staticmethod(exports.decision_rows)
+    cells = staticmethod(exports.decision_cells)
 
-def dispute_of(*, study: Study, summary: Summary, insight: Insight) -> Dispute:
-    """One item with current labels of people, verdicts of judges and earlier decisions; a few queries."""
-    bullets = bullets_of(summary)
-    by_number = {bullet.number: bullet for bullet in bullets}
+    def instead(self, study: Study) -> str:
+        """Items made elsewhere have no text here to decide on: their rows are all there is to see."""
+        if study.coveragelabels.exists() or not study.external_labels.exists():
+            return ""
+        return reverse("annotation:study-agreement-rows", args=[study.uid])
 
-    def named(lines: Sequence[int]) -> tuple[Bullet, ...]:
-        return tuple(by_number[line] for line in lines if line in by_number)
-
-    labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight).for_figures()
-    people = tuple(
-        RaterLabel(
-            name=label.annotator.label,
-            coverage=label.coverage,
-            bullets=named(label.lines),
-            is_unsure=label.is_unsure,
-            guideline=label.guideline.version if label.guideline else None,
-            made_at=label.made_at,
-            key=str(label.annotator.uid),
+    def queue(self, study: Study, which: Mapping[str, str]) -> Queue:
+        full = coverage_table(study.coveragelabels.all(), study=study)
+        between, summarizer = which.get("between", ""), which.get("summarizer", "")
+        table = full.filtered(Filters(summarizer=summarizer))
+        judge = next((judge.name for judge in table.judges if judge.key == between), "")
+        against = _("annotators and %(name)s")
+        judges = [(rater.key, against % {"name": rater.name}) for rater in table.judges_with_verdicts]
+        summarizers = sorted({info.summarizer for info in full.summaries})
+        filters: list[Any] = []
+        if judges:
+            filters.append(("between", _("Between"), [("", _("annotators")), *judges], between))
+        if len(summarizers) > 1:
+            options = [("", _("all")), *zip(summarizers, summarizers, strict=True)]
+            filters.append(("summarizer", _("Summarizer"), options, summarizer))
+        return Queue(
+            places=queue_of(table, between=between),
+            rows=partial(_rows, table, judge),
+            n_labelled=len(table.codes),
+            haystacks=Haystack.objects.filter(pk__in={info.haystack_pk for info in table.summaries}).only("pk"),
+            filters=filters,
+            judge=judge,
         )
-        for label in labels.select_related("annotator", "guideline").order_by("annotator__label", "pk")
-    )
-    verdicts = Verdict.objects.counted().filter(summary=summary, insight=insight, repeat=0, is_valid=True)
-    judges = tuple(
-        RaterLabel(name=str(row.judge), coverage=row.coverage, bullets=named(row.lines))
-        for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
-    )
-    history = tuple(DECISIONS.history(study, summary=summary, insight=insight))
-    return Dispute(
-        study=study,
-        summary=summary,
-        insight=insight,
-        bullets=bullets,
-        people=people,
-        judges=judges,
-        history=tuple((row, _names(named(row.lines))) for row in history),
-        current=next((row for row in history if row.is_current), None),
-    )
+
+    def known(self, study: Study) -> QuerySet[Any, Any]:
+        return study.coveragelabels.select_related("summary__haystack", "summary__subtopic", "insight")
+
+    def dispute(self, study: Study, item: Mapping[str, Any]) -> Dispute:
+        """Current labels of people and verdicts of judges; a few queries."""
+        bullets = bullets_of(item["summary"])
+        labels = CoverageLabel.objects.filter(study=study, **item).for_figures()
+        people = [
+            Said(
+                name=label.annotator.label,
+                words=in_words(label.coverage),
+                key=str(label.annotator.uid),
+                bullets=_among(bullets, label.lines),
+                is_unsure=label.is_unsure,
+                comment="" if label.lines or label.coverage == Coverage.NONE else _("no bullet"),
+                guideline=label.guideline.version if label.guideline else None,
+                made_at=label.made_at,
+            )
+            for label in labels.select_related("annotator", "guideline").order_by("annotator__label", "pk")
+        ]
+        verdicts = Verdict.objects.counted().filter(**item, repeat=0, is_valid=True)
+        judges = [
+            Said(
+                name=str(row.judge),
+                words=in_words(row.coverage),
+                bullets=_among(bullets, row.lines),
+                is_judge=True,
+            )
+            for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
+        ]
+        haystacks = [item["summary"].haystack]
+        return Dispute(people=people, judges=judges, haystacks=haystacks, more={"bullets": bullets})
+
+    def beside(self, row: Any, dispute: Dispute) -> str:
+        bullets = _among(dispute.more["bullets"], row.lines)
+        return ", ".join(bullet.key or bullet.name for bullet in bullets)
+
+    def form(self, study: Study, dispute: Dispute, *, current: Any, sent: QueryDict | None) -> dict[str, Any]:
+        """Every bullet with the people who point at it, and which are chosen."""
+        chosen = _lines(sent) if sent is not None else current.lines if current else []
+        bullets = [
+            (
+                bullet,
+                [person.name for person in dispute.people if bullet in person.bullets],
+                bullet.number in chosen,
+            )
+            for bullet in dispute.more["bullets"]
+        ]
+        return {"bullets": bullets, "allows_several": may_link_several(study)}
+
+    def more_in(self, sent: QueryDict) -> dict[str, Any]:
+        return {"lines": _lines(sent)}
 
 
-def blinded(dispute: Dispute) -> Dispute:
-    """An item without names, times and judges; as it is, once it was decided."""
-    if dispute.history:
-        return dispute
-    item = f"{dispute.summary.uid}/{dispute.insight.uid}"
-    letter_of = blind.letters(dispute.study, item, (rater.key for rater in dispute.people))
-    names = {rater.key: rater.name for rater in dispute.people}
-    people = [replace(rater, name=letter_of[rater.key], made_at=None) for rater in dispute.people]
-    return replace(
-        dispute,
-        people=tuple(sorted(people, key=lambda rater: list(letter_of).index(rater.key))),
-        judges=(),
-        is_blind=True,
-        letters=blind.in_words({letter: names[key] for key, letter in letter_of.items()}),
-    )
+def _rows(table: LabelTable, judge: str, places: Sequence[Place]) -> list[Row]:
+    """Texts of items with people's labels, and those of one judge."""
+
+    def said(answer: Answer) -> Said:
+        is_judge = answer.kind != "person"
+        return Said(name=answer.name, words=in_words(answer.label), key=answer.key, is_judge=is_judge)
+
+    def row(view: RowView) -> Row:
+        answers = [said(answer) for answer in view.answers if answer.kind == "person" or answer.name == judge]
+        return Row(
+            uids=(UUID(view.summary_uid), UUID(view.insight_uid)),
+            text=view.insight,
+            about=view.subtopic,
+            system=view.system,
+            said=answers,
+        )
+
+    return [row(view) for view in views(table, [RowPosition(place.at, place.dispute) for place in places])]
 
 
-def blinded_row(study: Study, row: RowView) -> RowView:
-    """An open row of the queue with letters instead of people, and without system and judges."""
-    if row.decided:
-        return row
-    people = {answer.key: answer for answer in row.answers if answer.kind == "person"}
-    letter_of = blind.letters(study, f"{row.summary_uid}/{row.insight_uid}", people)
-    answers = tuple(replace(people[key], name=letter) for key, letter in letter_of.items())
-    return replace(row, answers=answers, system="")
+def _among(bullets: Sequence[Bullet], lines: Iterable[int]) -> tuple[Bullet, ...]:
+    by_number = {bullet.number: bullet for bullet in bullets}
+    return tuple(by_number[line] for line in lines if line in by_number)
 
 
-def _names(bullets: Sequence[Bullet]) -> str:
-    return ", ".join(bullet.key or bullet.name for bullet in bullets)
+def _lines(sent: QueryDict) -> list[int]:
+    """The bullets that were ticked, by their number."""
+    lines = sent.getlist("line")[:MAX_LINES]
+    return [int(line) for line in lines if line.isdecimal() and len(line) <= MAX_LINE_DIGITS]
 
 
-def _decided(table: LabelTable) -> set[int]:
-    if table.gold_codes is None:
-        return set()
-    return {int(index) for index in (table.gold_codes >= 0).nonzero()[0]}
-
-
-def _others(decided: set[int], known: set[int]) -> list[RowPosition]:
-    """Decided items on which people do not differ, at the end."""
-    return [RowPosition(index, None) for index in sorted(decided - known)]
+DECIDING = CoverageDeciding()

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
+from annotation.adjudication.decisions import PAGE
 from annotation.coverage.results import RESULTS
 from annotation.kinds import Words, register, results_tab
 from annotation.labelling import summaries
@@ -19,9 +20,9 @@ from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.licences import results as licences
 from annotation.linking import exports, planning
-from annotation.linking.adjudicating import DECISIONS
 from annotation.linking.annotated import files_of, haystacks_of
 from annotation.linking.bullets import SPARE_LETTERS
+from annotation.linking.disputes import DECIDING
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
 from annotation.linking.overview import checks_in_order, checks_of, page_of
 from annotation.linking.page_context import page_context
@@ -55,7 +56,7 @@ class Linking(LabelWork):
     guidelines = wording(__file__)
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
-        results_tab("disagreements", gettext_lazy("Disagreements"), DECISIONS.page),
+        results_tab("disagreements", gettext_lazy("Disagreements"), PAGE),
         licences.TAB,
     )
     plan = LinkingPlan
@@ -81,7 +82,7 @@ class Linking(LabelWork):
     files = staticmethod(files_of)
     insights_in_files = staticmethod(haystacks_of)
     answers = LINK
-    decisions = DECISIONS
+    deciding = DECIDING
     results = RESULTS
     more_results = {"licences": licences.RESULTS}
     beside = UNLINKED

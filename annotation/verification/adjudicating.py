@@ -18,7 +18,6 @@ DECISIONS = Decisions(
     labels=PointLabel,
     item=("key_point",),
     answers=("grounded", "keyness"),
-    page="annotation:verification-disagreements",
     made="key_point.adjudicated",
     taken_back="key_point.adjudication_taken_back",
 )
@@ -32,16 +31,14 @@ class Dispute:
     keep: float | None
     grounded: float | None
     keyness: float | None
-    n: int
 
 
 def disputes(table: PointTable) -> list[Dispute]:
     """Key points on which the people of the table differ in any task, those that matter most to keep first."""
     columns = [disagreement(table.ratings(task)) for task in (Task.KEEP, Task.GROUNDED, Task.KEY_POINT)]
-    n = (table.grounded >= 0).sum(axis=1).tolist()
     rows = [
-        Dispute(point, keep, grounded, keyness, count)
-        for point, count, keep, grounded, keyness in zip(table.points, n, *columns, strict=True)
+        Dispute(point, keep, grounded, keyness)
+        for point, keep, grounded, keyness in zip(table.points, *columns, strict=True)
         if keep or grounded or keyness
     ]
     return sorted(

@@ -132,14 +132,14 @@ def below(scores: Floats, threshold: float) -> Bools:
     return np.nan_to_num(scores, nan=np.inf) < threshold
 
 
-def choice_of(study: Study, table: PointTable, *, number: int | None = None) -> Choice:
-    """The version asked for, by default the newest; before the first one everybody's labels, unanimous."""
+def choice_of(study: Study, table: PointTable | None, *, number: int | None = None) -> Choice:
+    """The version asked for, else the newest, else everybody in the table (without one no names), unanimous."""
     rows = study.dataset_versions.prefetch_related("annotators").order_by("-number")
     version = rows.first() if number is None else rows.filter(number=number).first()
     if version is None:
         if number:
             raise NoVersion(f"There is no version {number} of the dataset.")
-        return Choice(tuple(person.key for person in table.people))
+        return Choice(tuple(person.key for person in table.people) if table else ())
     return choice_in(version)
 
 

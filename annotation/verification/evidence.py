@@ -1,17 +1,21 @@
-"""Key points as a researcher reviews them: passages in their surroundings, and the answers of each rater."""
+"""Key points as a researcher reviews them: passages in their surroundings, and everybody's answers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from annotation.adjudication import blind
-from annotation.models import PointLabel, Study
+from django.utils.translation import gettext as _
+
+from annotation.adjudication.deciding import Said, Words
+from annotation.models import Grounded, Keyness, PointLabel, Study
 from benchmarks.models import KeyPoint, Span
 
 MARGIN = 320
 """Code points shown before and after a passage."""
+KEYNESS = {Keyness.AGREE: "good", Keyness.NEUTRAL: "warn", Keyness.DISAGREE: "bad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +30,6 @@ class Passage:
     after: str
     percent: int
     is_located: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RaterAnswer:
-    """One person's current answer; `is_chosen` says whether it makes the dataset."""
-
-    name: str
-    grounded: str
-    keyness: str
-    is_unsure: bool
-    comment: str
-    is_chosen: bool = True
-    key: str = ""
 
 
 def passages_of(point: KeyPoint) -> list[Passage]:
@@ -67,34 +58,37 @@ def _passage(span: Span) -> Passage:
     )
 
 
-def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = ()) -> dict[int, list[RaterAnswer]]:
+def in_words(row: Any) -> Words:
+    """An answer or decision: whether the point was found and, if so, whether it is one."""
+    grounded = (_("found: yes"), "good") if row.grounded == Grounded.YES else (_("found: no"), "bad")
+    keyness = [(_("key: %(answer)s") % {"answer": row.keyness}, KEYNESS[row.keyness])] if row.keyness else []
+    return (grounded, *keyness) if row.grounded else ()
+
+
+def answers_on(study: Study, points: Iterable[int], *, chosen: Iterable[str] = ()) -> dict[int, list[Said]]:
     """The answers to some key points, in the order of the study's people; two queries."""
     wanted = set(chosen)
     members = study.memberships.select_related("annotator").order_by("number")
     names = {member.annotator_id: (member.annotator.label, str(member.annotator.uid)) for member in members}
     order = {pk: at for at, pk in enumerate(names)}
     labels = (
-        PointLabel.objects.filter(study=study, key_point__in=list(points)).for_figures().select_related("task")
+        PointLabel.objects.filter(study=study, key_point__in=list(points))
+        .for_figures()
+        .select_related("task", "guideline")
     )
-    answers: dict[int, list[RaterAnswer]] = defaultdict(list)
+    answers: dict[int, list[Said]] = defaultdict(list)
     for label in sorted(labels, key=lambda row: order.get(row.annotator_id, len(order))):
         name, uid = names.get(label.annotator_id, ("?", ""))
         answers[label.key_point_id].append(
-            RaterAnswer(
+            Said(
                 name=name,
-                grounded=label.grounded,
-                keyness=label.keyness,
+                words=in_words(label),
                 is_unsure=label.is_unsure,
                 comment=label.task.comment,
                 is_chosen=not wanted or uid in wanted,
                 key=uid,
+                guideline=label.guideline.version if label.guideline else None,
+                made_at=label.made_at,
             )
         )
     return answers
-
-
-def blinded(study: Study, point: KeyPoint, answers: Iterable[RaterAnswer]) -> list[RaterAnswer]:
-    """The answers that make the dataset, with letters instead of names."""
-    known = {answer.key: answer for answer in answers if answer.is_chosen}
-    letter_of = blind.letters(study, str(point.uid), known)
-    return [replace(known[key], name=letter) for key, letter in letter_of.items()]

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 import orjson
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
@@ -64,6 +65,14 @@ LABEL_COLUMNS: Columns = {
     "guideline_version": "guideline__version",
     "active_ms": "task__active_ms",
     "made_at": "made_at",
+}
+DECISION_COLUMNS: Columns = {
+    "annotator": (lambda: "adjudicated",),
+    **dict(islice(LABEL_COLUMNS.items(), 1, 8)),
+    "is_current": "is_current",
+    "note": "note",
+    "was_blind": "was_blind",
+    "decided_at": "made_at",
 }
 WHICH = ("current", "first", "history")
 """Labels: those that count, the first complete answer to each item, or every row ever made."""
@@ -173,7 +182,8 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
             _("All key points, with what became of them"),
             POINT_COLUMNS,
             lambda: point_rows(study, verified(), only_kept=False),
-        )
+        ),
+        csv_file("adjudicated.csv", _("Decisions"), DECISION_COLUMNS, lambda: decision_rows(study)),
     ]
     for name in set_names:
         title = f"dataset-{name}.jsonl" if name else "dataset.jsonl"
@@ -243,7 +253,17 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
     elif which == "first":
         earlier = PointLabel.objects.filter(task=OuterRef("task"), is_complete=True, pk__lt=OuterRef("pk"))
         rows = rows.filter(~Exists(earlier), is_complete=True, is_check=False)
-    fields = fields_of(LABEL_COLUMNS) - {"task", "label"} | {"grounded", "keyness"}
+    return _by_task(study, rows, LABEL_COLUMNS)
+
+
+def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The same of decisions, in the order of `DECISION_COLUMNS`: those that hold, or all that were made."""
+    rows = study.point_adjudications.order_by("pk")
+    return _by_task(study, rows if with_history else rows.filter(is_current=True), DECISION_COLUMNS)
+
+
+def _by_task(study: Study, rows: QuerySet[Any], columns: Columns) -> Iterator[tuple[Any, ...]]:
+    fields = fields_of(columns) - {"task", "label"} | {"grounded", "keyness"}
     return cells(
         (
             {**row, "task": task, "label": row[column]}
@@ -251,5 +271,5 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
             for task, column in (("grounded", "grounded"), ("key_point", "keyness"))
             if column == "grounded" or row["grounded"] == Grounded.YES
         ),
-        LABEL_COLUMNS,
+        columns,
     )

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from annotation.adjudication.decisions import PAGE
 from annotation.kinds import Tab, Words, register, results_tab
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
@@ -23,7 +24,7 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, exports, planning
-from annotation.verification.adjudicating import DECISIONS
+from annotation.verification.disputes import DECIDING
 from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
@@ -62,7 +63,7 @@ class Verification(LabelWork):
             "results",
             "annotation.change_study",
         ),
-        Tab("disagreements", gettext_lazy("Disagreements"), DECISIONS.page, "results"),
+        Tab("disagreements", gettext_lazy("Disagreements"), PAGE, "results"),
         results_tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods"),
         Tab("dataset", gettext_lazy("Dataset"), "annotation:verification-dataset", "data"),
     )
@@ -88,7 +89,7 @@ class Verification(LabelWork):
     downloads = (("annotation:verification-dataset", gettext_lazy("Dataset and its files")),)
     files = staticmethod(exports.files_of)
     answers = POINT
-    decisions = DECISIONS
+    deciding = DECIDING
     results = RESULTS
     more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"

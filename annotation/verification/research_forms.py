@@ -1,4 +1,4 @@
-"""Forms of researchers on verified key points: which people make the dataset, spot checks, adjudication."""
+"""Forms of researchers on verified key points: which people make the dataset, spot checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import DatasetVersion, Grounded, Keyness
+from annotation.models import DatasetVersion
 
 LARGEST_SEED = 2**31 - 1
 
@@ -73,11 +73,3 @@ class MarkForm(forms.Form):
 
     verdict = forms.ChoiceField(choices=[("right", _("right")), ("wrong", _("not right"))])
     note = forms.CharField(label=_("Note"), required=False, max_length=2000)
-
-
-class DecisionForm(forms.Form):
-    """What is decided on a key point."""
-
-    grounded = forms.ChoiceField(choices=Grounded, error_messages={"required": _("Answer yes or no.")})
-    keyness = forms.ChoiceField(choices=[("", ""), *Keyness.choices], required=False)
-    note = forms.CharField(label=_("Why"), required=False, max_length=2000)

@@ -57,12 +57,4 @@ urlpatterns = [
         review_views.spot_check_close,
         name="verification-spot-check-close",
     ),
-    path(
-        "studies/<uuid:uid>/points/disagreements/", review_views.disagreements, name="verification-disagreements"
-    ),
-    path(
-        "studies/<uuid:uid>/points/disagreements/<uuid:point>/",
-        review_views.adjudicate,
-        name="verification-adjudicate",
-    ),
 ]

@@ -1,35 +1,26 @@
-"""Where researchers look at single answers: spot checks of one person, and key points on which people disagree."""
+"""Spot checks: where researchers look at single answers of one person."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.adjudication import blind
-from annotation.adjudication.decisions import DecisionRefused
-from annotation.adjudication.pages import newest, next_open, say_decided, seen_in, withdrawn
-from annotation.models import Annotator, LabelItem, PointAdjudication, SpotCheck, Study
+from annotation.models import Annotator, SpotCheck, Study
 from annotation.studies.scope import study_of
-from annotation.verification import adjudicating, datasets, spotchecks
-from annotation.verification.evidence import answers_on, blinded, passages_of
-from annotation.verification.labels import collect
+from annotation.verification import spotchecks
+from annotation.verification.evidence import in_words, passages_of
 from annotation.verification.pairs import haystacks_of
-from annotation.verification.research_forms import DecisionForm, DrawForm, MarkForm
-from benchmarks.models import KeyPoint
+from annotation.verification.research_forms import DrawForm, MarkForm
 from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-
-ON_A_PAGE = 30
 
 
 @requires("annotation.change_study")
@@ -94,6 +85,7 @@ def spot_check(request: HtmxHttpRequest, uid: uuid.UUID, number: int) -> HttpRes
         "check": check,
         "mark": mark,
         "point": mark.label.key_point,
+        "words": in_words(mark.label),
         "passages": passages_of(mark.label.key_point),
         "position": position,
         "n": len(marks),
@@ -129,131 +121,3 @@ def spot_check_close(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpR
     spotchecks.close(check=check, by=request.user, now=timezone.now())
     messages.success(request, _("The spot check is closed."))
     return redirect("annotation:verification-spot-checks", uid=study.uid)
-
-
-def _queue(study: Study) -> tuple[list[Any], set[int], tuple[str, ...]]:
-    """Disputed key points, those adjudicated already, and whose answers make the dataset."""
-    table = collect(study)
-    chosen = datasets.choice_of(study, table).annotators
-    disputes = adjudicating.disputes(table.with_people(chosen))
-    decided = set(
-        PointAdjudication.objects.filter(study=study, is_current=True).values_list("key_point_id", flat=True)
-    )
-    return disputes, decided, chosen
-
-
-@requires("annotation.view_study")
-@require_safe
-def disagreements(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Key points on which those who make the dataset disagree, those to adjudicate first.
-
-    With `blind=1` open ones have letters instead of names.
-    """
-    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
-    saw_insights(request.user, *haystacks_of(study))
-    disputes, decided, chosen = _queue(study)
-    only_open = request.GET.get("open", "1") == "1"
-    rows = [dispute for dispute in disputes if not (only_open and dispute.point in decided)]
-    shown = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
-    points = KeyPoint.objects.select_related("question").in_bulk([dispute.point for dispute in shown])
-    answers = answers_on(study, points, chosen=chosen)
-    is_blind = blind.is_asked(request)
-    if is_blind:
-        hidden = (point for pk, point in points.items() if pk not in decided)
-        answers |= {point.pk: blinded(study, point, answers[point.pk]) for point in hidden}
-    context = {
-        "study": study,
-        "here": "disagreements",
-        "page": shown,
-        "rows": [
-            (dispute, points[dispute.point], answers[dispute.point], dispute.point in decided) for dispute in shown
-        ],
-        "n_all": len(disputes),
-        "n_decided": sum(dispute.point in decided for dispute in disputes),
-        "only_open": only_open,
-        "is_blind": is_blind,
-    }
-    return page(request, "annotation/verification_disagreements.html", context)
-
-
-@requires("annotation.change_study")
-@require_http_methods(["GET", "HEAD", "POST"])
-def adjudicate(request: HtmxHttpRequest, uid: uuid.UUID, point: uuid.UUID) -> HttpResponse:
-    """Decide one key point with everybody's answers and the passages in view."""
-    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
-    items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY)
-    key_point = (
-        KeyPoint.objects.select_related("question").filter(pk__in=items.values("key_point"), uid=point).first()
-    )
-    if key_point is None:
-        raise Http404
-    saw_insights(request.user, *haystacks_of(study))
-    queue, decided, chosen = _queue(study)
-    history = list(adjudicating.DECISIONS.history(study, key_point=key_point))
-    answers = answers_on(study, [key_point.pk], chosen=chosen)[key_point.pk]
-    is_blind = blind.is_asked(request) and not history
-    names = {answer.key: answer.name for answer in answers}
-    answers = blinded(study, key_point, answers) if is_blind else answers
-    places = [dispute.point for dispute in queue]
-    next_url = _next(request, study, places, decided, key_point.pk)
-    if withdrawn(request, adjudicating.DECISIONS, study, key_point=key_point):
-        return redirect(request.get_full_path())
-    form = DecisionForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            adjudicating.adjudicate(
-                study=study,
-                key_point=key_point,
-                is_blind=is_blind,
-                seen=seen_in(request.POST),
-                by=request.user,
-                now=timezone.now(),
-                **form.cleaned_data,
-            )
-        except DecisionRefused as problem:
-            form.add_error(None, str(problem))
-        else:
-            who = {answer.name: names[answer.key] for answer in answers} if is_blind else {}
-            say_decided(request, blind.in_words(who))
-            return redirect(next_url)
-    current = next((row for row in history if row.is_current), None)
-    context = {
-        "study": study,
-        "here": "disagreements",
-        "is_blind": is_blind,
-        "query": _query(request),
-        "point": key_point,
-        **_values(request, current),
-        "passages": passages_of(key_point),
-        "answers": answers,
-        "form": form,
-        "history": history,
-        "current": current,
-        "seen": newest(history),
-        "place": places.index(key_point.pk) + 1 if key_point.pk in places else None,
-        "n": len(places),
-        "next_url": next_url,
-    }
-    return page(request, "annotation/verification_adjudicate.html", context, status=422 if form.errors else 200)
-
-
-def _values(request: HttpRequest, current: Any) -> dict[str, str]:
-    """What the form shows: as sent, else what applies."""
-    names = ("grounded", "keyness", "note")
-    if request.method == "POST":
-        return {name: request.POST.get(name, "") for name in names}
-    return {name: getattr(current, name, "") for name in names}
-
-
-def _query(request: HttpRequest) -> str:
-    """What of an address goes along from page to page."""
-    return f"?{blind.PARAMETER}=1" if blind.is_asked(request) else ""
-
-
-def _next(request: HttpRequest, study: Study, places: list[int], decided: set[int], at: int) -> str:
-    """The next disputed key point that nobody decided, after this one and then from the first; else the list."""
-    waiting = next_open(places, decided, after=at)
-    if waiting is None:
-        return reverse("annotation:verification-disagreements", args=[study.uid]) + _query(request)
-    uid = KeyPoint.objects.values_list("uid", flat=True).get(pk=waiting)
-    return reverse("annotation:verification-adjudicate", args=[study.uid, uid]) + _query(request)

@@ -260,7 +260,7 @@ class Reviewer(Person):
         while not self.over.is_set():
             page = self.dice.choice(self.job["pages"])
             note = self.new_id()
-            said = {"grounded": "yes", "keyness": self.dice.choice(["agree", "disagree"]), "note": note}
+            said = {"answer": self.dice.choice(["yes agree", "yes disagree"]), "note": note}
             with suppress(Reloaded):
                 shown = self.insist(page, None, FORM)[2]
                 seen = shown.partition(b'name="seen" value="')[2].partition(b'"')[0].decode()

@@ -163,7 +163,7 @@ def _reviewers(points: list[KeyPoint], count: int) -> list[dict[str, Any]]:
         user = get_user_model().objects.create(username=f"reviewer{at}", password=make_password(None))
         user.groups.add(Group.objects.get(name="researcher"))
         study.researchers.add(user)
-        pages = [f"/studies/{study.uid}/points/disagreements/{row.uid}/" for row in points[at:TASKS:count]]
+        pages = [f"/studies/{study.uid}/disagreements/{row.uid}/" for row in points[at:TASKS:count]]
         rows.append({"name": user.username, "headers": headers(logged_in(user), FORM), "pages": pages})
     return rows
 

@@ -149,7 +149,7 @@ def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_
     for page_of_insights in (
         reverse("benchmarks:question-detail", args=[question.uid]),
         reverse("benchmarks:question-download", args=[question.dataset]),
-        reverse("annotation:verification-disagreements", args=[study.uid]),
+        reverse("annotation:disagreements", args=[study.uid]),
         reverse("annotation:verification-dataset", args=[study.uid]),
     ):
         Exposure.objects.all().delete()

@@ -158,7 +158,7 @@ def test_the_number_of_queries_of_the_figures_does_not_grow(
 ) -> None:
     client = login(ada)
     pages = ("verification-choosing", "study-figures", "verification-dataset", "verification-autods")
-    for name in (*pages, "verification-disagreements"):
+    for name in (*pages, "disagreements"):
         url = reverse(f"annotation:{name}", args=[study.uid])
         client.get(url)
         with django_assert_max_num_queries(22):

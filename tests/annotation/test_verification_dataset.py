@@ -217,8 +217,8 @@ def test_another_researcher_sees_nothing_of_it(study: Study, login: Any, ben: An
     from tests.conftest import make_user
 
     other = login(make_user("fay", "researcher"))
-    pages = ("dataset", "choosing", "autods", "disagreements", "spot-checks")
-    for name in ("study-figures", *(f"verification-{page}" for page in pages)):
+    pages = ("dataset", "choosing", "autods", "spot-checks")
+    for name in ("study-figures", "disagreements", *(f"verification-{page}" for page in pages)):
         url = reverse(f"annotation:{name}", args=[study.uid])
         assert other.get(url).status_code == 404, name
         assert login(ben).get(url).status_code == 403, name
@@ -233,7 +233,7 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -
         ("study-figures", "No labels yet"),
         ("verification-choosing", "No sets to rank"),
         ("verification-autods", "No scores"),
-        ("verification-disagreements", "No disagreements"),
+        ("disagreements", "There are no labels yet"),
         ("verification-spot-checks", "There are no labels to check yet"),
     ):
         response = client.get(reverse(f"annotation:{name}", args=[empty.uid]))

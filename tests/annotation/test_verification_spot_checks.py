@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.models import PointAdjudication, PointLabel, SpotCheck, Study
@@ -106,53 +110,52 @@ def test_a_blind_decision_on_a_key_point_sees_letters_and_is_kept_as_blind(
 ) -> None:
     client = login(ada)
     names = set(study.memberships.values_list("annotator__label", flat=True))
-    here = reverse("annotation:verification-disagreements", args=[study.uid])
+    here = reverse("annotation:disagreements", args=[study.uid])
     listed = client.get(here, {"blind": "1"})
-    assert {one.name for _d, _p, answers, _done in listed.context["rows"] for one in answers} == {"A", "B"}
+    assert {one.name for row in listed.context["rows"] for one in row[1].said} == {"A", "B"}
     point = [item.key_point for item in study.label_items.order_by("pk")][2]
-    url = reverse("annotation:verification-adjudicate", args=[study.uid, point.uid]) + "?blind=1"
+    url = reverse("annotation:dispute", args=[study.uid, point.uid]) + "?blind=1"
     page = client.get(url)
-    assert [one.name for one in page.context["answers"]] == ["A", "B"]
+    assert [one.name for one in page.context["dispute"].people] == ["A", "B"]
     assert not any(f">{name}<" in page.content.decode() for name in names)
     assert "blind=1" in page.context["next_url"]
-    answer = client.post(url, {"grounded": "yes", "keyness": "agree"}, follow=True)
+    answer = client.post(url, {"answer": "yes agree"}, follow=True)
     assert PointAdjudication.objects.get().was_blind
     assert "Decided. A = " in answer.content.decode()
-    assert {one.name for one in client.get(url).context["answers"]} == names
-    client.post(url, {"grounded": "no"})
+    assert {one.name for one in client.get(url).context["dispute"].people} == names
+    client.post(url, {"answer": "no"})
     assert not PointAdjudication.objects.get(is_current=True).was_blind
 
 
 def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any, login: Any) -> None:
     client = login(ada)
-    here = reverse("annotation:verification-disagreements", args=[study.uid])
+    here = reverse("annotation:disagreements", args=[study.uid])
     text = client.get(here).content.decode()
-    assert "3 key points in dispute" in text
+    assert "0 of 3 decided" in text
     points = [item.key_point for item in study.label_items.order_by("pk")]
-    urls = [reverse("annotation:verification-adjudicate", args=[study.uid, points[at].uid]) for at in (2, 1, 5)]
+    urls = [reverse("annotation:dispute", args=[study.uid, points[at].uid]) for at in (2, 1, 5)]
     page = client.get(urls[0]).content.decode()
     assert page.count("found: yes") == 1
     assert page.count("found: no") == 1
-    assert client.post(urls[0], {"grounded": "yes", "keyness": ""}).status_code == 422
-    assert client.post(urls[0], {"grounded": "no", "keyness": "agree"}).status_code == 422
+    assert client.post(urls[0], {"answer": "yes"}).status_code == 422
+    assert client.post(urls[0], {"answer": "no agree"}).status_code == 422
     assert client.post(urls[0], {}).status_code == 422
-    first = client.post(urls[0], {"grounded": "yes", "keyness": "agree", "note": "it is there"})
-    assert first.headers["Location"] == urls[1]
-    assert client.post(urls[1], {"grounded": "no"}).headers["Location"] == urls[2]
-    assert client.post(urls[2], {"grounded": "no"}).headers["Location"] == here
+    said = ({"answer": "yes agree", "note": "it is there"}, {"answer": "no"}, {"answer": "no"})
+    for url, sent, after in zip(urls, said, [*urls[1:], here], strict=True):
+        assert client.post(url, sent, follow=True).redirect_chain[-1][0] == after
     assert "Everything is decided" in client.get(here).content.decode()
     assert "it is there" in client.get(urls[0]).content.decode()
-    assert client.get(here, {"open": "0"}).content.decode().count("badge good") >= 3
+    assert client.get(here, {"show": "all"}).content.decode().count("badge good") >= 3
     assert study.point_adjudications.count() == 3
 
 
 def test_a_form_that_is_delivered_late_does_not_undo_a_later_decision(study: Study, ada: Any, login: Any) -> None:
     client, point = login(ada), study.label_items.order_by("pk")[2].key_point
-    url = reverse("annotation:verification-adjudicate", args=[study.uid, point.uid])
-    one = {"grounded": "no", "note": "first", "seen": client.get(url).context["seen"]}
+    url = reverse("annotation:dispute", args=[study.uid, point.uid])
+    one = {"answer": "no", "note": "first", "seen": client.get(url).context["seen"]}
     assert f'name="seen" value="{one["seen"]}"' in client.get(url).content.decode()
     client.post(url, one)
-    client.post(url, {"grounded": "no", "note": "second", "seen": client.get(url).context["seen"]})
+    client.post(url, {"answer": "no", "note": "second", "seen": client.get(url).context["seen"]})
     client.post(url, one)
     rows = PointAdjudication.objects.order_by("pk").values_list("note", "is_current")
     assert list(rows) == [("first", False), ("second", True)]
@@ -160,5 +163,80 @@ def test_a_form_that_is_delivered_late_does_not_undo_a_later_decision(study: Stu
 
 def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, ada: Any, login: Any) -> None:
     other = make_questions(1, dataset="elsewhere")[0].key_points.get(number=1)
-    url = reverse("annotation:verification-adjudicate", args=[study.uid, other.uid])
+    url = reverse("annotation:dispute", args=[study.uid, other.uid])
     assert login(ada).get(url).status_code == 404
+
+
+def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(
+    study: Study, ada: Any, login: Any
+) -> None:
+    client = login(ada)
+    here = reverse("annotation:disagreements", args=[study.uid])
+    points = [item.key_point for item in study.label_items.order_by("pk")]
+    for at, answer in ((2, "yes neutral"), (0, "no")):  # people differ on the first, and agree on the second
+        url = reverse("annotation:dispute", args=[study.uid, points[at].uid])
+        client.post(url, {"answer": answer, "note": f"point {at}"})
+    decided = client.get(here, {"show": "decided"})
+    assert [(row[0].key, row[0].dispute) for row in decided.context["rows"]] == [
+        ((points[2].pk,), 1),
+        ((points[0].pk,), None),
+    ]
+    first, last = (flat(row) for row in decided.content.decode().split("<tbody>")[1].split("<tr>")[1:])
+    decisions = [row.rpartition("<td>")[2] for row in (first, last)]
+    assert "found: yes" in decisions[0]
+    assert "key: neutral" in decisions[0]
+    assert "found: no" in decisions[1]
+    assert all(ada.display_name in words for words in decisions)
+    assert [row[0].is_decided for row in client.get(here).context["rows"]] == [False, False]
+    onward = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"})
+    assert (
+        onward.headers["Location"] == reverse("annotation:dispute", args=[study.uid, points[1].uid]) + "?blind=1"
+    )
+
+
+def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: Study, ada: Any, login: Any) -> None:
+    client, point = login(ada), study.label_items.order_by("pk")[2].key_point
+    before = f"/studies/{study.uid}/points/disagreements/"
+    here = reverse("annotation:disagreements", args=[study.uid])
+    for old, new in (
+        (before, here),
+        (f"{before}?open=0&blind=1", f"{here}?blind=1&show=all"),
+        (f"{before}{point.uid}/", reverse("annotation:dispute", args=[study.uid, point.uid])),
+    ):
+        answer = client.get(old)
+        assert (answer.status_code, answer.headers["Location"]) == (308, new)
+        assert client.get(new).status_code == 200
+
+
+def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
+    study: Study, ada: Any, login: Any, tmp_path: Path
+) -> None:
+    points = [item.key_point for item in study.label_items.order_by("pk")]
+    for at, answer in ((1, ("no", "")), (2, ("no", "")), (2, ("yes", "neutral"))):
+        adjudicating.adjudicate(
+            study=study, key_point=points[at], grounded=answer[0], keyness=answer[1], note="=so", by=ada, now=NOW
+        )
+
+    def file(kind: str, **query: str) -> str:
+        answer = login(ada).get(reverse("annotation:adjudicated", args=[study.uid, kind]), query)
+        return b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+
+    rows = list(csv.DictReader(io.StringIO(file("csv").lstrip("\ufeff"))))
+    assert [(row["item"], row["task"], row["label"]) for row in rows] == [
+        (str(points[1].uid), "grounded", "no"),
+        (str(points[2].uid), "grounded", "yes"),
+        (str(points[2].uid), "key_point", "neutral"),
+    ]
+    assert {row["annotator"] for row in rows} == {"adjudicated"}
+    assert rows[0]["note"] == "'=so"
+    assert len(file("csv", history="1").splitlines()) == 5
+    assert len(file("jsonl").splitlines()) == 3
+    taken = tmp_path / "decisions.jsonl"
+    taken.write_text(file("jsonl"))
+    call_command("import_labels", str(taken), "--study", "Decided", stdout=io.StringIO())
+    assert Study.objects.get(name="Decided").external_labels.count() == 3
+
+
+def test_a_study_of_a_kind_without_decisions_has_no_such_page(study: Study, ada: Any, login: Any) -> None:
+    Study.objects.filter(pk=study.pk).update(kind=Study.Kind.RATING)
+    assert login(ada).get(reverse("annotation:disagreements", args=[study.uid])).status_code == 404

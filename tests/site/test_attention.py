@@ -54,7 +54,7 @@ def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any
     study = make_labelled_study(summaries=make_summaries(n=3), researcher=ada)
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     assert waiting(ada) == {f"{len(queue)} disagreements to decide": study.name}
-    label = study.coveragelabels.filter(summary=queue[0].summary, insight=queue[0].insight).first()
+    label = study.coveragelabels.filter(summary=queue[0].key[0], insight=queue[0].key[1]).first()
     assert label is not None
     adjudicating.adjudicate(
         study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now

@@ -139,10 +139,10 @@ def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, ada: Any,
     whole = client.get(queue).context
     part = client.get(queue, {"summarizer": "alpha"}).context
     assert 0 < part["n_all"] < whole["n_all"]
-    assert {row.system.split(" ")[0] for _, row in part["rows"]} == {"alpha"}
+    assert {row[1].system.split(" ")[0] for row in part["rows"]} == {"alpha"}
     following = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"summarizer": "alpha"})
     assert following.headers["Location"].endswith("?summarizer=alpha")
-    answer = client.post(following.headers["Location"], {"coverage": "none", "note": ""})
+    answer = client.post(following.headers["Location"], {"answer": "none", "note": ""})
     assert "summarizer=alpha" in answer.headers["Location"]
 
 

@@ -30,8 +30,8 @@ def of_coverage(researcher: Any) -> tuple[Study, Decide, int]:
     study = make_labelled_study(summaries=make_summaries(n=8), researcher=researcher)
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all(), study=study))
     item = {
-        "summary": Summary.objects.get(pk=queue[0].summary),
-        "insight": Insight.objects.get(pk=queue[0].insight),
+        "summary": Summary.objects.get(pk=queue[0].key[0]),
+        "insight": Insight.objects.get(pk=queue[0].key[1]),
     }
     return study, partial(decide_coverage, study=study, coverage="full", lines=[2], now=NOW, **item), len(queue)
 
@@ -50,10 +50,15 @@ def item_of(row: Any, decisions: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in decisions.item}
 
 
+def address_of(row: Any, decisions: Any) -> str:
+    uids = [one.uid for one in item_of(row, decisions).values()]
+    return reverse("annotation:dispute", args=[row.study.uid, *uids])
+
+
 @pytest.mark.parametrize("made", [of_coverage, of_points])
 def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: Any, eve: Any) -> None:
     study, decide, n = made(ada)
-    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
     assert decisions.undecided([study.pk]) == {study.pk: n}
     first = decide(by=ada, note=" Both say it. ", is_blind=True)
     assert decide(by=ada, note="Both say it.") == first
@@ -74,12 +79,9 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
 @pytest.mark.parametrize("made", [of_coverage, of_points])
 def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, login: Any) -> None:
     study, decide, n = made(ada)
-    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
     row = decide(by=ada)
-    address = {
-        "linking": lambda: reverse("annotation:dispute", args=[study.uid, row.summary.uid, row.insight.uid]),
-        "verification": lambda: reverse("annotation:verification-adjudicate", args=[study.uid, row.key_point.uid]),
-    }[study.kind]()
+    address = address_of(row, decisions)
     client = login(ada)
     assert "Withdraw decision" in client.get(address).content.decode()
     answer = client.post(address, {"action": "take_back"}, follow=True).content.decode()
@@ -97,14 +99,11 @@ def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
     made: Any, ada: Any, eve: Any, login: Any
 ) -> None:
     study, decide, _n = made(ada)
-    decisions: Any = kind_named(study.kind).decisions  # type: ignore[attr-defined]
+    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
     row = decide(by=ada, note="Reason of ada", seen=0)
-    address = {
-        "linking": lambda: reverse("annotation:dispute", args=[study.uid, row.summary.uid, row.insight.uid]),
-        "verification": lambda: reverse("annotation:verification-adjudicate", args=[study.uid, row.key_point.uid]),
-    }[study.kind]()
+    address = address_of(row, decisions)
     client = login(eve)
-    sent = {"coverage": "none", "grounded": "yes", "keyness": "agree", "note": "Reason of eve"}
+    sent = {"answer": "none" if study.kind == "linking" else "yes agree", "note": "Reason of eve"}
     refused = client.post(address, {**sent, "seen": "0"})
     page = refused.content.decode()
     assert refused.status_code == 422
