@@ -105,7 +105,7 @@ class CoverageDeciding(Deciding):
         return Queue(
             places=queue_of(table, between=between),
             rows=partial(_rows, table, judge),
-            n_labelled=len(table.codes),
+            n_labelled=len(full.codes),
             haystacks=Haystack.objects.filter(pk__in={info.haystack_pk for info in table.summaries}).only("pk"),
             filters=filters,
             judge=judge,

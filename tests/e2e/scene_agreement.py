@@ -1,6 +1,6 @@
 """What the story of agreement finds: one subtopic, two systems' summaries, two people to link them, two judges.
 
-Gives the study's id.
+And key points on which two people differ. Gives the ids of both studies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def prepare() -> dict[str, str]:
 
     from annotation.models import Annotator
     from benchmarks.models import Judge, Verdict
-    from tests import makers
+    from tests import makers, makers_verification
     from tests.e2e.scene import PASSWORD
 
     now = timezone.now()
@@ -56,4 +56,12 @@ def prepare() -> dict[str, str]:
             for summary in summaries
             for insight in subtopic.insights.all()
         )
-    return {"study": str(study.uid)}
+    points = makers_verification.make_verification_study(
+        questions=makers_verification.make_questions(1, dataset="decided", now=now),
+        annotators=("Vera", "Vito"),
+        name="Points decided",
+        researcher=study.created_by,
+        now=now,
+    )
+    makers_verification.say_all(points, ["Ax", "AN"])
+    return {"study": str(study.uid), "points": str(points.uid)}

@@ -131,6 +131,45 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     assert said == {"none", "partial"}
 
 
+def test_key_points_are_decided_by_the_same_keys_also_on_a_small_screen(
+    sit: Callable[[str], Page], site: Site
+) -> None:
+    ada = sit("ada")
+    ada.set_viewport_size({"width": 390, "height": 800})
+    ada.goto(f"/studies/{site.scenes['scene_agreement.prepare']['points']}/points/disagreements/")
+    main = ada.get_by_role("main")
+    expect(main).to_contain_text("0 of 2 decided")
+    bar, button = (
+        box.bounding_box()
+        for box in (main.get_by_role("progressbar"), main.get_by_role("link", name="Decide the next"))
+    )
+    assert bar is not None
+    assert button is not None
+    assert max(button["x"] - bar["x"] - bar["width"], button["y"] - bar["y"] - bar["height"]) >= 12, (
+        "they are apart"
+    )
+    assert serious(ada) == []
+    press(ada, "j Enter")
+    expect(main).to_contain_text("Is it found in the text")
+    first = ada.url
+    press(ada, "?")
+    expect(main).to_contain_text("Look before you judge.")
+    assert serious(ada) == []
+    press(ada, "ArrowRight")
+    ada.wait_for_url(lambda address: address != first)
+    press(ada, "s")
+    ada.keyboard.type(NOTE)
+    press(ada, "Escape 4 2 Enter")
+    ada.wait_for_url(first)
+    press(ada, "Enter")
+    assert ada.url == first, "nothing was chosen"
+    press(ada, "4 Enter")
+    expect(main).to_contain_text("2 of 2 decided")
+    ada.get_by_role("link", name="Show decisions").click()
+    for shown in ("key: neutral", "found: no"):
+        expect(main.locator("tbody td:last-child", has_text=shown)).to_have_count(1)
+
+
 def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
     sit: Callable[[str], Page], site: Site, study: str
 ) -> None:

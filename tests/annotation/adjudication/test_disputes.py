@@ -172,6 +172,10 @@ def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, lo
     assert CoverageAdjudication.objects.get().note == "Line two."
     queue = client.get(reverse("annotation:disagreements", args=[study.uid]), {"show": "decided"})
     assert (queue.context["n_decided"], len(queue.context["rows"])) == (1, 1)
+    assert ">full</span>" in queue.content.decode().rpartition("<td>")[2], "it says what was decided"
+    assert "blind" in client.get(queue.request["PATH_INFO"], {"summarizer": "nobody"}).content.decode(), (
+        "filters stay"
+    )
     wrong = client.post(item, {"answer": "full", "note": "<script>"})
     assert wrong.status_code == 422
     assert b"<script>" not in wrong.content.split(b"<textarea")[1]
