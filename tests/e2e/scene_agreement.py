@@ -58,7 +58,7 @@ def prepare() -> dict[str, str]:
         )
     points = makers_verification.make_verification_study(
         questions=makers_verification.make_questions(1, dataset="decided", now=now),
-        annotators=("Vera", "Vito"),
+        annotators=("Thea", "Thore"),
         name="Points decided",
         researcher=study.created_by,
         now=now,
