@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -50,11 +51,12 @@ def test_a_list_works_without_a_script(site: Site, browser: Browser) -> None:
     log_in(page, "ada")
     page.goto("/studies/")
     page.locator("#by-name").click()
-    assert page.url.endswith("/studies/?sort=name")
+    page.wait_for_url("**/studies/?sort=name")
     upwards = names(page)
     assert upwards == sorted(upwards, key=str.casefold)
     page.get_by_label("Name or description").fill(upwards[0])
     page.get_by_role("button", name="Filter").click()
+    page.wait_for_url(re.compile("[?&]q=[^&]"))  # to the end of its body
     assert "sort=name" in page.url
     assert names(page) == upwards[:1]
     context.close()

@@ -99,6 +99,10 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(offer).to_be_hidden()
     expect(rosa.get_by_label("go on by itself")).to_be_checked()
 
+    def preferences() -> str:
+        return str(site.rows("SELECT preferences FROM annotation_annotator WHERE label = 'Rosa'")[0][0])
+
+    until(rosa, lambda: '"goes_on": true' in preferences())
     worked = "key => localStorage.setItem(key, JSON.stringify([Date.now() - 51 * 60000, Date.now()]))"
     person = json.loads(rosa.locator("[data-config]").get_attribute("data-config") or "")["person"]
     rosa.evaluate(worked, f"at-work:{person}")
@@ -111,20 +115,13 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     rosa.locator(IS_SAVED).wait_for()
     line.get_by_role("button", name="Hide").click()
     expect(line).to_be_hidden()
-    until(
-        rosa,
-        lambda: "false" in site.rows("SELECT preferences FROM annotation_annotator WHERE label = 'Rosa'")[0][0],
-    )
+    until(rosa, lambda: "false" in preferences())
 
     elsewhere = browser.new_context(base_url=site.url, locale="en-GB")
     elsewhere.set_default_timeout(SECONDS * 1000)
     there = elsewhere.new_page()
     site.enter(there, "rosa")
     there.goto("/work/")
-
-    def preferences() -> str:
-        return str(site.rows("SELECT preferences FROM annotation_annotator WHERE label = 'Rosa'")[0][0])
-
     there.evaluate("localStorage.setItem('validation:keys-off', '1')")  # as browsers kept it before
     open_item(there, study, 12)
     expect(there.locator(".keys-off")).to_be_attached()
