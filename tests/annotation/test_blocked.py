@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Exposure, Study
 from annotation.studies.members import add_annotators
-from tests.annotation.test_linking_pages import form_data as linking_form
+from tests.annotation.test_linking_study_pages import form_data as linking_form
 from tests.annotation.writing_study import form_data as writing_form
 from tests.makers import (
     annotator_of,

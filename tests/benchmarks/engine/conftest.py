@@ -1,13 +1,20 @@
-"""Nobody waits long in tests of the engine."""
+"""Nobody waits long in tests of the engine, and each may ask for a subtopic."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.engine import sending
+from benchmarks.models import Subtopic
+from tests.makers import make_haystack
 
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "BACKOFF_S", 0.01)
     monkeypatch.setattr(sending, "WAIT_FOR_ANSWERS_S", 0.01)
+
+
+@pytest.fixture
+def subtopic(db: None) -> Subtopic:
+    return Subtopic.objects.get(haystack=make_haystack(), number=1)

@@ -22,16 +22,11 @@ from benchmarks.judges.openai import Failure, Reply
 from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subtopic, Verdict
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
 from tests.fake_openai import Answer, FakeServer, completion, judged
-from tests.makers import make_haystack, make_summary
+from tests.makers import make_summary
 
 pytestmark = pytest.mark.django_db
 HALF = Decimal("0.5")
 SAID = "- In part 1, the ferry leaves at six in the morning [1].\n- Nothing else happened [2]."
-
-
-@pytest.fixture
-def subtopic(db: None) -> Subtopic:
-    return Subtopic.objects.get(haystack=make_haystack(), number=1)
 
 
 @pytest.fixture

@@ -40,13 +40,7 @@ from tests.benchmarks.engine.budgeted import (
     work,
 )
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged
-from tests.makers import make_haystack, make_summary
-
-
-@pytest.fixture
-def subtopic(db: None) -> Subtopic:
-    return Subtopic.objects.get(haystack=make_haystack(), number=1)
-
+from tests.makers import make_summary
 
 # The arithmetic
 

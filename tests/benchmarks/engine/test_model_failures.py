@@ -1,0 +1,219 @@
+"""Runs of a model judge against a real HTTP server that is busy, slow, broken or answers rubbish."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from benchmarks.engine import judge_versions, judging, runs, sending
+from benchmarks.models import (
+    Endpoint,
+    JudgeCall,
+    JudgeRun,
+    Subtopic,
+    Verdict,
+)
+from tests.benchmarks.engine.asking import (
+    SAID,
+    coverages,
+    make_judge,
+    request,
+    states,
+    work,
+)
+from tests.fake_openai import Answer, FakeServer, failing, judged, serving
+from tests.makers import make_summary
+
+pytestmark = pytest.mark.django_db
+
+
+def test_when_it_says_429_everybody_waits_as_told_and_fewer_ask_at_a_time(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    for n in range(4):
+        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    server.delay_s = 0.02
+    server.behaviour = lambda n, body: failing(429, "slow down", retry_after="0.3") if n <= 8 else None
+    judge = make_judge(server)
+    began = timezone.now()
+    run = request(judge, concurrency=8)
+    done = work(run)
+    assert (done.n_done, judge.verdicts.count(), states()) == (4, 12, {"answered": 12})
+    assert (timezone.now() - began).total_seconds() >= 0.3
+    assert server.n_asked == 20
+    assert sum(JudgeCall.objects.values_list("n_sent", flat=True)) == 20
+    assert Endpoint.objects.get().last_halved_at is not None
+
+
+def test_a_server_that_stays_busy_pauses_the_run(
+    server: FakeServer, subtopic: Subtopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "MAX_BUSY", 2)
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: failing(429, "never", retry_after="0.01")
+    run = request(make_judge(server))
+    work(run)
+    assert run.state == JudgeRun.State.PAUSED
+    assert "stays busy" in JudgeRun.objects.get().message
+    assert Endpoint.objects.get().limit_now == 1
+
+
+def test_a_500_is_asked_again_a_few_times(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: failing(500, "oops") if n % 2 else None
+    judge = make_judge(server)
+    assert work(request(judge, concurrency=1)).n_done == 1
+    assert (server.n_asked, judge.verdicts.count(), states()) == (6, 3, {"answered": 3})
+
+
+def test_a_server_that_only_fails_is_asked_a_bounded_number_of_times_and_counted(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    bad = "pier opens"
+    server.behaviour = lambda n, body: failing(503, "no") if bad in body["messages"][1]["content"] else None
+    judge = make_judge(server)
+    run = request(judge)
+    for _ in range(runs.MAX_ATTEMPTS):
+        with pytest.raises(sending.CallFailed, match="503"):
+            work(run)
+    done = work(run)
+    assert (done.n_failed, run.state, judge.verdicts.count()) == (1, JudgeRun.State.DONE, 2)
+    assert server.n_asked == 2 + runs.MAX_ATTEMPTS * sending.MAX_SENT
+    assert states() == {"answered": 2, "failed": 1}
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_pauses_the_run_and_says_so(server: FakeServer, subtopic: Subtopic, status: int) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: failing(status, "Your key is wrong.")
+    judge = make_judge(server)
+    run = request(judge, concurrency=1)
+    work(run)
+    assert (server.n_asked, run.state) == (1, JudgeRun.State.PAUSED)
+    assert JudgeRun.objects.get().message == f"{status}: Your key is wrong."
+    assert run.items.get().attempts == 0
+    server.behaviour = None
+    runs.resume_run(run=run)
+    run.refresh_from_db()
+    assert work(run).n_done == 1
+
+
+def test_a_used_up_quota_pauses_though_it_is_called_429(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: failing(429, "You are broke.", code="insufficient_quota")
+    run = request(make_judge(server), concurrency=1)
+    work(run)
+    assert (server.n_asked, run.state) == (1, JudgeRun.State.PAUSED)
+
+
+def test_json_that_is_cut_off_is_asked_again_with_more_room(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    cut = Answer('{"coverage": "fu', finish_reason="length")
+    server.behaviour = lambda n, body: cut if len(body["messages"]) == 2 else None
+    judge = make_judge(server)
+    work(request(judge))
+    assert (server.n_asked, coverages(judge)) == (6, {"full": 1, "none": 2})
+    limits = Counter(body["max_completion_tokens"] for body in server.bodies)
+    assert limits == {400: 3, 800: 3}
+    assert JudgeCall.objects.filter(is_repair=True).count() == 3
+
+
+def test_an_answer_that_stays_unusable_is_invalid_and_is_never_paid_again(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: Answer('{"coverage": "full", "bullet_ids": [7]}')
+    judge = make_judge(server)
+    work(request(judge))
+    assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (6, 3)
+    assert judge.verdicts.valid().count() == 0
+    assert "There is no bullet 7." in server.bodies[-1]["messages"][-1]["content"]
+    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    work(request(twin))
+    assert (server.n_asked, twin.verdicts.filter(is_valid=False).count()) == (6, 3)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer("", refusal="I would rather not."), Answer("", finish_reason="content_filter")],
+    ids=["refusal", "filter"],
+)
+def test_a_refusal_is_invalid_at_once(server: FakeServer, subtopic: Subtopic, answer: Answer) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: answer
+    judge = make_judge(server)
+    work(request(judge))
+    assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (3, 3)
+    assert judge.verdicts.first().raw == {"problem": "The model refused to answer."}  # type: ignore[union-attr]
+
+
+def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_and_that_is_remembered(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    def old(n: int, body: dict[str, Any]) -> Answer | None:
+        if "response_format" in body:
+            return failing(400, f"response_format {body['response_format']['type']} is not supported")
+        return Answer(f"Sure! Here it is:\n```json\n{judged(body)}\n```\nAnything else?")
+
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = old
+    judge = make_judge(server)
+    work(request(judge, concurrency=1))
+    assert (server.n_asked, coverages(judge)) == (5, {"full": 1, "none": 2})
+    assert {verdict.call.response_format for verdict in judge.verdicts.select_related("call")} == {"text"}
+    make_summary(subtopic=subtopic, text="- Another.", system="s2")
+    work(request(judge))
+    assert server.n_asked == 8, "no shape is tried again that was refused"
+
+
+def test_a_connection_that_breaks_in_the_middle_is_asked_again(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: Answer(judged(body), cut=True) if n == 1 else None
+    judge = make_judge(server)
+    work(request(judge))
+    assert (server.n_asked, judge.verdicts.count()) == (4, 3)
+
+
+def test_a_server_that_is_slower_than_the_limit_is_not_waited_for(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    server.delay_s = 0.5
+    run = request(make_judge(server, timeout_s=0.05))
+    with pytest.raises(sending.CallFailed, match="in time"):
+        work(run)
+    assert Verdict.objects.count() == 0
+
+
+def test_a_server_that_dies_and_comes_back_loses_no_answer(subtopic: Subtopic, settings: Any) -> None:
+    for n in range(4):
+        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    with serving() as dying:
+        settings.OPENAI_BASE_URLS = [dying.address]
+        judge = make_judge(dying)
+        run = request(judge, concurrency=2)
+        dying.behaviour = lambda n, body: failing(500, "dying") if n > 5 else None
+        with pytest.raises(sending.CallFailed):
+            work(run)
+        kept = judge.verdicts.count()
+        assert kept == 5
+        dying.behaviour = None
+        before = dying.n_asked
+        work(run)
+        assert dying.n_asked - before == 12 - kept
+    assert (judge.verdicts.count(), run.state) == (12, JudgeRun.State.DONE)
+
+
+def test_an_address_that_is_not_on_the_list_is_never_asked(
+    server: FakeServer, subtopic: Subtopic, settings: Any
+) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    judge = make_judge(server)
+    run = request(judge)
+    settings.OPENAI_BASE_URLS = ["https://elsewhere.example/v1"]
+    work(run)
+    assert (server.n_asked, run.state) == (0, JudgeRun.State.PAUSED)
+    with pytest.raises(judging.JudgeUnavailable, match="is not allowed"):
+        request(judge)
