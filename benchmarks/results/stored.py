@@ -42,6 +42,8 @@ FILE_WAIT_S = 8.0
 """How long a page waits for the first figures, and how long a download does."""
 STEP_S, LONGEST_STEP_S = 0.08, 1.0
 """Until the first look whether they are there; each costs a query, so the next steps are three times as long."""
+UNHEARD = timedelta(seconds=3)
+"""What no worker took up for so long is not waited for: a page without a worker is as quick as others."""
 UNTAKEN = timedelta(seconds=20)
 """Work that no worker took up for so long may have no worker."""
 SEEN_EVERY = timedelta(hours=1)
@@ -103,8 +105,8 @@ def look_up(
 ) -> Shown[F]:
     """The newest figures of these options; workers are asked for newer ones where they are stale.
 
-    Where there are none yet it waits for a worker, up to `wait_s` seconds. One query and those of the facts, which
-    whoever has just read them may give.
+    Where there are none yet it waits for a worker, up to `wait_s` seconds, unless none takes it up for a while.
+    One query and those of the facts, which whoever has just read them may give.
     """
     [shown] = look_up_all(computation, [options], now=now, wait_s=wait_s, facts=facts)
     return shown
@@ -127,13 +129,17 @@ def look_up_all(
     if settings.RESULTS_AT_ONCE:
         rows = _read_again(rows, due)
     deadline, step_s = time.monotonic() + wait_s, STEP_S
-    while (missing := {row.key for row in rows if row.figures is None and not row.has_failed}) and (
-        time.monotonic() < deadline
-    ):
+    while (missing := {row.key for row in rows if _is_coming(row, now)}) and time.monotonic() < deadline:
         time.sleep(max(0.0, min(step_s, deadline - time.monotonic())))
         step_s = min(3 * step_s, LONGEST_STEP_S)
         rows = _read_again(rows, missing)
     return [Shown(_figures(computation, row), row, now) for row in rows]
+
+
+def _is_coming(row: Result, now: datetime) -> bool:
+    """Whether first figures may come any moment: a worker is at them, or they were only just asked for."""
+    is_heard = row.claimed_at is not None or row.asked_at > now - UNHEARD
+    return row.figures is None and not row.has_failed and is_heard
 
 
 def _read_again(rows: Sequence[Result], keys: Collection[str]) -> list[Result]:

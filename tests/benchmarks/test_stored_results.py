@@ -130,6 +130,25 @@ def test_work_that_nobody_took_up_is_said_to_be_unattended(doubling: Any) -> Non
 
 
 @WORKERS
+def test_a_page_waits_for_what_was_just_asked_for_and_not_for_what_no_worker_takes_up(
+    doubling: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("benchmarks.results.stored.time.sleep", slept.append)
+
+    def n_waits(after_s: float) -> int:
+        slept.clear()
+        stored.look_up(doubling, Look(3), now=NOW + timedelta(seconds=after_s), wait_s=0.02)
+        return len(slept)
+
+    assert n_waits(0)
+    assert n_waits(1)
+    assert not n_waits(60)
+    Result.objects.update(claimed_at=NOW + timedelta(seconds=60))
+    assert n_waits(61), "a worker is at it"
+
+
+@WORKERS
 @pytest.mark.parametrize(
     ("error", "reason"), [(CannotCompute("This study is gone."), "gone"), (KeyError("x"), "KeyError")]
 )
