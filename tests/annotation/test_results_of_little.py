@@ -108,13 +108,15 @@ def routes(under: str) -> Iterator[tuple[str, str]]:
 def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
     """Every address below that of a study with what belongs to the study in it, and its name."""
     item = study.label_items.order_by("pk").first()
+    summary, point = (item.summary, item.key_point) if item else (None, None)
+    judged = summary or point or study
     values = {
         "file_format": "csv",
         "kind": "csv",
         "number": 1,
-        "summary": item.summary.uid if item and item.summary else study.uid,
-        "insight": item.summary.subtopic.insights.first().uid if item and item.summary else study.uid,
-        "point": item.key_point.uid if item and item.key_point else study.uid,
+        "first": judged.uid,
+        "second": summary.subtopic.insights.first().uid if summary and summary.subtopic else study.uid,
+        "point": judged.uid,
     }
     for route, name in routes("/studies/<uuid:uid>/"):
         for file in FILES[name] if "<str:name>" in route else ("",):
