@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy
 
 from annotation.adjudication.decisions import Decisions, Key
 from annotation.kinds import Text
@@ -64,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """What is in dispute in a study, the most disputed first, then what else was decided."""
+    """The items in dispute as a page shows them."""
 
     places: Sequence[Place]
     rows: Callable[[Sequence[Place]], list[Row]]
@@ -115,6 +116,8 @@ class Deciding(ABC):
     """Where to go once everything is decided: the words of a link, and its page."""
     narrowed_by: tuple[str, ...] = ()
     """The names of the filters of the queue."""
+    hides: Text = gettext_lazy("names")
+    """What is not shown to who decides blind."""
     about_template: str
     """What is judged; with `evidence_template` below the answers, and `more_template` below the options."""
     evidence_template = ""
@@ -132,9 +135,16 @@ class Deciding(ABC):
         """Where to look where nothing can be decided here."""
         return ""
 
+    def places(self, study: Study, which: Mapping[str, str]) -> Sequence[Place]:
+        """What is in dispute, narrowed by the values of some filters, the most first, then what else was decided.
+
+        A kind that shows more in its queue than places depend on says here how to do without.
+        """
+        return self.queue(study, which).places
+
     @abstractmethod
     def queue(self, study: Study, which: Mapping[str, str]) -> Queue:
-        """What is in dispute, narrowed by the values of some filters."""
+        """The same with what the page of the queue shows beside."""
 
     @abstractmethod
     def known(self, study: Study) -> QuerySet[Any, Any]:

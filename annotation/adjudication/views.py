@@ -53,7 +53,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         if is_blind and not place.is_decided:
             row = replace(row, said=blind.hidden(study, _address(row.uids), row.said)[0], system="")
         decision = held.get(place.key)
-        url = reverse("annotation:dispute", args=[study.uid, *row.uids])
+        url = _to("annotation:dispute", study, *row.uids, **which)
         rows.append((place, row, url, decision, way.words(decision) if decision else ()))
     context = {
         "study": study,
@@ -65,7 +65,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "is_blind": is_blind,
         "n_all": len(queued.places),
         "n_decided": sum(place.is_decided for place in queued.places),
-        "query": urlencode(which),
+        "next_url": _to("annotation:disagreements-next", study, **which),
     }
     return page(request, "annotation/disagreements.html", context)
 
@@ -77,16 +77,15 @@ def decide(
 ) -> HttpResponse:
     """One item: what is judged, everybody's answer, and the decision."""
     study, way = _study(request, uid)
-    uids = (first, second) if second else (first,)
-    item = _item(study, way, uids)
+    address = _address((first, second) if second else (first,))
+    item = _item_at(study, way, address)
     history = list(way.decisions.history(study, **item))
     dispute = way.dispute(study, item)
     if blind.is_asked(request) and not history:
-        people, letters = blind.hidden(study, _address(uids), dispute.people)
+        people, letters = blind.hidden(study, address, dispute.people)
         dispute = replace(dispute, people=people, judges=(), is_blind=True, letters=letters)
     which, error = _which(request, way), ""
-    onward_query = urlencode({"after": _address(uids), **which})
-    next_url = f"{reverse('annotation:disagreements-next', args=[study.uid])}?{onward_query}"
+    next_url = _to("annotation:disagreements-next", study, after=address, **which)
     if request.method == "POST":
         try:
             is_decided = _decided(request, study, way, item, dispute)
@@ -95,8 +94,7 @@ def decide(
         else:
             return redirect(next_url if is_decided else request.get_full_path())
     saw_insights(request.user, *dispute.haystacks)
-    keys = [place.key for place in way.queue(study, which).places]
-    key = way.decisions.key(item)
+    keys, key = [place.key for place in way.places(study, which)], way.decisions.key(item)
     context = {
         "study": study,
         "way": way,
@@ -108,7 +106,7 @@ def decide(
         "place": keys.index(key) + 1 if key in keys else None,
         "n": len(keys),
         "next_url": next_url,
-        "query": urlencode(which),
+        "queue_url": _to(PAGE, study, **which),
     }
     return page(request, "annotation/dispute.html", context, status=422 if error else 200)
 
@@ -120,16 +118,16 @@ def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study, way = _study(request, uid)
     which, after = _which(request, way), None
     if "after" in request.GET:
-        uids = [uid_in(text) for text in request.GET["after"].split("/")]
-        after = way.decisions.key(_item(study, way, uids))
-    queued = way.queue(study, which)
-    query = f"?{urlencode(which)}" if which else ""
-    place = next_open(queued.places, after=after)
+        after = way.decisions.key(_item_at(study, way, request.GET["after"]))
+    places = way.places(study, which)
+    place = next_open(places, after=after)
     if place is None:
-        messages.info(request, _("Everything is decided."))
-        return redirect(reverse(PAGE, args=[study.uid]) + query)
-    [row] = queued.rows([place])
-    return redirect(reverse("annotation:dispute", args=[study.uid, *row.uids]) + query)
+        if places:
+            is_done = all(place.is_decided for place in places)
+            messages.info(request, _("Everything is decided.") if is_done else _("Everything else is decided."))
+        return redirect(_to(PAGE, study, **which))
+    item = _item(study, way, place.key, by="pk")
+    return redirect(_to("annotation:dispute", study, *(thing.uid for thing in item.values()), **which))
 
 
 @requires("annotation.view_session")
@@ -156,7 +154,7 @@ def moved(request: HttpRequest, uid: uuid.UUID, point: uuid.UUID | None = None) 
     query = request.GET.copy()
     if "0" in query.pop("open", []):
         query["show"] = "all"
-    to = reverse("annotation:dispute", args=[study.uid, point]) if point else reverse(PAGE, args=[study.uid])
+    to = _to("annotation:dispute", study, point) if point else _to(PAGE, study)
     return redirect(f"{to}?{query.urlencode()}".rstrip("?"), permanent=True, preserve_request=True)
 
 
@@ -171,13 +169,17 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> tuple[Study, Deciding]:
     return study, way
 
 
-def _item(study: Study, way: Deciding, uids: Sequence[uuid.UUID]) -> Item:
+def _item(study: Study, way: Deciding, ids: Sequence[Any], *, by: str) -> Item:
     names = way.decisions.item
-    named = {f"{name}__uid": uid for name, uid in zip(names, uids, strict=False)}
-    row = way.known(study).filter(**named).first() if len(uids) == len(names) else None
+    named = {f"{name}__{by}": value for name, value in zip(names, ids, strict=False)}
+    row = way.known(study).filter(**named).first() if len(ids) == len(names) else None
     if row is None:
         raise Http404
     return {name: getattr(row, name) for name in names}
+
+
+def _item_at(study: Study, way: Deciding, address: str) -> Item:
+    return _item(study, way, [uid_in(text) for text in address.split("/")], by="uid")
 
 
 def _which(request: HttpRequest, way: Deciding) -> dict[str, str]:
@@ -188,6 +190,11 @@ def _which(request: HttpRequest, way: Deciding) -> dict[str, str]:
 
 def _address(uids: Sequence[uuid.UUID]) -> str:
     return "/".join(map(str, uids))
+
+
+def _to(page_name: str, study: Study, *uids: uuid.UUID, **query: str) -> str:
+    address = reverse(page_name, args=[study.uid, *uids])
+    return f"{address}?{urlencode(query)}" if query else address
 
 
 def _decided(request: HttpRequest, study: Study, way: Deciding, item: Item, dispute: Dispute) -> bool:

@@ -76,7 +76,9 @@ def gold_of(studies: Any) -> Gold:
     }
 
 
-def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = None) -> LabelTable:
+def coverage_table(
+    labels: QuerySet[CoverageLabel], *, study: Study | None = None, with_judges: bool = True
+) -> LabelTable:
     """Coverage labels beside every judge's verdicts on the same summaries, and what was decided. Eight queries.
 
     Where one person labelled an item in several studies, the latest label counts.
@@ -93,9 +95,9 @@ def coverage_table(labels: QuerySet[CoverageLabel], *, study: Study | None = Non
         items.setdefault((row[1], row[2]), len(items))
     summaries = _summaries(labelled)
     people = _people({row[0] for row in rows}, study)
+    judged = Verdict.objects.counted() if with_judges else Verdict.objects.none()
     verdicts = list(
-        Verdict.objects.counted()
-        .filter(summary__in=labelled, repeat=0)
+        judged.filter(summary__in=labelled, repeat=0)
         .order_by()
         .values_list("judge", "summary", "insight", VALID, *AS_TEXT, "p_partial", "p_full")
     )

@@ -73,6 +73,7 @@ class CoverageDeciding(Deciding):
         Option(Coverage.FULL.value, gettext_lazy("full")),
     )
     narrowed_by = ("between", "summarizer")
+    hides = gettext_lazy("names, systems and judges")
     about_template = "annotation/_dispute_coverage.html#about"
     more_template = "annotation/_dispute_coverage.html#bullets"
     words = staticmethod(lambda row: in_words(row.coverage))
@@ -87,6 +88,12 @@ class CoverageDeciding(Deciding):
         if study.coveragelabels.exists() or not study.external_labels.exists():
             return ""
         return reverse("annotation:study-agreement-rows", args=[study.uid])
+
+    def places(self, study: Study, which: Mapping[str, str]) -> Sequence[Place]:
+        """Verdicts, which may be many, are read only where people are set against a judge."""
+        between = which.get("between", "")
+        table = coverage_table(study.coveragelabels.all(), study=study, with_judges=bool(between))
+        return queue_of(table.filtered(Filters(summarizer=which.get("summarizer", ""))), between=between)
 
     def queue(self, study: Study, which: Mapping[str, str]) -> Queue:
         full = coverage_table(study.coveragelabels.all(), study=study)
