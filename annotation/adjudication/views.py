@@ -208,6 +208,8 @@ def _decided(request: HttpRequest, study: Study, way: Deciding, item: Item, disp
     if request.POST.get("action") == "take_back":
         if way.decisions.take_back(item=item, **about):
             messages.success(request, _("The decision was withdrawn; it stays in the history."))
+        else:
+            messages.info(request, _("It was withdrawn already."))
         return False
     value = request.POST.get("answer", "")
     if value not in {option.value for option in way.options}:

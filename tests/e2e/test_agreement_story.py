@@ -163,6 +163,11 @@ def test_key_points_are_decided_by_the_same_keys_also_on_a_small_screen(
     ada.wait_for_url(first)
     press(ada, "Enter")
     assert ada.url == first, "nothing was chosen"
+    ada.set_viewport_size({"width": 390, "height": 480})
+    main.get_by_role("radio").first.evaluate("radio => { radio.form.noValidate = true; }")
+    press(ada, "Enter")
+    expect(main.get_by_role("alert")).to_contain_text("Choose an answer.")
+    expect(main.get_by_role("alert")).to_be_in_viewport()
     press(ada, "4 Enter")
     expect(main).to_contain_text("2 of 2 decided")
     ada.get_by_role("link", name="Show decisions").click()

@@ -89,6 +89,8 @@ def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, 
     answer = client.post(address, {"action": "take_back"}, follow=True).content.decode()
     assert "The decision was withdrawn; it stays in the history." in answer
     assert "Withdraw decision" not in answer
+    again = client.post(address, {"action": "take_back"}, follow=True).content.decode()
+    assert "It was withdrawn already." in again
     assert not decisions.model.objects.get().is_current
     assert decisions.undecided([study.pk]) == {study.pk: n}
     client.post(address, {"action": "take_back"})
