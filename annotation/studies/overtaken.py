@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django import forms
+from django.db import transaction
 from django.http import HttpRequest
+
+from annotation.models import Study
 
 SEEN = "seen"
 """The hidden field with what the page showed when it was opened."""
@@ -20,6 +26,17 @@ def shown_by(form: forms.BaseForm) -> str:
 
 def _in_order(value: Any) -> Any:
     return sorted(map(str, value)) if isinstance(value, list) else value
+
+
+@contextmanager
+def saving_alone(request: HttpRequest, study: uuid.UUID) -> Iterator[None]:
+    """Where something is sent let nobody else save the study from before the check until it is stored."""
+    if request.method != "POST":
+        yield
+        return
+    with transaction.atomic():
+        Study.objects.select_for_update().filter(uid=study).first()
+        yield
 
 
 def is_overtaken(request: HttpRequest, now_shown: str) -> bool:

@@ -29,7 +29,7 @@ from annotation.studies.kind import (
     work_of,
 )
 from annotation.studies.origins import origin_of
-from annotation.studies.overtaken import is_overtaken, shown_by
+from annotation.studies.overtaken import is_overtaken, saving_alone, shown_by
 from annotation.studies.pace import paces
 from annotation.studies.rows import objects
 from annotation.studies.scope import study_of
@@ -79,7 +79,11 @@ def study_group(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_settings(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Change a study; what is frozen is shown and cannot be changed."""
-    study = study_of(request, uid)
+    with saving_alone(request, uid):
+        return _settings(request, study_of(request, uid))
+
+
+def _settings(request: HtmxHttpRequest, study: Study) -> HttpResponse:
     work = work_of(study)
     stored = work.settings_form(user=request.user, study=study)
     seen = shown_by(stored)

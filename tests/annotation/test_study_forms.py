@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 
 from annotation.models import Study, WritingPlan
+from annotation.studies import views as study_views
+from annotation.studies.overtaken import is_overtaken
 from annotation.writing import planning
 from benchmarks.models import RetrieverRanking
 from tests.annotation.writing_study import form_data
@@ -261,3 +267,33 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
     assert second.post(url, {**by_second, "seen": again[1]}).status_code == 302
     study.refresh_from_db()
     assert study.name == "Two"
+
+
+@pytest.mark.every_database
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_save_settings_at_once_the_second_is_refused(
+    ada: Any, eve: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_linking_study(researcher=ada)
+    url = reverse("annotation:study-settings", args=[study.uid])
+    clients = {"One": login(ada), "Two": login(eve)}
+    sent = {name: {**form_data(name=name), "seen": seen_on(client, url)} for name, client in clients.items()}
+    both_checked = Barrier(2)
+
+    def checked(request: Any, seen: str) -> bool:
+        answer = is_overtaken(request, seen)
+        with suppress(BrokenBarrierError):
+            both_checked.wait(timeout=1)  # without a lock both come here before either saves
+        return answer
+
+    monkeypatch.setattr(study_views, "is_overtaken", checked)
+
+    def save(name: str) -> int:
+        try:
+            return int(clients[name].post(url, sent[name]).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor() as pool:
+        assert sorted(pool.map(save, sent)) == [302, 409]
