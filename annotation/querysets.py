@@ -42,6 +42,10 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
         """People who can be given work."""
         return self.filter(is_active=True, user__is_active=True)
 
+    def reachable(self) -> AnnotatorQuerySet:
+        """People who can be given work and told of it; nobody can tell those who came by a link of a panel."""
+        return self.active().exclude(user__is_recruited=True)
+
     def with_research_role(self) -> AnnotatorQuerySet:
         """People whose account, by whatever way, may open reference insights."""
         may_view = Permission.objects.filter(content_type__app_label="benchmarks", codename="view_haystack")
@@ -62,9 +66,11 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
         return self.filter(of_groups | Q(pk__in=members.values("annotator"))).distinct()
 
     def free_for(self, study: Any) -> AnnotatorQuerySet:
-        """Active people who are not, or no longer, members of the study."""
-        members = study.memberships.filter(left_at=None).values("annotator")
-        return self.active().exclude(pk__in=members).select_related("user")
+        """Active people who are not members of the study; of those of a panel, only who once was."""
+        rows = study.memberships.order_by()
+        known = Q(user__is_recruited=False) | Q(pk__in=rows.values("annotator"))
+        people = self.active().filter(known).exclude(pk__in=rows.filter(left_at=None).values("annotator"))
+        return people.select_related("user")
 
 
 class ExposureQuerySet(models.QuerySet[Any]):

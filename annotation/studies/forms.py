@@ -147,7 +147,7 @@ class NewStudyForm(GroupedForm, DetailsForm):
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, user=user, **kwargs)
         annotators: Any = self.fields["annotators"]
-        annotators.queryset = Annotator.objects.active().visible_to(user).order_by("label")
+        annotators.queryset = Annotator.objects.reachable().visible_to(user).order_by("label")
         researchers: Any = self.fields["researchers"]
         may_work = Permission.objects.filter(content_type__app_label="annotation", codename="change_study")
         people = get_user_model().objects.colleagues_of(user).filter(is_active=True)

@@ -164,14 +164,17 @@ def delete_study(*, study: Study, by: Any, now: datetime) -> None:
 
 @transaction.atomic
 def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotators: bool = False) -> Study:
-    """Make a new draft with the same settings, newest guidelines and trial examples, without any item or task."""
+    """Make a new draft with the same settings, newest guidelines and trial examples, without any item or task.
+
+    People of a panel do not come along: nobody can tell them.
+    """
     newest = current_guideline(study)
-    people = study.memberships.current().select_related("annotator") if with_annotators else ()
+    people = study.memberships.current().exclude(annotator__user__is_recruited=True).select_related("annotator")
     copy = new_study(
         study.kind,
         details=Details(**{**details_of(study), "name": name, "due_at": None}),
         guidelines=newest.body if newest else "",
-        annotators=[member.annotator for member in people],
+        annotators=[member.annotator for member in people] if with_annotators else (),
         researchers=study.researchers.all(),
         by=by,
         now=now,

@@ -127,7 +127,7 @@ def read_researcher(user: Any) -> ResearcherHome:
         haystacks=len(haystacks),
         question_sets=n_sets,
         has_corpus=bool(n_sets or for_work),
-        annotators=Annotator.objects.active().visible_to(user).count(),
+        annotators=Annotator.objects.reachable().visible_to(user).count(),
         studies=len(studies),
         lines=[StudyLine(study, pace[study.pk]) for study in worked if study.state in under_way],
         sessions_running=Session.objects.filter(

@@ -309,3 +309,30 @@ def test_a_study_that_participants_joined_is_not_deleted(
     client.post(address(link))
     with pytest.raises(NotReady, match="1 participant joined by a link"):
         lifecycle.delete_study(study=link.study, by=ada, now=now)
+
+
+def test_people_of_a_panel_are_offered_to_no_study_but_those_that_they_joined(
+    link: RecruitmentLink, client: Client, ada: Any, ben: Any, login: Any, now: datetime
+) -> None:
+    client.post(address(link))
+    person = Participant.objects.get().annotator
+    other = make_writing_study(researcher=ada, haystack=make_haystack(key="second", title="Second"))
+    researcher = login(ada)
+
+    def offered(study: Study) -> set[str]:
+        page = researcher.get(reverse("annotation:study-annotators", args=[study.uid]))
+        return {one.label for one in page.context["people"].fields["annotators"].queryset}
+
+    people = {annotator_of(ben).label}
+    assert offered(other) == people
+    new = researcher.get("/studies/linking/new/").context["form"].fields["annotators"].queryset
+    assert {one.label for one in new} == people
+    refused = researcher.post(
+        reverse("annotation:study-annotators", args=[other.uid]), {"annotators": [person.pk]}
+    )
+    assert (refused.status_code, other.memberships.count()) == (422, 0)
+    copy = lifecycle.clone_study(study=link.study, name="Copy", by=ada, now=now, with_annotators=True)
+    assert not copy.memberships.exists()
+    assert offered(link.study) == people, "a member already"
+    members.remove_annotator(study=link.study, annotator=person, reason="ill", by=ada, now=now)
+    assert offered(link.study) == people | {person.label}

@@ -190,6 +190,7 @@ def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(
     researcher = login(ada)
     [row] = paid(link, researcher)
     assert (row["participant_id"], row["submission_id"], row["outcome"]) == (PID, "t1", "screened_out")
+    assert (row["tasks"], row["minutes"], row["amount"], row["is_complete"]) == ("0", "0.0", "0", "False")
     page = words(researcher.get(at(link)))
     assert "0 of 3 taken" in page
     assert "screened out: 1" in page
