@@ -188,6 +188,12 @@ def remaining_ms(state: ClockState, t: int) -> int:
     return state.limit_ms - active_ms(state, t)
 
 
+def pauses_in_ms(state: ClockState, t: int) -> int | None:
+    """How long after instant `t` a session pauses itself if its browser stays silent; None where it never does."""
+    lease_end = state.lease_end_ms
+    return None if lease_end is None else max(0, lease_end - t)
+
+
 def next_mark_ms(state: ClockState, t: int) -> int | None:
     """The first mark that active time is not yet strictly past; None where only the end is left."""
     if state.is_over:

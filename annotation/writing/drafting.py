@@ -34,6 +34,7 @@ class Status:
     limit_ms: int
     next_mark_ms: int | None
     is_active_tab: bool
+    pauses_in_ms: int | None = None
     paused_by: str = ""
     rev: int | None = None
     refused: str = ""
@@ -333,6 +334,7 @@ def status_at(state: ClockState, at_ms: int, *, is_active_tab: bool, lapse: Laps
         limit_ms=state.limit_ms,
         next_mark_ms=clock.next_mark_ms(state, at_ms),
         is_active_tab=is_active_tab,
+        pauses_in_ms=clock.pauses_in_ms(state, at_ms),
         paused_by=lapse.reason if lapse else "",
     )
 

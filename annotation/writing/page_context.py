@@ -106,6 +106,7 @@ def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = 
         "remaining_ms": clock.remaining_ms(state, t),
         "limit_ms": row.limit_ms,
         "next_mark_ms": clock.next_mark_ms(state, t),
+        "pauses_in_ms": clock.pauses_in_ms(state, t),
         "mark_every_ms": row.mark_every_ms,
         "auto_pause": row.disconnect_policy == WritingPlan.DisconnectPolicy.AUTO_PAUSE,
         "lease_ms": row.lease_ms,

@@ -7,7 +7,8 @@ the epoch. `notes` is `{op_id, text, typed_at?}`: refused with 409 or 410 it is 
 `replaces_sha256` in place of `base_rev`; `claim`, `heartbeat`, `resume` and `events` have no draft; pause and
 submit may come without one (leave out `text`).
 
-200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, paused_by}` = the status; plus `rev`
+200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, pauses_in_ms?, paused_by}` = the
+status, with `pauses_in_ms` where the session pauses itself if nothing is heard of this tab for so long; plus `rev`
 where a draft was taken, `refused` where a pause came too late, and `{rev, text, sha256}` in the answer to `claim`.
 401 `login` · 404 `not_found` · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
 `other_session`, `consent` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with

@@ -175,6 +175,13 @@ def test_a_silent_session_pauses_itself_at_the_end_of_its_lease_and_time_never_r
     assert clock.active_ms(desk.state, T0 + 600_000) == 240_000
 
 
+def test_a_session_says_how_long_it_waits_for_a_sign_before_it_pauses_itself() -> None:
+    state = clock.start(replace(TWO_HOURS, disconnect_policy=Policy.AUTO_PAUSE), T0).state
+    assert [clock.pauses_in_ms(state, T0 + t) for t in (0, 60_000, 180_000, 200_000)] == [180_000, 120_000, 0, 0]
+    assert clock.pauses_in_ms(clock.start(TWO_HOURS, T0).state, T0) is None
+    assert clock.pauses_in_ms(clock.pause(state, T0 + 1_000).state, T0 + 2_000) is None
+
+
 def test_going_on_after_a_lapse_that_nobody_noticed_keeps_the_silence_out_of_the_time() -> None:
     desk = started(replace(TWO_HOURS, disconnect_policy=Policy.AUTO_PAUSE))
     desk.run("resume", T0 + 1_000_000)

@@ -24,6 +24,7 @@ STORIES = (
     "weighed",
     "leafed",
     "mapped",
+    "silent",
 )
 MANY_DOCUMENTS = {"weighed", "leafed"}
 LATE_STORIES = (

@@ -155,6 +155,42 @@ def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site
     assert site.session("offline")["draft_text"].endswith("- Kept through a closed tab [4]")
 
 
+def test_a_session_that_pauses_itself_says_so_where_it_happens_and_keeps_all_that_was_typed(
+    desk: Desk, site: Site, context: BrowserContext
+) -> None:
+    page = desk("silent")
+    begin(page)
+    write(page, "- Before [1]")
+    saved(page)
+    change = "UPDATE annotation_session SET disconnect_policy = 'auto_pause', lease_ms = 4000 WHERE uid = ?"
+    site.rows(change, site.session("silent")["uid"])
+    page.reload()
+    ready(page)
+    clock, lapsed = page.locator("[data-clock]"), page.get_by_role("heading", name="Paused: no connection")
+    page.wait_for_timeout(6000)
+    expect(lapsed).to_be_hidden()  # whoever is heard of goes on, with or without typing
+
+    context.set_offline(True)
+    write(page, "\n- Without a line [2]")
+    expect(lapsed).to_be_visible()
+    expect(page.locator("#editor")).not_to_be_editable()
+    assert page.locator(".shown").get_attribute("inert") is not None
+    stands = clock.text_content()
+    page.wait_for_timeout(2500)
+    expect(clock).to_have_text(str(stands))
+
+    context.set_offline(False)
+    page.get_by_role("heading", name="Paused", exact=True).wait_for(timeout=30_000)
+    session = site.session("silent")
+    assert (session["state"], session["draft_text"]) == ("paused", "- Before [1]\n- Without a line [2]")
+    hours, minutes, seconds = map(int, str(stands).split(":"))
+    left_ms = session["limit_ms"] - session["acc_ms"]
+    assert abs(left_ms - (hours * 3600 + minutes * 60 + seconds) * 1000) < 2000
+    page.get_by_role("button", name="Continue", exact=True).click()
+    ready(page)
+    assert text_of(page) == session["draft_text"]
+
+
 def test_of_two_texts_the_person_picks_and_both_stay_stored(
     desk: Desk, site: Site, browser: Browser, context: BrowserContext
 ) -> None:

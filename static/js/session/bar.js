@@ -7,9 +7,10 @@ const WARNINGS = [[600_000, "warn-10"], [120_000, "warn-2"]];
 
 // Shown from the difference to the server's remainder, never counted down, set right by every answer.
 export class Clock {
-  // `onMark` just before a mark or the end, `onEnd` at the end, `onState` when the server says it is not running.
-  constructor({ onMark, onEnd, onState }) {
-    Object.assign(this, { onMark, onEnd, onState });
+  // `onMark` just before a mark or the end, `onEnd` at the end, `onState` when the server says it is not running,
+  // `onLapse` when the session has paused itself as nothing was heard of the server, and (false) when it runs after all.
+  constructor({ onMark, onEnd, onState, onLapse }) {
+    Object.assign(this, { onMark, onEnd, onState, onLapse, hasLapsed: false });
     this.face = find("clock");
     this.box = this.face.parentElement;
     this.warned = new Set(WARNINGS.filter(([ms]) => config.remaining_ms <= ms).map(([, name]) => name));
@@ -22,7 +23,7 @@ export class Clock {
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.tick(); });
   }
 
-  get remainingMs() { return Math.max(0, this.endsAt - Date.now()); }
+  get remainingMs() { return Math.max(0, this.endsAt - Math.min(Date.now(), this.lapsesAt)); }
   get activeMs() { return Math.max(0, this.limitMs - this.remainingMs); }
 
   // While another tab writes: nothing is shown, no warning given, nothing saved; the answers are still listened to.
@@ -36,10 +37,20 @@ export class Clock {
     this.state = status.state;
     this.limitMs = status.limit_ms ?? this.limitMs;
     this.endsAt = Date.now() + status.remaining_ms;
+    this.lapsesAt = Date.now() + (status.pauses_in_ms ?? Infinity);
     this.nextMarkMs = status.next_mark_ms;
     if (status.remaining_ms > 0) this.hasEnded = false;
     if (status.state !== "running") this.onState?.(status);
-    else if (!this.isResting) this.show();
+    else {
+      this.lapse(false);
+      if (!this.isResting) this.show();
+    }
+  }
+
+  lapse(hasLapsed) {
+    if (this.hasLapsed === hasLapsed) return;
+    this.hasLapsed = hasLapsed;
+    this.onLapse(hasLapsed);
   }
 
   // The server is asked first: the session may be paused elsewhere.
@@ -52,6 +63,7 @@ export class Clock {
   tick() {
     if (this.state !== "running" || this.isResting) return;
     this.show();
+    if (Date.now() >= this.lapsesAt) { this.lapse(true); return; }
     const left = this.remainingMs;
     const toMark = Math.min(left, this.nextMarkMs === null ? Infinity : this.nextMarkMs - this.activeMs);
     if (toMark > 0 && toMark < FLUSH_BEFORE_MS) this.onMark();

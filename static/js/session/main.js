@@ -17,7 +17,7 @@ let stopping = null; // the pause or submit under way
 let lostText = null; // what a tab that lost the session had not saved
 
 const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefused });
-const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState });
+const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState, onLapse });
 const notes = startNotes();
 const reading = startReading(pane);
 const documents = pane.querySelector(".documents");
@@ -45,7 +45,7 @@ guardTexts({
   ownTexts: () => [autosave.stored, find("theirs").value, find("ours").value],
   documents: () => search.finder().original,
 });
-startHeartbeat(config.auto_pause ? Math.min(30_000, config.lease_ms / 4) : 60_000, onBeat);
+const beat = startHeartbeat(config.auto_pause ? Math.min(30_000, config.lease_ms / 4) : 60_000, onBeat);
 claim();
 
 // This tab writes from now on; the text is the server's, or what this browser kept of it.
@@ -108,8 +108,24 @@ async function onState({ state }) {
   if (isLeaving || stopping || state === "ready") return;
   if (state !== "paused") { finish(); return; }
   isLeaving = true;
-  await Promise.race([autosave.flush(), pause(4000)]);
+  const sent = autosave.flush().then(() => autosave.flush()); // the save under way, and what was typed since
+  await Promise.race([sent, pause(4000)]);
   go(config.urls.page);
+}
+
+// The server has heard nothing for so long that the session has paused itself: the page is that of a pause, but for
+// the text, until the server is there again and says how the session stands.
+async function onLapse(hasLapsed) {
+  const isOther = !cover.hidden;
+  find("lapsed").hidden = !hasLapsed;
+  for (const part of [pane, find("search")]) part.inert = hasLapsed || isOther;
+  find("pause").disabled = hasLapsed || isOther;
+  editor.readOnly = hasLapsed || !["open", "blocked"].includes(autosave.state);
+  if (hasLapsed) announce(find("lapsed").querySelector("h2").textContent);
+  while (clock.hasLapsed && hasLapsed && !isLeaving) {
+    await beat(); // the clock hears the answer
+    await pause(3000);
+  }
 }
 
 // The session is over. What was typed and is not on the server goes there first, however long that takes.
