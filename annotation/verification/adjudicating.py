@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,27 +22,17 @@ DECISIONS = Decisions(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute:
-    """A key point whose answers differ: 1 − P of each task, None where fewer than two answered it."""
+def disputes(table: PointTable) -> dict[int, float | None]:
+    """Key points on which the people of the table differ in any task, with 1 − P of whether to keep each.
 
-    point: int
-    keep: float | None
-    grounded: float | None
-    keyness: float | None
-
-
-def disputes(table: PointTable) -> list[Dispute]:
-    """Key points on which the people of the table differ in any task, those that matter most to keep first."""
-    columns = [disagreement(table.ratings(task)) for task in (Task.KEEP, Task.GROUNDED, Task.KEY_POINT)]
-    rows = [
-        Dispute(point, keep, grounded, keyness)
-        for point, keep, grounded, keyness in zip(table.points, *columns, strict=True)
-        if keep or grounded or keyness
-    ]
-    return sorted(
-        rows, key=lambda dispute: (-(dispute.keep or 0), -(dispute.grounded or 0), -(dispute.keyness or 0))
-    )
+    Those that matter most to keep come first; where fewer than two answered both questions that is None.
+    """
+    tasks = (Task.KEEP, Task.GROUNDED, Task.KEY_POINT)
+    columns = [disagreement(table.ratings(task)) for task in tasks]
+    apart = dict(zip(table.points, zip(*columns, strict=True), strict=True))
+    differ = [point for point, strengths in apart.items() if any(strengths)]
+    differ.sort(key=lambda point: [-(strength or 0) for strength in apart[point]])
+    return {point: apart[point][0] for point in differ}
 
 
 def adjudicate(

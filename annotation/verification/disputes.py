@@ -49,7 +49,7 @@ class PointDeciding(Deciding):
         chosen = datasets.choice_of(study, table).annotators
         held = PointAdjudication.objects.filter(study=study, is_current=True)
         decided = dict.fromkeys(held.order_by("key_point").values_list("key_point", flat=True))
-        keep = {row.point: row.keep for row in disputes(table.with_people(chosen))}
+        keep = disputes(table.with_people(chosen))
         keep |= {point: None for point in decided if point not in keep}
         return Queue(
             places=[Place((point,), share, point in decided) for point, share in keep.items()],
