@@ -21,6 +21,7 @@ from annotation.models import (
     Exposure,
     LateNotes,
     Session,
+    Study,
 )
 from annotation.studies.exposures import record_exposure
 from annotation.writing import assigning, drafting, settling
@@ -109,9 +110,12 @@ def pause(*, session: Session, message: Message, now: datetime) -> Status:
     return drafting.carry(session=session, message=message, now=now, then=then)
 
 
-def pause_all(*, annotator: Annotator, by: Any, now: datetime) -> None:
-    """Stop every clock of a person from outside the page of a session."""
-    for row in Session.objects.filter(annotator=annotator, state=Session.State.RUNNING).defer(*HEAVY):
+def pause_all(*, annotator: Annotator, study: Study | None = None, by: Any, now: datetime) -> None:
+    """Stop every clock of a person, or that in one study, from outside the page of a session."""
+    running = Session.objects.filter(annotator=annotator, state=Session.State.RUNNING)
+    if study is not None:
+        running = running.filter(assignment__study=study)
+    for row in running.defer(*HEAVY):
         with locked(row, now=now) as held:
             held.settle()
             if held.state.state == State.RUNNING:

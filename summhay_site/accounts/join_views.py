@@ -57,7 +57,11 @@ class Visit:
         return self.row is not None and self.row.outcome not in joining.MAY_JOIN_AGAIN
 
     def known_as(self, now: datetime) -> str:
-        """What the page is called for who took part before: `again`, or `over` where no task can wait any more."""
+        """What the page is called for who took part before: `again`, `over` where no task can wait any more, or
+        `no_place` where another place could be had, and there is none.
+        """
+        if not self.is_member:
+            return "no_place"
         mine = endings(Annotator.objects.get(user=self.user), now=now)
         is_over = any(each.link == self.link and not each.may_go_on for each in mine)
         return "over" if is_over else "again"
@@ -65,7 +69,7 @@ class Visit:
     def check(self, now: datetime) -> None:
         """Raise what stands in the way of joining."""
         joining.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
-        joining.check_room(self.link)
+        joining.check_room(self.link, known=self.row.participant.annotator if self.row else None)
 
     def enter(self, now: datetime) -> User:
         """Join, and make the account where there is none."""
@@ -101,7 +105,7 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
         references=references_in(link, parameters),
         digest=joining.digest_of(link, client_ip(request)),
         user=user,
-        row=link.recruitments.filter(participant__annotator__user=user).first() if user is not None else None,
+        row=_row_of(link, user) if user is not None else None,
     )
     return _answer(request, visit, timezone.now())
 
@@ -118,6 +122,13 @@ def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpRespon
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
     return _show(request, visit.link, "", has_consented=_has_consented(visit.user))
+
+
+def _row_of(link: RecruitmentLink, user: User) -> Recruitment | None:
+    """How somebody takes part, or took part, by this link."""
+    rows = link.recruitments.select_related("participant__annotator")
+    row: Recruitment | None = rows.filter(participant__annotator__user=user).first()
+    return row
 
 
 def _has_consented(user: User | None) -> bool:

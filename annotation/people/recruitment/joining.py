@@ -93,10 +93,17 @@ def check_open(link: RecruitmentLink, *, panel_id: str, digest: str, now: dateti
         raise Full
 
 
-def check_room(link: RecruitmentLink) -> None:
-    """Raise `NoTasks` where nothing would be left for whoever joins next."""
-    if not room_of(link, 1):
+def check_room(link: RecruitmentLink, *, known: Annotator | None = None) -> None:
+    """Raise `NoTasks` where nothing would be left for whoever joins next; who is known goes on with what is begun."""
+    is_at_work = known is not None and has_tasks(link, known)
+    if not is_at_work and not room_of(link, 1):
         raise NoTasks
+
+
+def has_tasks(link: RecruitmentLink, annotator: Annotator) -> bool:
+    """Whether somebody has a task of the study of a link that is not done."""
+    progress = progress_of(study=link.study, annotators=[annotator])[annotator.pk]
+    return progress.n > progress.n_done
 
 
 def _check_pace(link: RecruitmentLink, *, digest: str, now: datetime) -> None:
@@ -123,7 +130,7 @@ def join(
     """Make somebody a member by a link, with tasks as a late joiner gets them; `digest` is that of the address.
 
     Who has no place any more takes one again, with what was done before. Raises what `check_open` raises,
-    `IsSomebodyElse`, and `NoTasks` where there is none left.
+    `IsSomebodyElse`, and `NoTasks` where there is none left to do.
     """
     link = RecruitmentLink.objects.select_for_update().select_related("study").get(pk=link.pk)
     check_open(link, panel_id=panel_id, digest=digest, now=now)
@@ -142,7 +149,7 @@ def join(
     study = link.study
     add_annotators(study=study, annotators=[annotator], by=None, now=now)
     work_of(study).deal_to_newcomers(study=study, max_tasks=link.max_tasks, now=now)
-    if not progress_of(study=study, annotators=[annotator])[annotator.pk].n:
+    if not has_tasks(link, annotator):
         raise NoTasks
     return recruitment
 

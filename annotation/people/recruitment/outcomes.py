@@ -192,7 +192,7 @@ def decline(*, annotator: Annotator, by: Any, now: datetime) -> int:
 def free(*, link: RecruitmentLink, panel_ids: Collection[str], by: Any, now: datetime) -> int:
     """Free the places of people who are at work: tasks not begun go to others, what was done and earned stays.
 
-    Gives how many places.
+    A clock that runs in the study is paused. Gives how many places.
     """
     settle(link.recruitments.all(), now=now)
     rows = link.recruitments.filter(participant__panel_id__in=panel_ids)
@@ -207,7 +207,7 @@ def _stop(rows: RecruitmentQuerySet, outcome: Outcome, *, reason: str, by: Any, 
     for row in rows.at_work().select_related("link__study", "participant__annotator"):
         if _end([row], outcome, now=now):
             n += 1
-            remove_annotator(
-                study=row.link.study, annotator=row.participant.annotator, reason=reason, by=by, now=now
-            )
+            study, annotator = row.link.study, row.participant.annotator
+            remove_annotator(study=study, annotator=annotator, reason=reason, by=by, now=now)
+            sessions.pause_all(annotator=annotator, study=study, by=by, now=now)
     return n

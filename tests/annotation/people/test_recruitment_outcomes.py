@@ -319,6 +319,51 @@ def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, ada: Any, l
     assert (row["outcome"], row["tasks_done"], row["minutes"]) == ("freed", "1", "1.0")
 
 
+def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_completed(
+    link: RecruitmentLink, ada: Any, login: Any
+) -> None:
+    first = join(link)
+    agree()
+    one, *others = LabelTask.objects.order_by("position")
+    LabelTask.objects.filter(pk=one.pk).update(
+        state="done", n_answered=one.n_questions, begun_at=one.created_at, active_ms=60_000
+    )
+    free = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
+    login(ada).post(free, {"place": PID})
+    RecruitmentLink.objects.update(max_tasks=len(others) + 1)
+    for letter in "bc":  # every summary is read by two
+        Client().post(address(link, letter * 24))
+    page = words(first.get(address(link)))
+    assert "there is no other place for you in it now" in page
+    assert "no task of it waits" not in page
+    assert first.post(address(link)).headers["Location"] == "/work/"
+    assert shown(first.get("/work/")) == ("freed", "")
+    assert outcome_of() == "freed"
+
+
+def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_text(
+    ada: Any, login: Any, now: datetime
+) -> None:
+    link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
+    client = join(link)
+    agree()
+    session = make_session(
+        assignment=Assignment.objects.get(study=link.study), state="running", now=timezone.now()
+    )
+    Assignment.objects.update(state="started")
+    free = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
+    login(ada).post(free, {"place": PID})
+    session.refresh_from_db()
+    assert (session.state, session.run_started_at) == ("paused", None)
+    assert shown(client.get("/work/"))[0] == "freed"
+    page = words(client.get(address(link)))
+    assert "there is no other place" not in page
+    assert "Begin" in page
+    assert client.post(address(link)).headers["Location"] == "/work/"
+    assert shown(client.get("/work/")) == ("", "")
+    assert outcome_of() == "working"
+
+
 def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
     join(link)
     finish()
