@@ -8,8 +8,9 @@ from typing import Any
 
 import orjson
 from django.db.models import Q, QuerySet
-from django.forms import DateInput
+from django.forms import DateInput, Form
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter, DateFilter, FilterSet
 
@@ -31,6 +32,18 @@ def read_actions() -> list[tuple[str, str]]:
     return sorted(((action, kind_name(action)) for action in actions), key=lambda choice: choice[1].casefold())
 
 
+class EventForm(Form):
+    """The controls of `EventFilter`."""
+
+    def clean(self) -> dict[str, Any]:
+        """Days in their order: the other way round nothing could match."""
+        data: dict[str, Any] = super().clean() or {}
+        since, until = data.get("since"), data.get("until")
+        if since and until and until < since:
+            self.add_error("until", gettext("Choose the day of “From”, or a later one."))
+        return data
+
+
 class EventFilter(FilterSet):  # type: ignore[misc]
     """Events by what was done, by whom, to what and when; days are in the time zone of the reader."""
 
@@ -39,6 +52,9 @@ class EventFilter(FilterSet):  # type: ignore[misc]
     object = CharFilter(label=_("What (name or id)"), method="about")
     since = DateFilter(label=_("From"), method="on_days", widget=DateInput(attrs={"type": "date"}))
     until = DateFilter(label=_("Until"), method="on_days", widget=DateInput(attrs={"type": "date"}))
+
+    class Meta:
+        form = EventForm
 
     def about(self, events: QuerySet[Any], _name: str, text: str) -> QuerySet[Any]:
         """Events of what has this id, or this in its name."""

@@ -79,6 +79,15 @@ def test_a_wrong_date_says_so(log: None, eve: Any, login: Any) -> None:
     assert login(eve).get("/audit-log.csv?since=yesterday").status_code == 422
 
 
+def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(eve: Any, login: Any) -> None:
+    wrong = "since=2026-03-03&until=2026-03-02"
+    page = login(eve).get(f"/audit-log/?{wrong}")
+    assert page.status_code == 422
+    assert "Choose the day of “From”, or a later one." in page.content.decode()
+    assert login(eve).get(f"/audit-log.csv?{wrong}").status_code == 422
+    assert login(eve).get("/audit-log/?since=2026-03-03&until=2026-03-03").status_code == 200
+
+
 def test_the_download_holds_the_filtered_rows_and_guards_formulas(
     log: None, ada: Any, eve: Any, login: Any
 ) -> None:
