@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Annotator
 from benchmarks.models import AuditEvent
@@ -355,3 +356,12 @@ def test_a_wrong_value_of_a_new_account_is_a_sentence_on_the_console() -> None:
     with pytest.raises(CommandError) as refused:
         call_command("create_account", "mira", email="nowhere")
     assert str(refused.value) == "email: Enter a valid email address."
+
+
+def test_an_admin_is_not_offered_to_end_the_account_that_is_in_use(eve: Any, ben: Any, login: Any) -> None:
+    client, ends = login(eve), ("person-active", "person-erase")
+    own = client.get(reverse("person", args=[eve.uid])).content.decode()
+    other = client.get(reverse("person", args=[ben.uid])).content.decode()
+    assert [reverse(name, args=[ben.uid]) in other for name in ends] == [True, True]
+    assert [reverse(name, args=[eve.uid]) in own for name in ends] == [False, False]
+    assert "Only another admin can deactivate or erase your account." in own
