@@ -124,6 +124,9 @@ def test_texts_that_come_back_count_once_and_those_of_elsewhere_stand_apart(
 
 
 def test_a_haystack_has_to_be_named(study: Study, tmp_path: Path) -> None:
-    for options in ((), ("--haystack", "nowhere")):
-        with pytest.raises(CommandError, match="Name one haystack"):
+    for options, problem in (
+        ((), "Name one haystack"),
+        (("--haystack", "nowhere"), "There is no haystack “nowhere”"),
+    ):
+        with pytest.raises(CommandError, match=problem):
             call_command("export_dataset", "summhay", "--out", str(tmp_path / "x.json"), *options)

@@ -93,6 +93,8 @@ Done = tuple[Model | None, str, dict[str, Any]]
 def _haystack(options: dict[str, Any]) -> Done:
     name = options["haystack"]
     haystacks: list[Haystack] = list(Haystack.objects.named(name)[:2]) if name else []
+    if name and not haystacks:
+        raise CommandError(f"There is no haystack “{name}”.")
     if len(haystacks) != 1:
         raise CommandError("Name one haystack with --haystack, by its file, id or title.")
     studies = Study.objects.filter(kind=Study.Kind.WRITING)
