@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
-from itertools import islice
 from typing import Any
 
 import orjson
@@ -47,8 +46,7 @@ POINT_COLUMNS = (
     "n_keep",
     "n_drop",
 )
-LABEL_COLUMNS: Columns = {
-    "annotator": PERSON,
+_JUDGED: Columns = {
     "task": "task",
     "item": "key_point__uid",
     "label": "label",
@@ -56,6 +54,10 @@ LABEL_COLUMNS: Columns = {
     "dataset": "key_point__question__dataset",
     "question": "key_point__question__key",
     "key_point": "key_point__key",
+}
+LABEL_COLUMNS: Columns = {
+    "annotator": PERSON,
+    **_JUDGED,
     "is_control": (lambda is_overlap, is_check: is_overlap and not is_check, "task__item__is_overlap", "is_check"),
     "is_check": "is_check",
     "is_current": "is_current",
@@ -68,7 +70,7 @@ LABEL_COLUMNS: Columns = {
 }
 DECISION_COLUMNS: Columns = {
     "annotator": (lambda: "adjudicated",),
-    **dict(islice(LABEL_COLUMNS.items(), 1, 8)),
+    **_JUDGED,
     "is_current": "is_current",
     "note": "note",
     "was_blind": "was_blind",

@@ -94,7 +94,10 @@ def check_open(link: RecruitmentLink, *, panel_id: str, digest: str, now: dateti
 
 
 def check_room(link: RecruitmentLink, *, known: Annotator | None = None) -> None:
-    """Raise `NoTasks` where nothing would be left for whoever joins next; who is known has begun ones."""
+    """Raise `NoTasks` where nothing would be left for whoever joins next.
+
+    Somebody who took part before may still have tasks that they began.
+    """
     is_at_work = known is not None and has_tasks(link, known)
     if not is_at_work and not room_of(link, 1):
         raise NoTasks
