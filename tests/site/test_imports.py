@@ -54,3 +54,14 @@ def test_only_heavy_libraries_are_imported_inside_functions() -> None:
             imports = set(local_imports(text)) if INDENTED.search(text) else set()
             found += [f"{name}:{line} {module}" for line, module in imports if module.split(".")[0] not in HEAVY]
     assert found == []
+
+
+def test_tests_can_be_collected_without_extras() -> None:
+    """`make test` installs none of them; a test that needs one is left out where it is not there."""
+    extras = r"^(?:import|from) (?:bpe_openai|jwt|mozilla_django_oidc|pyarrow|pypdf|sentry_sdk|storages)\b"
+    at_margin = re.compile(extras, re.MULTILINE)
+    assert at_margin.search("import a\nimport jwt\n")
+    named = (path for path in sorted((ROOT / "tests").rglob("*.py")) if at_margin.search(path.read_text()))
+    assert [path.relative_to(ROOT).as_posix() for path in named] == ["tests/site/test_seeing.py"], (
+        "there it stands in a program that a test starts"
+    )
