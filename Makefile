@@ -5,19 +5,20 @@ DATA ?= $(SUMMHAY_DATA)
 EXTRAS ?= dev
 VENV ?= .venv
 WORKERS ?= auto
-MARKED ?= not browser and not nightly
 STORIES ?= browser and not nightly
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 unexport PYTHONDONTWRITEBYTECODE  # the suites start hundreds of processes, and compiling takes longer than loading
 
-.PHONY: help runtime setup demo serve test test-browser screens messages commands privacy load chaos audit papers interop check wheel-check lint types scripts imports \
+.PHONY: help runtime setup demo serve test test-all test-night test-browser schema screens messages commands privacy load chaos audit papers interop check wheel-check lint types scripts imports \
   site-checks migrations-check format clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
-	@echo "make test          the test suite, on SQLite (MARKED=\"not browser\": with what runs at night)"
+	@echo "make test          the first tier of the tests, on SQLite: three minutes on two cores"
+	@echo "make test-all      every test but those in a browser and at night (test-night: these too)"
 	@echo "make test-browser  the stories in a real Chromium"
+	@echo "make schema        write tests/schema.sql after a change of migrations"
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
 	@echo "make messages      bring the translations of annotators' pages up to date, and compile them"
 	@echo "make commands      write docs/commands.md from the help of the commands"
@@ -55,11 +56,17 @@ serve: runtime
 	$(MANAGE) collectstatic --no-input --verbosity 0
 	$(BIN)/honcho -f Procfile start
 
-test: setup
-	$(BIN)/python -m pytest -n $(WORKERS) -m "$(MARKED)"
+test: MARKED = not browser and not nightly and not second_tier
+test-all: MARKED = not browser and not nightly
+test-night: MARKED = not browser
+test test-all test-night: setup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/e2e -m "$(MARKED)"
 
 test-browser: setup
 	$(BIN)/python -m pytest -n $(WORKERS) -m "$(STORIES)" --dist loadfile --no-loadscope-reorder tests/e2e
+
+schema: setup
+	$(BIN)/python -m tests.schema
 
 screens: setup
 	$(BIN)/python -m tests.screens var/screens

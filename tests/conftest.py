@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import gc
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -26,7 +25,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.signals import connection_created
 from django.test import Client
 from hypothesis import HealthCheck
@@ -35,6 +34,8 @@ from hypothesis import settings as hypothesis_settings
 from annotation.models import Annotator
 from benchmarks.summarizers import token_budget
 from summhay_site.serving.stack import with_room
+from tests import schema
+from tests.tiers import second_tier
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
 for profile, n_examples in (("gate", 25), ("nightly", 500)):
@@ -81,8 +82,8 @@ LONGEST = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests also wait, for the database, for other processes, for the clock."""
-    return len(os.sched_getaffinity(0)) + 1
+    """As many as there are cores: one more costs what it imports and collects, and gains nothing."""
+    return len(os.sched_getaffinity(0))
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -99,9 +100,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On PostgreSQL leave out what would be the same again: what the suite on SQLite holds once and for all."""
+    later = second_tier()
     for item in items:
         if item.get_closest_marker("contended") and not ON_POSTGRESQL:
             item.add_marker("nightly")
+        module, _, name = item.nodeid.partition("::")
+        if {name, name.partition("[")[0]} & later.get(module, set()):
+            item.add_marker("second_tier")
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
     if ON_POSTGRESQL:
         is_wanted = _uses_services if os.environ.get("TEST_EVERYTHING") else _depends_on_services
@@ -182,19 +187,33 @@ def make_user(name: str, role: str | None) -> Any:
     return user
 
 
+def _of_the_cast(name: str, role: str) -> Any:
+    """Somebody whom the world of the module holds already, or else makes now."""
+    return get_user_model().objects.filter(username=name).first() or make_user(name, role)
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """A transaction around a module: what its fixtures make once is there for each of its tests, whose own changes
+    are undone. Tests fetch the objects anew, as those of another test may have changed in memory."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
 def ada(db: None) -> Any:
-    return make_user("ada", "researcher")
+    return _of_the_cast("ada", "researcher")
 
 
 @pytest.fixture
 def ben(db: None) -> Any:
-    return make_user("ben", "annotator")
+    return _of_the_cast("ben", "annotator")
 
 
 @pytest.fixture
 def cleo(db: None) -> Any:
-    return make_user("cleo", "annotator")
+    return _of_the_cast("cleo", "annotator")
 
 
 @pytest.fixture
@@ -246,39 +265,19 @@ def made_once(
     return made
 
 
-def _migrate(database_url: str, *, folder: Path) -> None:
-    """Make all tables, in a process of its own with its data folder."""
-    env = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": database_url,
-        "DEBUG": "1",  # nothing was collected here
-    }
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=600)  # a busy machine takes minutes
-
-
-def _version_of_tables() -> str:
-    """Changes with every migration, and with the packages that bring some."""
-    digest = hashlib.sha256((ROOT / "constraints.txt").read_bytes())
-    for path in sorted(ROOT.glob("*/migrations/*.py")):
-        digest.update(f"{path.name}\n".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with all tables and no data, made once and kept until a migration changes; copy it.
+    """A SQLite file with all tables and no data, made once and kept until the tables change; copy it.
 
     Its folder is a data folder that others may enter, as folders mostly are.
     """
     var = ROOT / "var"
     var.mkdir(mode=0o700, exist_ok=True)  # the data folder of a checkout, which others must not enter
-    name, kept = f"empty-{_version_of_tables()}", var / "tests"
+    name, kept = f"empty-{schema.version_of_tables()}", var / "tests"
 
     def make(folder: Path) -> None:
         folder.chmod(0o755)
-        _migrate(f"sqlite:///{folder}/db.sqlite3", folder=folder)
+        schema.make(folder / "db.sqlite3")
 
     return made_once(tmp_path_factory, name, make, kept=kept) / "db.sqlite3"
 
@@ -318,7 +317,7 @@ def template_database(tmp_path_factory: pytest.TempPathFactory) -> str:
     def make(folder: Path) -> None:
         _on_server(f'DROP DATABASE IF EXISTS "{name}"')  # a run that was killed may have left it
         _on_server(f'CREATE DATABASE "{name}"')
-        _migrate(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl(), folder=folder)
+        schema.migrate(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl(), folder=folder)
 
     made_once(tmp_path_factory, name, make)
     return name

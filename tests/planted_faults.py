@@ -164,3 +164,5 @@ FAULTS = (
         ("tests/benchmarks/io/test_writers.py",),
     ),
 )
+
+NAMED_TESTS: frozenset[str] = frozenset()

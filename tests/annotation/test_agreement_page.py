@@ -19,6 +19,7 @@ from annotation.models import Annotator, CoverageLabel, Exposure, Study
 from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
 from tests.makers import make_writing_study
 from tests.sheets import rows_shown
 
@@ -26,9 +27,19 @@ pytestmark = pytest.mark.django_db
 ALL = "/agreement/"
 
 
+@pytest.fixture(scope="module")
+def world(kept: None) -> None:
+    """A study of ada's whose figures are stored."""
+    ada = make_user("ada", "researcher")
+    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
+    client = Client()
+    client.force_login(ada, backend="summhay_site.authentication.AccountBackend")
+    text(client, address(study))
+
+
 @pytest.fixture
-def study(ada: Any) -> Study:
-    return make_labelled_study(summaries=make_summaries(), researcher=ada)
+def study(world: None, db: None) -> Study:
+    return Study.objects.get()
 
 
 @pytest.fixture
@@ -86,23 +97,24 @@ def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> 
 
 
 def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(client: Client, ada: Any) -> None:
-    small = make_labelled_study(
-        summaries=make_summaries(n=4), people=("anna",), judges=("one",), name="Small", researcher=ada
-    )
+    few = make_summaries(n=4, dataset="buoys")
+    small = make_labelled_study(summaries=few, people=("anna",), judges=("one",), name="Small", researcher=ada)
     shown = text(client, address(small))
     assert "too few to interpret" in shown
     assert "No item has labels from two annotators" in shown
     assert "imported predictions come without their usage" in shown
 
 
-def test_without_labels_the_page_says_what_to_do(client: Client, ada: Any) -> None:
+def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
+    rita = make_user("rita", "researcher")
+    client = login(rita)
     assert "manage.py import_labels" in text(client, ALL)
-    empty = make_labelled_study(summaries=[], people=(), judges=(), name="Empty", researcher=ada)
+    empty = make_labelled_study(summaries=[], people=(), judges=(), name="Empty", researcher=rita)
     assert "Figures appear with the first labels" in text(client, address(empty))
 
 
 def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
-    alone = make_labelled_study(summaries=make_summaries(), judges=(), researcher=ada)
+    alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
     shown = text(client, address(alone))
     assert "run_judge lexical" in shown
     assert 'id="people"' in shown
@@ -193,7 +205,8 @@ def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(client: Client,
 
 
 def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
-    large = make_labelled_study(summaries=make_summaries(n=20), researcher=ada, noise=0.9)
+    many = make_summaries(n=20, dataset="buoys")
+    large = make_labelled_study(summaries=many, name="Large", researcher=ada, noise=0.9)
     first = client.get(address(large, "-rows"))
     second = client.get(f"{address(large, '-rows')}?page=2")
     items = [{(row.insight_uid, row.summary_uid) for row in page.context["rows"]} for page in (first, second)]
@@ -307,6 +320,7 @@ def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, n
         prompt_tokens=1_000_000,
         completion_tokens=0,
     )
+    forget_all()  # nothing but this test changes the kind of a judge
 
     def cost() -> Any:
         rows = rows_shown(client, address(study), "judges")
@@ -320,8 +334,6 @@ def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, n
 
 
 def test_only_members_of_a_study_and_admins_see_it(study: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    from tests.conftest import make_user
-
     other = login(make_user("rita", "researcher"))
     for part, args in (("", ()), ("-rows", ()), ("-file", ("figures.json",))):
         url = address(study, part, *args)
@@ -333,9 +345,7 @@ def test_only_members_of_a_study_and_admins_see_it(study: Study, ada: Any, ben: 
 
 
 def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) -> None:
-    from tests.conftest import make_user
-
-    make_labelled_study(summaries=make_summaries())
+    make_labelled_study(summaries=make_summaries(dataset="buoys"), name="Buoys")
     assert "36 insights of summaries" in text(login(make_user("rita", "researcher")), ALL)
 
 
@@ -368,8 +378,6 @@ def test_a_data_set_with_several_studies_is_one_comparison(client: Client, study
 
 
 def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    from tests.conftest import make_user
-
     assert study.name not in text(login(make_user("rita", "researcher")), ALL)
     for person in (ada, eve):
         assert study.name in text(login(person), ALL)

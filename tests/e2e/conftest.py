@@ -25,6 +25,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.conftest import made_once
+from tests.e2e.by_day import BY_DAY
 from tests.e2e.playing import LOGINS
 from tests.e2e.scene import PASSWORD
 from tests.verbs import Run, one_process
@@ -185,8 +186,13 @@ class Site:
         return str(self.scene["tasks"][story]).replace("-", "")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest stories, so that no worker is left alone with one in the end."""
+    """Leave to the night what is not in BY_DAY; begin with the longest, so that no worker ends with one alone."""
+    by_day = {name for names in BY_DAY.values() for name in names.split()}
+    for item in items:
+        if item.get_closest_marker("browser") and not {item.name, item.name.partition("[")[0]} & by_day:
+            item.add_marker("nightly")
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
