@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from benchmarks.scoring.copying import visible
+from benchmarks.scoring.folding import visible
 
 SAVE_WINDOW_S = 10.0
 """What one save can hold while there is a connection: the browser saves after at most 5 s; the rest is its way."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import partial_ratio
+
+from benchmarks.scoring.folding import visible
 
 NGRAM = 5
 WINDOW = 12
@@ -23,8 +22,6 @@ FLAG_ALIGNMENT = 80.0
 with every third changed at 65 to 75, as paraphrases do; but nearly all of it still follows the passage."""
 
 _WORD = re.compile(r"\w+")
-_IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
-"""Joiners, fillers and variation selectors that Unicode does not count among the format characters (Cf)."""
 _GAP, _UNKNOWN = 0, -1
 
 
@@ -141,18 +138,6 @@ def _together(n_words: Sequence[int]) -> list[list[int]]:
         rest = groups.pop()
         groups[-1].extend(rest)
     return alone + groups
-
-
-def visible(text: str) -> str:
-    """The text as a reader sees it: forms of one sign are one (NFKC), signs that nobody sees are gone."""
-    return text if text.isascii() else _unseen().sub("", unicodedata.normalize("NFKC", text))
-
-
-@cache
-def _unseen() -> re.Pattern[str]:
-    signs = map(chr, range(sys.maxunicode + 1))
-    formats = "".join(sign for sign in signs if unicodedata.category(sign) == "Cf")
-    return re.compile(f"[{re.escape(formats)}{_IGNORABLE}]")
 
 
 def _fold(text: str) -> str:

@@ -33,7 +33,7 @@ from benchmarks.io.schemas.questions import (
     SpanText,
     known_name,
 )
-from benchmarks.io.schemas.spans import locate
+from benchmarks.io.schemas.spans import OTHER_FORMS, locate
 from benchmarks.io.schemas.topics import TopicDocument
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
@@ -237,7 +237,20 @@ def _span(where: str, part: SpanPart, documents: tuple[TopicDocument, ...], prob
             where,
             "text",
             expected="a passage of the document, letter by letter",
-            got=Got(f"one that is {place.ratio:.0%} like it"),
+            got=Got(
+                "other forms of its signs or spaces"
+                if place.ratio >= OTHER_FORMS
+                else f"one that is {place.ratio:.0%} like it"
+            ),
+        )
+    if part.start is not None and (place.start, place.end) != (part.start, part.end):
+        problems.warning(
+            "span_elsewhere",
+            where,
+            "start",
+            expected="the place of the passage in code points",
+            got=part.start,
+            message=f"It is at {place.start} to {place.end}.",
         )
     return SpanText(part.text, place.document, place.start, place.end, place.ratio)
 

@@ -1,18 +1,22 @@
-"""Where a quoted passage is in a text: letter by letter, with other white space, or nearly.
+"""Where a quoted passage is in a text: letter by letter, as it is compared (`scoring.folding`), or nearly.
 
 A span that people see must be what was quoted or say how far from it; what is too far is not found at all.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from benchmarks.scoring.folding import fold, is_inside, widen
+
 LEAST_RATIO = 0.75
 """Quotes less alike than this are not found; beside it stands the ratio, so that readers can be stricter."""
+
+OTHER_FORMS = 0.9999
+"""The ratio of a place that holds other forms of the same signs, such as an accent by itself, or other spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +34,59 @@ def locate(
 ) -> Place | None:
     """Find a quote in documents by number; None where nothing is at least 0.75 alike.
 
-    The same letters in any document win over likeness in an earlier one. `start` and `end` are taken where the
-    text there is like the quote; of several equal places the first is taken.
+    The same letters in any document win over other forms of the same signs, and these over likeness; no place cuts
+    a grapheme. Offsets in one document, in code points or else in UTF-16, choose among equal places the nearest, and
+    are a place themselves where the text there is like the quote; without them the first of equal places is taken.
     """
+    offsets: list[tuple[int, int]] = []
     if start is not None and end is not None and len(texts) == 1:
+        [text] = texts.values()
+        offsets = [(start, end), (_from_utf16(text, start), _from_utf16(text, end))]
+    for search in (_exact, _folded):
         for number, text in texts.items():
-            ratio = _ratio(quote, text[start:end]) if start < end <= len(text) else 0.0
-            if ratio >= LEAST_RATIO:
-                return Place(number, start, end, ratio)
-    for number, text in texts.items():
-        at = text.find(quote)
-        if at >= 0:
-            return Place(number, at, at + len(quote), 1.0)
-    return _other_spaces(quote, texts) or _nearly(quote, texts)
+            if places := search(quote, text):
+                nearest = min(places, key=lambda place: min((abs(place[0] - at) for at, _ in offsets), default=0))
+                return _place(quote, number, text, *nearest)
+    return _alike_at(quote, texts, offsets) or _nearly(quote, texts)
 
 
-def _other_spaces(quote: str, texts: Mapping[int, str]) -> Place | None:
-    pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
-    for number, text in texts.items():
-        if match := pattern.search(text):
-            return _place(quote, number, text, match.start(), match.end())
-    return None
+def _from_utf16(text: str, at: int) -> int:
+    """A place counted in UTF-16, as browsers and Java count, in code points."""
+    units = text[:at].encode("utf-16-le", "surrogatepass")[: 2 * at]
+    return len(units.decode("utf-16-le", "ignore"))
+
+
+def _exact(quote: str, text: str) -> list[tuple[int, int]]:
+    found = ((at, at + len(quote)) for at in _all(quote, text))
+    return [place for place in found if not any(is_inside(text, edge) for edge in place)]
+
+
+def _folded(quote: str, text: str) -> list[tuple[int, int]]:
+    wanted, (signs, starts, ends) = fold(quote, exact=True).text.strip(), fold(text, exact=True)
+    found = ((starts[at], ends[at + len(wanted) - 1], at) for at in _all(wanted, signs))
+    return [
+        (start, end)
+        for start, end, at in found
+        if (at == 0 or starts[at - 1] < start) and starts[at + len(wanted) :][:1] != [starts[at + len(wanted) - 1]]
+    ]
+
+
+def _all(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _alike_at(quote: str, texts: Mapping[int, str], offsets: list[tuple[int, int]]) -> Place | None:
+    places = [
+        _place(quote, number, text, *widen(text, start, end))
+        for number, text in texts.items()
+        for start, end in offsets
+        if start < end <= len(text)
+    ]
+    best = max(places, key=lambda place: place.ratio, default=None)
+    return best if best is not None and best.ratio >= LEAST_RATIO else None
 
 
 def _nearly(quote: str, texts: Mapping[int, str]) -> Place | None:
@@ -61,7 +97,7 @@ def _nearly(quote: str, texts: Mapping[int, str]) -> Place | None:
             continue
         inside = text[alignment.dest_start : alignment.dest_end]
         start = alignment.dest_end - len(inside.lstrip())
-        place = _place(quote, number, text, start, start + len(inside.strip()))
+        place = _place(quote, number, text, *widen(text, start, start + len(inside.strip())))
         if place.ratio >= LEAST_RATIO and (best is None or place.ratio > best.ratio):
             best = place
     return best
@@ -72,7 +108,8 @@ def _place(quote: str, number: int, text: str, start: int, end: int) -> Place:
 
 
 def _ratio(quote: str, text: str) -> float:
-    """Likeness of the whole quote, not of the part that happens to align."""
+    """Likeness of the whole quote, not of the part that happens to align; other forms of its signs are alike."""
     if quote == text:
         return 1.0
-    return min(float(fuzz.ratio(quote, text)) / 100, 0.9999)
+    forms = fuzz.ratio(fold(quote, exact=True).text.strip(), fold(text, exact=True).text.strip())
+    return min(max(fuzz.ratio(quote, text), forms) / 100, OTHER_FORMS)
