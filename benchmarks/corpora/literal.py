@@ -1,4 +1,4 @@
-"""Literal search as a regular expression, by the rules of the search beside documents (`reading/search.js`)."""
+"""Literal search as a regular expression, by the rules of the search beside documents (`scoring.folding`)."""
 
 from __future__ import annotations
 
@@ -7,39 +7,53 @@ import unicodedata
 from collections import defaultdict
 from functools import cache, lru_cache
 
-_ACCENTS = "\u0300-\u036f"
-_QUOTES = ("'\u2018\u2019", '"\u201c\u201d')
-_ACCENTED_LETTERS = (range(0x80, 0x530), range(0x1E00, 0x2000))
-"""Latin, Greek and Cyrillic."""
+from benchmarks.scoring.folding import IGNORABLE, MARKS, fold, fold_grapheme
+
+_BETWEEN = f"[{MARKS}{IGNORABLE}]*"
+"""What may stand after any sign and makes no difference."""
+_WITH_FORMS = (range(0x21, 0x3400), range(0xA640, 0xAC00), range(0xF900, 0x10000))
+"""Signs of the basic plane but ideographs, Hangul and those for private use, which have no other forms."""
+_LONGEST = 4
 
 
 def pattern_of(text: str) -> str:
-    """A regular expression for Python and PostgreSQL that finds a text whatever its case, accents and spaces."""
-    words = unicodedata.normalize("NFC", text).split()
-    return "[\\s\u00a0]+".join("".join(map(_sign, word)) for word in words)
+    """A regular expression for Python and PostgreSQL that finds a text, or whole ligatures, as `fold` compares."""
+    return f"[\\s\u00a0]+[{IGNORABLE}]*".join(map(_word, fold(text).text.split()))
+
+
+def _word(word: str) -> str:
+    pattern, at = "", 0
+    while at < len(word):
+        size = next((n for n in range(_LONGEST, 1, -1) if word[at : at + n] in _forms()), 1)
+        pattern += _ways(word[at : at + size])
+        at += size
+    return pattern
 
 
 @lru_cache(maxsize=4096)
-def _sign(sign: str) -> str:
-    for quotes in _QUOTES:
-        if sign in quotes:
-            return f"[{quotes}]"
-    letter = _bare(sign)
-    if not letter.isalpha():
-        return re.escape(sign)
-    alike = {sign, letter, letter.upper(), *_accented()[letter]}
-    return f"[{''.join(sorted(each for each in alike if len(each) == 1))}][{_ACCENTS}]*"
+def _ways(signs: str) -> str:
+    """All ways to write a sign, or several that may be one, as in ligatures."""
+    ways = [
+        _any_of(_forms().get(signs[:n], signs[:n])) + _BETWEEN + (_ways(signs[n:]) if signs[n:] else "")
+        for n in range(len(signs), 0, -1)
+        if n == 1 or signs[:n] in _forms()
+    ]
+    parts = unicodedata.normalize("NFD", signs)
+    if len(signs) == 1 and parts != signs:
+        ways.append("".join(map(_ways, parts)))
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+
+
+def _any_of(signs: str) -> str:
+    return f"[{signs}]" if signs.isalnum() else f"(?:{'|'.join(map(re.escape, signs))})"
 
 
 @cache
-def _accented() -> dict[str, list[str]]:
-    """Letters with accents, by the small letter without."""
-    accents: dict[str, list[str]] = defaultdict(list)
-    for sign in (chr(code) for codes in _ACCENTED_LETTERS for code in codes):
-        accents[_bare(sign)].append(sign)
-    return accents
-
-
-def _bare(sign: str) -> str:
-    """A sign in lower case and without accents."""
-    return re.sub(f"[{_ACCENTS}]", "", unicodedata.normalize("NFD", sign)).lower().replace("ς", "σ") or sign
+def _forms() -> dict[str, str]:
+    """The signs that give a folded sign, or several; each of one is among its own."""
+    forms: dict[str, str] = defaultdict(str)
+    for sign in (chr(code) for codes in _WITH_FORMS for code in codes):
+        folded = fold_grapheme(sign, exact=False)
+        if folded and len(folded) <= _LONGEST and " " not in folded:
+            forms[folded] += sign
+    return dict(forms)

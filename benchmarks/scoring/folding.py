@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -22,14 +23,13 @@ MARKS = (
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0898-\u089f\u08ca-\u08e1\u08e3-\u08ff"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-"""Accents and vowel signs that are left out as often as written. Vowels of Thai or Devanagari are letters of a word."""
-DASHES = "-\u2010-\u2015\u2212"
-APOSTROPHES = "'\u2018\u2019\u201b\u02bb\u02bc\u2032\u00b4"
-QUOTATION_MARKS = '"\u201c-\u201f\u2033'
+"""Accents and vowel signs that are left out as often as written; those of Thai or Devanagari never are."""
+DASHES = r"\-\u2010-\u2015\u2212"
+"""Dashes of any length, for a class of signs in a pattern."""
 
 _PLAIN = {
     **dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-"),
-    **dict.fromkeys(map(ord, APOSTROPHES), "'"),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02bb\u02bc\u2032\u00b4"), "'"),
     **dict.fromkeys((*range(0x201C, 0x2020), 0x2033), '"'),
 }
 _UNSEEN = re.compile(f"[{IGNORABLE}]")
@@ -51,7 +51,7 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def fold(text: str, *, exact: bool = False) -> Folded:
-    """Fold a text for comparing: one space for white space of any length, plain dashes, apostrophes, quotation marks.
+    """Fold a text for comparing: white space of any length is one space, dashes and quotation marks are plain.
 
     One sign may give several, as ligatures do. Unless `exact`, case and `MARKS` make no difference either.
     """
@@ -75,6 +75,30 @@ def fold_grapheme(signs: str, *, exact: bool) -> str:
         plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain)).lower().replace("ς", "σ")
     plain = visible(plain).translate(_PLAIN)
     return "".join(" " if sign.isspace() else sign for sign in plain)
+
+
+def same_letters(quote: str, text: str) -> list[tuple[int, int]]:
+    """All places of a quote, letter by letter, that cut no grapheme."""
+    places = [(at, at + len(quote)) for at in _all(quote, text)]
+    return [place for place in places if not any(is_inside(text, edge) for edge in place)]
+
+
+def same_signs(quote: str, text: str) -> list[tuple[int, int]]:
+    """All places of a quote in whole graphemes, whatever the forms of its signs and the space between them."""
+    wanted, (signs, starts, ends) = fold(quote, exact=True).text.strip(), fold(text, exact=True)
+    places = []
+    for at in _all(wanted, signs):
+        after = at + len(wanted)
+        if starts[at - 1 : at] != starts[at : at + 1] and starts[after - 1 : after] != starts[after : after + 1]:
+            places.append((starts[at], ends[after - 1]))
+    return places
+
+
+def _all(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
 
 
 def widen(text: str, start: int, end: int) -> tuple[int, int]:

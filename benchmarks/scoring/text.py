@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from benchmarks.scoring.folding import DASHES
 from benchmarks.scoring.stat import Stat, mean
 
 MAX_RANGE = 500
@@ -31,9 +32,8 @@ _HEADING = re.compile(r"\s*#{1,6}(?=\s|[^\W\d]|\d)")
 _BOLD_ONLY = re.compile(r"\s*(?:\*\*(?!\s)[^*]+\*\*|__(?!\s)[^_]+__)\s*:?\s*$")
 _NOTE = re.compile(r"\s*(?:\[[^\[\]]*\]|\(?\s*(?:total\s+)?word\s*count\W*\d+\W*(?:words\W*)?)\s*$", re.IGNORECASE)
 
-_DASH = r"\-‐‑–—"
-_CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{_DASH}]+\d{{1,9}})*)[\s,;]*\]")
-_PART = re.compile(rf"(\d+)(?:\s*[{_DASH}]\s*(\d+))?")
+_CITATION = re.compile(rf"\[[\s,;]*(\d{{1,9}}(?:[\s,;&{DASHES}]+\d{{1,9}})*)[\s,;]*\]")
+_PART = re.compile(rf"(\d+)(?:\s*[{DASHES}]\s*(\d+))?")
 _WORD = re.compile(r"\S*[^\W_]\S*")
 """A run of signs between spaces with a letter or a digit among them."""
 _SIGNS = re.compile(r" (?:[^\w ]|_)+(?= |$)")
@@ -99,7 +99,8 @@ def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
     """What stands in citation brackets, as numbers, in order and as often as they are cited.
 
     These are brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges
-    `[1-3]` with any dash. A reversed range, or one over `MAX_RANGE` long, cites its two ends.
+    `[1-3]` with any dash. Digits may be of any script (`[４]` cites 4), brackets may not (`【4】` cites nothing).
+    A reversed range, or one over `MAX_RANGE` long, cites its two ends.
     """
     numbers: tuple[int, ...] = ()
     for group in groups:

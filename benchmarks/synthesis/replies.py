@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
 
 from benchmarks.judges.parsing import Problem, read_reply
+from benchmarks.scoring.folding import same_letters, same_signs
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
@@ -285,11 +285,7 @@ def _strict(schema: Any) -> Any:
     return plain
 
 
-_SPACE = re.compile(r"\s+")
-
-
 def located(text: str, quote: str) -> tuple[int, int] | None:
-    """Where a quote stands in a text, whatever the white space between its words; None if it does not."""
-    words = [re.escape(word) for word in _SPACE.split(quote.strip()) if word]
-    match = re.search(r"\s+".join(words), text) if words else None
-    return match.span() if match else None
+    """Where a quote stands in a text, whatever the forms of its signs and its white space; None if it does not."""
+    places = same_letters(quote.strip(), text) or same_signs(quote, text)
+    return places[0] if places else None

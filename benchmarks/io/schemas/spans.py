@@ -5,12 +5,12 @@ A span that people see must be what was quoted or say how far from it; what is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from benchmarks.scoring.folding import fold, is_inside, widen
+from benchmarks.scoring.folding import fold, same_letters, same_signs, widen
 
 LEAST_RATIO = 0.75
 """Quotes less alike than this are not found; beside it stands the ratio, so that readers can be stricter."""
@@ -34,15 +34,15 @@ def locate(
 ) -> Place | None:
     """Find a quote in documents by number; None where nothing is at least 0.75 alike.
 
-    The same letters in any document win over other forms of the same signs, and these over likeness; no place cuts
-    a grapheme. Offsets in one document, in code points or else in UTF-16, choose among equal places the nearest, and
-    are a place themselves where the text there is like the quote; without them the first of equal places is taken.
+    The same letters in any document win over other forms of the same signs, and these over likeness. Offsets in
+    one document, in code points or else in UTF-16, choose the nearest of equal places, and are a place themselves
+    where the text there is like the quote; without them the first is taken. No place cuts a grapheme.
     """
     offsets: list[tuple[int, int]] = []
     if start is not None and end is not None and len(texts) == 1:
         [text] = texts.values()
         offsets = [(start, end), (_from_utf16(text, start), _from_utf16(text, end))]
-    for search in (_exact, _folded):
+    for search in (same_letters, same_signs):
         for number, text in texts.items():
             if places := search(quote, text):
                 nearest = min(places, key=lambda place: min((abs(place[0] - at) for at, _ in offsets), default=0))
@@ -54,28 +54,6 @@ def _from_utf16(text: str, at: int) -> int:
     """A place counted in UTF-16, as browsers and Java count, in code points."""
     units = text[:at].encode("utf-16-le", "surrogatepass")[: 2 * at]
     return len(units.decode("utf-16-le", "ignore"))
-
-
-def _exact(quote: str, text: str) -> list[tuple[int, int]]:
-    found = ((at, at + len(quote)) for at in _all(quote, text))
-    return [place for place in found if not any(is_inside(text, edge) for edge in place)]
-
-
-def _folded(quote: str, text: str) -> list[tuple[int, int]]:
-    wanted, (signs, starts, ends) = fold(quote, exact=True).text.strip(), fold(text, exact=True)
-    found = ((starts[at], ends[at + len(wanted) - 1], at) for at in _all(wanted, signs))
-    return [
-        (start, end)
-        for start, end, at in found
-        if (at == 0 or starts[at - 1] < start) and starts[at + len(wanted) :][:1] != [starts[at + len(wanted) - 1]]
-    ]
-
-
-def _all(wanted: str, text: str) -> Iterator[int]:
-    at = text.find(wanted) if wanted else -1
-    while at >= 0:
-        yield at
-        at = text.find(wanted, at + 1)
 
 
 def _alike_at(quote: str, texts: Mapping[int, str], offsets: list[tuple[int, int]]) -> Place | None:
