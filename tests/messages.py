@@ -90,6 +90,7 @@ SOURCES = (
     "templates/annotation/_label_n*.html",
     "templates/annotation/_label_r*.html",
     "templates/annotation/_label_sentences.html",
+    "templates/annotation/_other_script.html",
     "templates/annotation/_linking_question.html",
     "templates/annotation/_trial.html",
     "templates/annotation/_trial_feedback.html",

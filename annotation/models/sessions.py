@@ -216,7 +216,7 @@ class Snapshot(models.Model):
 
 
 class SessionEvent(models.Model):
-    """What the browser reports: searches, pastes by class, visibility, gaps. Never keystrokes or contents."""
+    """What the browser reports: searches, pastes by class, visibility, gaps, translation. No keys or contents."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
     tab_id = models.CharField(max_length=40)

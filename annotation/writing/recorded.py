@@ -12,7 +12,8 @@ RECORDED = {
     "work_periods": _("When work begins and pauses, and why the clock stopped."),
     "events": _(
         "The words searched for in the documents and how many hits there were; when the page is hidden or "
-        "out of focus; long breaks; of pastes and copies their source and size, not the text."
+        "out of focus; long breaks; that the browser translates the documents; of pastes and copies "
+        "their source and size, not the text."
     ),
     "notes": _("The notes beside the text; they are never scored."),
 }

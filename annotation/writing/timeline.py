@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from annotation.clock import Reason
 
-FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap"})
+FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap", "translated"})
 SEARCHES = frozenset({"search"})
 
 

@@ -1,5 +1,6 @@
 // A tour of the page: steps that point at its controls, one after the other; it is started by a button. A page that is
 // there only for its tour starts it by itself, and is left where it ends. A "tour" event tells that it opens or closes.
+import { targetOf } from "./keys.js";
 import { frameOf } from "./reading/places.js";
 
 const find = (name) => document.querySelector(`[data-tour-${name}]`);
@@ -70,8 +71,8 @@ function end() {
   else if (opener?.isConnected && isShown(opener)) opener.focus();
 }
 
-document.addEventListener("click", ({ target }) => {
-  const act = target.closest("[data-tour-start], [data-tour-next], [data-tour-back], [data-tour-end]");
+document.addEventListener("click", (event) => {
+  const act = targetOf(event).closest("[data-tour-start], [data-tour-next], [data-tour-back], [data-tour-end]");
   if (!act) return;
   if (act.matches("[data-tour-start]")) begin(act);
   else if (act.matches("[data-tour-end]")) find("box").close();

@@ -47,7 +47,7 @@ SCENES = tuple(
     f"{module}.prepare"
     for module in (
         "scene", "scene_ahead", "scene_slow", "scene_agreement", "scene_charts", "scene_german", "scene_people",
-        "scene_preview", "scene_rating", "scene_stored_results", "scene_validation",
+        "scene_preview", "scene_rating", "scene_stored_results", "scene_texts", "scene_validation",
     )
 )  # fmt: skip
 """In this order, all on one site."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.corpora.literal import pattern_of
 from benchmarks.scoring.text import lines_from_text
 from tests.e2e.conftest import begin
 
@@ -43,6 +43,8 @@ SUMMARIES = [
     "First fact [1].\nSecond fact.",
     "-\n- [3]\n- word",
     "Summary:\nFirst\nSecond [9]",
+    "**Late boats**\n-late [４]\n⁃ more [٣]\n[a note]\nWord count: 12",
+    "**Late boats:**\nThey are late .\n# End",
 ]
 # A text, and what is to be looked at in it: line, kind, the piece, the numbers.
 CHECKED = [
@@ -61,6 +63,11 @@ CHECKED = [
     ("- Fact [2-4]", [(1, "range", "[2-4]", [2, 3, 4])]),
     ("- Fact [2-9]", [(1, "unknown", "[2-9]", [5, 6, 8, 9])]),
     ("- Fact\nloose [2]", [(1, "uncited", "- Fact", []), (2, "loose", "loose [2]", [])]),
+    ("- Fact 【4】", [(1, "round", "【4】", [4])]),
+    ("- Fact ［3，４］.", [(1, "round", "［3，４］", [3, 4])]),
+    ("- Fact （4）", [(1, "round", "（4）", [4])]),
+    ("- Fact [４]", [(1, "range", "[４]", [4])]),
+    ("- Fact [3、4]", [(1, "words", "[3、4]", [3, 4])]),
     ("(2) First [3]\n(3) Second [see the 40 tables]", [(2, "uncited", "(3) Second [see the 40 tables]", [])]),
 ]
 # A text with the caret at |, and what Enter makes of it; None where it is a plain new line.
@@ -69,6 +76,7 @@ ENTERED = [
     ("  * a|b", "  * a\n  * |b"),
     ("9. Fact|", "9. Fact\n10. |"),
     ("- Fact\n- |", "- Fact\n|"),
+    ("⁃ Fact|", "⁃ Fact\n⁃ |"),
     ("-|", "|"),
     ("|- Fact", None),
     ("Fact|", None),
@@ -80,14 +88,14 @@ PASTES = [
     ("one two three four five six seven", [], "other"),
     ("entirely different text that nobody has ever written down in here", [], "other"),
 ]
-FOLDED = [
-    ("ABC “x” it’s", 'abc "x" it\'s'),
-    ("İSTANBUL", "istanbul"),
-    ("ΟΔΟΣ", "οδοσ"),
-    ("a\u00a0b\t\n c", "a b c"),
-    ("Cafe\u0301 né\u00ade", "cafe nee"),
-    ("が 한글", "が 한글"),
-]
+CASES = json.loads((Path(__file__).resolve().parents[1] / "texts.json").read_text(encoding="utf-8"))
+FOUND = """return given.map(([, text, query, , exact]) => {
+    const { text: signs, places } = my.fold(text, exact), wanted = my.fold(query, exact).text;
+    const at = signs.indexOf(wanted);
+    let last = at + wanted.length;
+    while (places[last] === places[last - 1]) last++;
+    return at < 0 ? null : text.slice(places[at], places[last]);
+})"""
 
 
 def with_caret(text: str) -> tuple[str, int]:
@@ -143,9 +151,14 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
     )
     assert classes == [expected for *_, expected in PASTES]
 
-    folded = ask(
-        "reading/search", "return given.map((text) => my.fold(text, false).text)", [text for text, _ in FOLDED]
+    for name, exact in (("found", False), ("found_in_its_case", True)):
+        found = ask("reading/folding", FOUND, [[*case, exact] for case in CASES[name]])
+        assert found == [case[3] for case in CASES[name]]
+    numbers = ask("session/lines", "return given.map(([text]) => my.citedIn(text))", CASES["cited"])
+    assert numbers == [case[1] for case in CASES["cited"]]
+    kinds = ask(
+        "session/lines",
+        "return given.map(([text]) => my.linesOf(`- first\\n${text}`).at(-1).kind)",
+        CASES["kinds"],
     )
-    assert folded == [expected for _, expected in FOLDED]
-    for text, expected in FOLDED:  # the search on the server finds the same
-        assert re.fullmatch(pattern_of(expected), text.replace("\u00ad", ""))
+    assert kinds == [case[1] for case in CASES["kinds"]]

@@ -110,6 +110,20 @@ def test_the_patterns_let_pass_what_is_fine(markup: str) -> None:
     assert not any(pattern.search(markup) for pattern in FORBIDDEN.values())
 
 
+def test_browsers_are_told_not_to_translate_what_is_measured() -> None:
+    """Texts in a language of their own, the pane of documents, and the answers."""
+    measured = re.compile(r'lang="\{\{|class="documents"|data-asking|data-printed')
+    tags = [
+        (path, tag)
+        for path in TEMPLATES
+        if path.parent.name == "annotation"
+        for tag in re.findall(r"<\w(?:[^<>{]|\{[^}]*\}+)*>", path.read_text())
+        if measured.search(tag)
+    ]
+    assert len(tags) > 40
+    assert [f"{_name(path)}: {tag}" for path, tag in tags if 'translate="no"' not in tag] == []
+
+
 UNBREAKABLE = re.compile(r"""[\w-]+=("[^"]*"|'[^']*')>?|(\{% [^%]*%\})+""")
 """One attribute, or template tags, which can't be wrapped."""
 

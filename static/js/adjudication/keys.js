@@ -1,11 +1,12 @@
 // Deciding and reviewing by keys: a control with data-key is pressed, or focused where it takes text (Escape leaves it);
 // j and k, or arrows, move along a queue, where Enter opens the item in focus, as everywhere.
+import { isComposing, isTyping, keyOf, targetOf } from "../keys.js";
+
 const OFF = "adjudication:keys-off";
 const STEPS = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 const form = document.querySelector("[data-decide]");
 const keysOn = document.querySelector("[data-keys-on]");
 const links = [...document.querySelectorAll("[data-item]")];
-const isTyping = (node) => node.closest("textarea, select, input:not([type=radio], [type=checkbox], [type=submit])");
 
 function isOn() {
   try { return !localStorage.getItem(OFF); } catch { return keysOn?.checked ?? true; }
@@ -34,8 +35,8 @@ if (form) {
   draw();
 }
 document.addEventListener("keydown", (event) => {
-  const { key, target } = event;
-  if (key === "Escape" && isTyping(target)) target.blur();
+  const key = keyOf(event), target = targetOf(event);
+  if (key === "Escape" && isTyping(target) && !isComposing(event)) target.blur();
   if (!isOn() || event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return;
   if (STEPS[key] && links.length && !target.closest("input, summary")) {
     move(STEPS[key]);

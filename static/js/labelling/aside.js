@@ -1,4 +1,5 @@
 // Flag, comment and skip: plain forms, sent without leaving the page where that is enough.
+import { targetOf } from "../keys.js";
 import { request } from "../talk.js";
 import { fieldOf } from "./outbox.js";
 
@@ -6,7 +7,7 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy, s
   const { urls } = config, menu = find("menu");
   const close = () => { for (const each of root.querySelectorAll("details.over")) each.open = false; };
   const has = (target) => target.closest("details.over[open]");
-  on(document, "click", ({ target }) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(target)) each.open = false; });
+  on(document, "click", (event) => { for (const each of root.querySelectorAll("details.over[open]")) if (!each.contains(targetOf(event))) each.open = false; });
   if (!find("flag")) return { keys: {}, kept() {}, keepTyped() {}, close, has, choose() {}, retry() {} };
 
   const button = find("flag"), comment = root.querySelector("#comment");

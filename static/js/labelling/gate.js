@@ -1,13 +1,13 @@
 // Whether the page takes answers. It is shut from the act that leads away until the next item is painted, so that no
 // key or click lands on an item that is not on the screen; what comes meanwhile is dropped, and the person is told.
+import { isTyping, keyOf, targetOf } from "../keys.js";
+
 const PASSES = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "PageUp", "PageDown", "Home", "End"]);
 const now = () => new Event("now").timeStamp; // the clock of events, which are compared with it
 const painted = () => Promise.race([
   new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   new Promise((resolve) => setTimeout(resolve, 300)),
 ]);
-
-export const isTyping = (target) => target.closest?.("textarea, select, input:not([type=radio], [type=checkbox])");
 
 export class Gate {
   // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open. A key that
@@ -34,14 +34,15 @@ export class Gate {
 
   watch(event) {
     if (!this.why && event.timeStamp >= this.openedAt) return;
-    if (event.type === "keydown" ? this.lets(event) : !this.root.contains(event.target) || event.target.closest("[data-stay]")) return;
+    const target = targetOf(event);
+    if (event.type === "keydown" ? this.lets(event) : !this.root.contains(target) || target.closest("[data-stay]")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.key === "Escape" && this.why && this.why !== "fresh") this.stay();
-    else if (event.type !== "submit" && !event.repeat) this.dropped(event.type === "keydown" ? event.key : "");
+    else if (event.type !== "submit" && !event.repeat) this.dropped(event.type === "keydown" ? keyOf(event) : "");
   }
   lets(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || PASSES.has(event.key) || /^F\d+$/.test(event.key)) return true;
-    return this.lately === "undoing" && (this.usual(event.key) === "u" || Boolean(isTyping(event.target)));
+    if (event.ctrlKey || event.metaKey || event.altKey || !event.key || PASSES.has(event.key) || /^F\d+$/.test(event.key)) return true;
+    return this.lately === "undoing" && (this.usual(keyOf(event)) === "u" || Boolean(isTyping(targetOf(event))));
   }
 }

@@ -1,9 +1,9 @@
 // Keys of a page of label work, the guidelines that list them, and two choices of a person: whether single keys do
 // anything, and whether a complete answer leads on by itself.
-import { isTyping } from "./gate.js";
+import { isComposing, isOtherScript, isTyping, keyOf as keyOfPress, targetOf } from "../keys.js";
 
 // `keyOf(key, event)` gives what a usual key does, if anything; `aside` has the open boxes, which have keys of their own.
-export function startKeyboard(root, { find, text, say, on, aside, keyOf, usual, prefer }) {
+export function startKeyboard(root, { config, find, text, say, on, aside, keyOf, usual, prefer }) {
   const guide = find("guide"), keysOn = find("keys-on"), auto = find("auto");
   const showKeys = () => root.classList.toggle("keys-off", !keysOn.checked);
   keysOn.checked = prefer.get("has_keys");
@@ -48,7 +48,8 @@ export function startKeyboard(root, { find, text, say, on, aside, keyOf, usual, 
   const common = { "?": () => toggleGuide(), J: jump, F6: changeSides };
 
   on(document, "keydown", (event) => {
-    const { key, target } = event;
+    const key = keyOfPress(event, config.keys), target = targetOf(event);
+    if (isTyping(target) && isComposing(event)) return;
     if (key === "Escape") {
       if (isTyping(target) && target.type === "search") return;
       keyOf(key, event)?.();
@@ -62,6 +63,7 @@ export function startKeyboard(root, { find, text, say, on, aside, keyOf, usual, 
     if (key !== "F6" && (!keysOn.checked || isTyping(target))) return;
     const meant = usual(key);
     const act = aside.has(target) ? aside.choose(key, target) : common[meant] ?? keyOf(meant, event);
+    if (!act && isOtherScript(event)) say(text("other-script"));
     if (!act || (key === "Enter" && target.closest("a, button, summary"))) return;
     event.preventDefault();
     // Enter leads on after a key that answers, also where a link among the texts was clicked before.

@@ -13,7 +13,7 @@ export class OneForm {
     on(this.form, "submit", (event) => { event.preventDefault(); this.store(); });
     on(this.form, "change", ({ target }) => { if (target.name === "unsure") this.doubt(); else this.decide({ byArrow: this.isArrow }); });
     // Arrows try one radio after another, which decides nothing yet
-    on(this.form, "keydown", ({ key }) => { this.isArrow = key.startsWith("Arrow"); });
+    on(this.form, "keydown", ({ key }) => { this.isArrow = Boolean(key?.startsWith("Arrow")); });
     on(this.form, "pointerdown", () => { this.isArrow = false; });
   }
 

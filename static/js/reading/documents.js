@@ -3,7 +3,7 @@ import { place } from "../place.js";
 import { rememberPlaces } from "./places.js";
 import { reveal, showHits, startSearch } from "./search.js";
 
-export function startDocuments(root, { find, text, announce, on, signal }) {
+export function startDocuments(root, { find, text, announce, say, on, signal }) {
   const view = root.querySelector(".documents");
   const docs = [...view.querySelectorAll(".doc")], marks = [...view.querySelectorAll("[data-span]")];
   const tabs = new Map([...root.querySelectorAll("[data-jump]")].map((tab) => [tab.dataset.jump, tab]));
@@ -59,6 +59,7 @@ export function startDocuments(root, { find, text, announce, on, signal }) {
 
   const search = startSearch({
     pane: view.parentElement, text, signal, leave: view,
+    onTranslated: (isTranslated) => say(isTranslated ? text("translated") : ""),
     parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
     onCounts: (found, counts, where) => found.forEach((doc, index) => {
       const tab = tabs.get(doc.dataset.number), badge = tab.querySelector(".tab-hits"), hits = counts[index];

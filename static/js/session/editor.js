@@ -1,4 +1,5 @@
 // Help in the editor: lists go on by themselves, a click cites, bad citations are marked with the reason.
+import { isComposing } from "../keys.js";
 import { config, events, find, text } from "./wire.js";
 import { citeAt, continued, doubled, problemsIn, summaryFacts } from "./summary.js";
 
@@ -21,7 +22,7 @@ function insert(editor, { start, end, insert: added }) {
 // Enter goes on with the list; the mark that somebody types all the same is taken away again.
 export function startLists(editor) {
   editor.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || editor.readOnly) return;
+    if (event.key !== "Enter" || isComposing(event) || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || editor.readOnly) return;
     const change = continued(editor.value, editor.selectionStart, editor.selectionEnd);
     if (!change) return;
     event.preventDefault();

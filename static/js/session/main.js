@@ -3,6 +3,7 @@ import { Autosave } from "./autosave.js";
 import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, startSubmit } from "./bar.js";
 import { reason, startAids, startLists } from "./editor.js";
 import { guardTexts } from "./paste.js";
+import { isComposing, isOtherScript, isTyping, keyOf, targetOf } from "../keys.js";
 import { startSearch } from "../reading/search.js";
 import { railCounts, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
 import { summaryFacts } from "./summary.js";
@@ -23,7 +24,8 @@ const reading = startReading(pane);
 const documents = pane.querySelector(".documents");
 let lastArea = editor; // where somebody wrote last: Esc goes back there from the documents
 let lastPlace = editor; // where somebody was last: Esc goes back there from the search
-document.addEventListener("focusin", ({ target }) => {
+document.addEventListener("focusin", (event) => {
+  const target = targetOf(event);
   if (target === editor || target === notes.area) lastArea = lastPlace = target;
   else if (pane.contains(target)) lastPlace = target;
 });
@@ -34,6 +36,10 @@ const search = startSearch({
   leave: { focus: (how) => lastPlace.focus(how) },
   onCounts: config.aids.show_hit_counts ? railCounts(pane) : undefined,
   onSearch: (details) => events.log("search", details),
+  onTranslated: (isTranslated) => {
+    events.log("translated", { is_on: isTranslated, language: document.documentElement.lang });
+    if (isTranslated) notice("translated", text("translated")); else clearNotice("translated");
+  },
 });
 const guide = startGuide();
 startDivider();
@@ -201,7 +207,6 @@ startSubmit({
   focus: () => editor.focus(),
 });
 
-const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]");
 const isWriting = (target) => target === editor || target === notes.area;
 const markedWords = () => {
   const inEditor = document.activeElement === editor;
@@ -216,19 +221,20 @@ const keys = {
   r: () => reading.toggleCurrent(),
 };
 document.addEventListener("keydown", (event) => {
-  const { key, target } = event;
+  const key = keyOf(event), target = targetOf(event);
   const isModal = Boolean(document.querySelector("dialog:modal"));
   const isCommand = event.ctrlKey || event.metaKey;
   let act = null;
-  if (isCommand && key.toLowerCase() === "s") act = () => { autosave.flush({ source: "key" }); announce(text("saving")); };
+  if (isCommand && (key.toLowerCase() === "s" || (isOtherScript(event) && event.code === "KeyS"))) act = () => { autosave.flush({ source: "key" }); announce(text("saving")); };
   else if (isModal) return;
   else if (event.altKey && !isCommand && event.code === "Slash") act = () => search.open(markedWords());
-  else if (event.isComposing) return;
+  else if (isComposing(event) && isTyping(target)) return;
   else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
   else if (key === "Escape" && isWriting(target)) act = () => documents.focus({ preventScroll: true });
   else if (key === "Escape" && !isTyping(target)) act = () => { lastArea.focus({ preventScroll: true }); lastArea.scrollIntoView({ block: "nearest" }); };
   else if (key === "F8") act = aids.step;
   else if (!isCommand && !event.altKey && !isTyping(target)) act = keys[key];
+  if (!act && isOtherScript(event) && !isCommand && !isTyping(target)) notice("keys", text("other-script"), { seconds: 8 });
   if (!act) return;
   event.preventDefault();
   act();

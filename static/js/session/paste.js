@@ -1,11 +1,11 @@
 // What may be copied and pasted: own text moves freely, text of the documents never comes in, other text as the study
 // says. Of a paste the class, the size and a fingerprint are noted, never the contents.
+import { targetOf } from "../keys.js";
+import { visible } from "../reading/folding.js";
 import { clearNotice, config, events, notice, text } from "./wire.js";
 
 const RUN = 8; // words in a row that make a copy
-// As the server compares: forms of one sign are one, and signs that nobody sees are none.
-const visible = (value) => value.normalize("NFKC").replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "").toLowerCase();
-const wordsOf = (value) => visible(value).match(/[\p{L}\p{N}]+/gu) ?? [];
+const wordsOf = (value) => visible(value).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 const folded = (value) => value.replace(/\s+/g, " ").trim();
 
 export function classify(pasted, ownTexts, documentWords) {
@@ -46,10 +46,11 @@ export function guardTexts({ pane, areas, ownTexts, documents }) {
     notice("copy", text("no-copy"), { seconds: 8 });
   };
   for (const type of ["copy", "cut", "dragstart"]) document.addEventListener(type, (event) => {
-    if (event.target instanceof HTMLTextAreaElement) { remember(event.target); return; }
-    if (event.target instanceof HTMLInputElement) return;
+    const target = targetOf(event);
+    if (target instanceof HTMLTextAreaElement) { remember(target); return; }
+    if (target instanceof HTMLInputElement) return;
     const selection = getSelection();
-    const touches = type === "dragstart" ? pane.contains(event.target) : false;
+    const touches = type === "dragstart" && pane.contains(event.target);
     if (touches || (selection.rangeCount && !selection.isCollapsed && selection.getRangeAt(0).intersectsNode(pane))) refuseCopy(event);
   });
   const judge = (event, transfer) => {

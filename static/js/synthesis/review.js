@@ -1,19 +1,20 @@
 // Keys of the review of syntheses: a control with data-key is pressed; a fold opens and its first field has the focus.
 // What is inside a fold that is closed does nothing, so that digits reject only after x; before, they are verdicts.
-const isTyping = (node) => node.closest("textarea, select, input");
+import { isComposing, isTyping, keyOf, targetOf } from "../keys.js";
 
 document.addEventListener("keydown", (event) => {
+  const key = keyOf(event), target = targetOf(event);
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (isTyping(event.target)) {
-    if (event.key === "Escape") event.target.blur();
+  if (isTyping(target)) {
+    if (key === "Escape" && !isComposing(event)) target.blur();
     return;
   }
-  if (event.key === "Escape") {
+  if (key === "Escape") {
     for (const fold of document.querySelectorAll(".review-acts details[open]")) fold.open = false;
     return;
   }
   const within = (control) => !control.matches("summary") && control.closest(".review-acts details");
-  const controls = [...document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`)];
+  const controls = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)];
   const control = controls.find((each) => within(each)?.open) ?? controls.find((each) => !within(each));
   if (!control) return;
   const fold = control.closest(".review-acts details");
