@@ -197,7 +197,7 @@ PLAIN_LABELS = Format(
         "CSV or JSONL with annotator, item and label on each row, and where there are, links, cluster and task: "
         "labels made elsewhere, or exported from here. They become a study of their own on the agreement pages."
     ),
-    extensions=(".csv", ".jsonl"),
+    extensions=(".csv", ".tsv", ".jsonl"),
     example=plain_labels.EXAMPLE,
     parse=_parse,
     plan=PlainLabelsPlan,

@@ -49,6 +49,11 @@ def visible(text: str) -> str:
     return text if text.isascii() else _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
 
 
+def with_unseen(text: str) -> str:
+    """The text with the codes of signs that nobody sees, as in `a<U+200B>b`."""
+    return _UNSEEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
+
+
 @lru_cache(maxsize=16)
 def fold(text: str, *, exact: bool = False) -> Folded:
     """Fold a text for comparing: white space of any length is one space, dashes and quotation marks are plain.

@@ -16,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
+from benchmarks.io.reading.tables import TOLD, delimiter_of
 from summhay_site.accounts.accounts import NewAccount
 from summhay_site.accounts.models import User
 
@@ -61,7 +62,7 @@ def decode(chunks: Iterable[bytes]) -> str:
 
 
 def parse(text: str) -> Parsed:
-    """Read rows with the columns username, name and, where wanted, email and language, by comma or semicolon."""
+    """Read rows with the columns username, name and, where wanted, email and language, however they are parted."""
     result = Parsed()
     try:
         _read(text, result)
@@ -72,12 +73,15 @@ def parse(text: str) -> Parsed:
 
 def _read(text: str, result: Parsed) -> None:
     first = text.split("\n", 1)[0]
+    told = TOLD.fullmatch(first)
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=";" if ";" in first and "," not in first else ",", strict=True
+        io.StringIO(text, newline=""), delimiter=told[1] if told else delimiter_of(first), strict=True
     )
+    if told:
+        next(reader)
     header = [cell.strip().lower() for cell in next(reader, [])]
     if problem := _header_problem(header):
-        result.errors.append(RowError(1, "", problem))
+        result.errors.append(RowError(max(1, reader.line_num), "", problem))
         return
     seen: dict[str, int] = {}
     for cells in reader:

@@ -33,6 +33,8 @@ def test_rows_are_read_with_their_lines() -> None:
     [
         "name,username\nMira,mira\n",
         "Username ; Name\nmira;Mira\n",
+        "username\tname\nmira\tMira\n",
+        "sep=;\nusername;name\nmira;Mira\n",
         "username,name,email\nmira,Mira\n",
         "email,username,name\n , mira , Mira ",
     ],

@@ -16,6 +16,8 @@ from benchmarks.io.reading.problems import Got, Problems
 
 ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 """A byte that is no UTF-8, as Python reads it past."""
+TOLD = re.compile(r"sep=([,;|\t])\s*", re.IGNORECASE)
+"""A line before the head that tells spreadsheets what parts the cells."""
 Numbered = tuple[str, Mapping[str, Any]]
 """Where a row is, and its fields."""
 
@@ -31,8 +33,8 @@ def opened(
 ) -> Iterator[Iterator[Numbered]]:
     """Open a file, or read on in one, and give its rows as they are asked for; JSONL by its `name`, else CSV.
 
-    A CSV without a column of the `required` is an error. Where its head has semicolons and no comma, as
-    spreadsheets write it in many languages, semicolons part its cells.
+    A CSV without a column of the `required` is an error. Its cells are parted as its head is: by commas, tabs or,
+    as spreadsheets write in many languages, semicolons.
     """
     with files.opened(source, problems, **limits) as stream:
         wrapped = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -51,9 +53,16 @@ def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
         yield line
 
 
+def delimiter_of(head: str) -> str:
+    """What parts the cells of a table, by its head."""
+    return max(",;\t", key=head.count)
+
+
 def _csv_rows(text: Iterator[str], problems: Problems, required: Sequence[str]) -> Iterator[Numbered]:
-    first = next(text, "")
-    delimiter = ";" if ";" in first and "," not in first else ","
+    first, n_head = next(text, ""), 1
+    if told := TOLD.fullmatch(first):
+        first, n_head = next(text, ""), 2
+    delimiter = told[1] if told else delimiter_of(first)
     reader = csv.DictReader(chain([first], text), delimiter=delimiter, strict=True)
     try:
         head = [name.strip().lower() for name in reader.fieldnames or ()]
@@ -63,10 +72,10 @@ def _csv_rows(text: Iterator[str], problems: Problems, required: Sequence[str]) 
         if missing:
             got = Got(f"a head without {', '.join(missing)}")
             expected = f"the columns {', '.join(required)}"
-            problems.error("missing_column", "row 1", "", expected=expected, got=got)
+            problems.error("missing_column", f"row {n_head}", "", expected=expected, got=got)
             return
         reader.fieldnames = head
-        for number, row in enumerate(reader, 2):
+        for number, row in enumerate(reader, n_head + 1):
             if None in row:
                 problems.error(
                     "too_many_cells",

@@ -6,9 +6,12 @@ Exports of this site say `lines` for links. A row without a label is a missing r
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Unpack
 
@@ -19,6 +22,7 @@ from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas.fields import Expected, Part, checked, no_nul
+from benchmarks.scoring.folding import visible, with_unseen
 from benchmarks.scoring.keypoints import ENTAILMENTS
 from benchmarks.scoring.likert import ASPECTS, LEVELS
 from benchmarks.scoring.summhay import COVERAGES
@@ -38,6 +42,10 @@ MAX_CATEGORIES = 50
 LINK_LENGTH = 300
 LINE_DIGITS = 9
 """A longer row of digits is a name, not the number of a line."""
+NO_LABEL = "It counts as no label; name it among the categories if it is one."
+ALIKE, MOST_SHOWN = "They count as different.", 3
+NO_LABELS = frozenset({"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"})
+"""What statistics programs write where nothing is; a label only where it is named among the categories."""
 EXAMPLE = example("labels.csv")
 
 
@@ -54,6 +62,7 @@ def _cell(name: str) -> Any:
         str,
         StringConstraints(strip_whitespace=True, min_length=least, max_length=most),
         AfterValidator(no_nul),
+        AfterValidator(partial(unicodedata.normalize, "NFC")),
         BeforeValidator(_as_cell),
         Expected("a text that is not empty" if least else "a text or nothing"),
     ]
@@ -93,7 +102,8 @@ class PlainLabels:
 
 def split_categories(text: str) -> tuple[str, ...]:
     """The categories of a command's argument, `a,b,c`."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    parts = unicodedata.normalize("NFC", text).split(",")
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 @contextmanager
@@ -116,26 +126,53 @@ def read(
     """
     problems = Problems() if problems is None else problems
     labels: dict[tuple[str, str, str], Label] = {}
-    n_missing = 0
+    n_missing, fields = 0, set[str]()
     for where, row in rows:
+        fields |= row.keys()
         if _is_missing(row):
             n_missing += 1
+        elif (written := str(row["label"]).strip()) in NO_LABELS and written not in categories:
+            n_missing += 1
+            problems.warning("no_label", where, "label", expected="a label", got=written, message=NO_LABEL)
         elif (label := _label(where, row, categories, task, problems)) is not None:
             first = labels.setdefault((label.annotator, label.task, label.item), label)
             if first is not label:
                 expected = f"one label of {label.annotator} for {label.item}"
                 got = Got(f"another one after {first.where}")
                 problems.error("labelled_twice", where, "item", expected=expected, got=got)
-    if not problems.n_errors and not labels:
+    if fields and "label" not in fields:
+        got = Got(f"only {', '.join(sorted(fields))}")
+        problems.error("missing_field", "", "", expected="rows with the field label", got=got)
+    elif not problems.n_errors and not labels:
         without = "1 row" if n_missing == 1 else f"{n_missing} rows"
         got = Got(f"{without} without a label" if n_missing else "none")
         problems.error("no_labels", "", "", expected="at least one label", got=got)
     problems.raise_errors()
     good = tuple(labels.values())
+    _warn_of_alike(good, problems, has_categories=bool(categories))
     known = _known_categories(good, task)
     if known != POINT_CATEGORIES:
         known = tuple(categories) or known or _found_categories(good, problems)
     return PlainLabels(good, known, n_missing)
+
+
+def _warn_of_alike(labels: Sequence[Label], problems: Problems, *, has_categories: bool) -> None:
+    """Say which names differ in case, forms of signs, or signs that nobody sees: they stay apart."""
+    for name in ("annotator", "item") if has_categories else ("annotator", "item", "label"):
+        alike: dict[str, set[str]] = defaultdict(set)
+        for value in {getattr(label, name) for label in labels}:
+            alike[" ".join(visible(value).casefold().split())].add(value)
+        several = sorted(sorted(values) for values in alike.values() if len(values) > 1)
+        if several:
+            got = Got(
+                "; ".join(
+                    ", ".join(f"“{with_unseen(value)}”" for value in values) for values in several[:MOST_SHOWN]
+                )
+            )
+            expected = f"one spelling of each {name}"
+            problems.warning(
+                f"{name}s_alike", "", name, expected=expected, got=got, message=ALIKE, count=len(several)
+            )
 
 
 def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:

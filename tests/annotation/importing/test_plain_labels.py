@@ -276,10 +276,50 @@ def test_a_spreadsheet_may_part_cells_by_semicolons(tmp_path: Path) -> None:
     assert ExternalLabel.objects.get(item="1", annotator__label="a").links == [2, 3]
 
 
+@pytest.mark.parametrize("head", ["", "sep=\t\r\n", "sep=;\r\n"])
+def test_tabs_may_part_cells_and_a_line_before_the_head_may_say_what_does(tmp_path: Path, head: str) -> None:
+    sign = ";" if ";" in head else "\t"
+    text = ROWS.replace("2;3", '"2;3"').replace(",", sign)
+    path = write(tmp_path, head + text, "labels.tsv")
+    code, found = run(path, "--study", "Elsewhere", "--categories", "bad,good")
+    assert (code, found["created"], found["errors"]) == (0, {"labels": 3}, [])
+    path = write(tmp_path, head + text + sign.join("a3good") + "\n" + sign.join(["a", "4", "good", "", "", "x"]))
+    errors = run(path, "--study", "Elsewhere")[1]["errors"]
+    assert errors[-1]["where"] == f"row {7 + bool(head)}"
+
+
 def test_rows_that_hold_no_label_are_counted_where_there_is_none(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"annotator": "a", "item": "1", "coverage": "full"}\n', "labels.jsonl")
+    path = write(tmp_path, '{"annotator": "a", "item": "1", "label": null}\n', "labels.jsonl")
     [error] = run(path, "--study", "Elsewhere")[1]["errors"]
     assert (error["expected"], error["got"]) == ("at least one label", "1 row without a label")
+
+
+def test_rows_of_another_tool_are_refused_for_the_field_that_they_lack(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"annotator": "a", "item": "1", "coverage": "full"}\n', "labels.jsonl")
+    [error] = run(path, "--study", "Elsewhere")[1]["errors"]
+    assert (error["expected"], error["got"]) == ("rows with the field label", "only annotator, coverage, item")
+
+
+def test_what_statistics_programs_write_for_nothing_is_no_category(tmp_path: Path) -> None:
+    path = write(tmp_path, "annotator,item,label\na,1,yes\nb,1,NA\na,2,no\nb,2,NaN\n")
+    _, found = run(path, "--study", "Elsewhere")
+    assert Study.objects.get().categories == ["no", "yes"]
+    assert [(row["kind"], row["count"]) for row in found["warnings"]] == [
+        ("no_label", 2),
+        ("categories_from_file", 1),
+    ]
+    assert run(path, "--study", "Named", "--categories", "yes,no,NA,NaN")[1]["created"] == {"labels": 4}
+
+
+def test_names_in_two_normal_forms_are_one_and_other_spellings_are_told(tmp_path: Path) -> None:
+    text = "annotator,item,label\na,caf\u00e9,Yes\nb,cafe\u0301,YES\na,x\u200b2,no\nb,x2,no\n"
+    _, found = run(write(tmp_path, text), "--study", "Elsewhere")
+    assert set(ExternalLabel.objects.values_list("item", flat=True)) == {"caf\u00e9", "x\u200b2", "x2"}
+    alike = [row["example"] for row in found["warnings"] if row["kind"].endswith("s_alike")]
+    assert alike == [
+        "item: expected one spelling of each item, got “x2”, “x<U+200B>2”. They count as different.",
+        "label: expected one spelling of each label, got “YES”, “Yes”. They count as different.",
+    ]
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b'annotator,item,label\na,"1,x\n'])
