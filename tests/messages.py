@@ -83,6 +83,7 @@ SOURCES = (
     "annotation/writing/views.py",
     "annotation/writing/wire.py",
     # label work
+    "templates/annotation/_browser_texts.html",
     "templates/annotation/_bullet_letter.html",
     "templates/annotation/_label_acts.html",
     "templates/annotation/_label_asked.html",
@@ -90,7 +91,6 @@ SOURCES = (
     "templates/annotation/_label_n*.html",
     "templates/annotation/_label_r*.html",
     "templates/annotation/_label_sentences.html",
-    "templates/annotation/_other_script.html",
     "templates/annotation/_linking_question.html",
     "templates/annotation/_trial.html",
     "templates/annotation/_trial_feedback.html",

@@ -54,6 +54,12 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     expect(wanda.locator("[data-announce]")).to_contain_text("Answer that first")
     press(wanda, "m")
     expect(wanda.locator("[data-announce]")).to_contain_text("Select a passage")
+    texts = wanda.evaluate(
+        "document.querySelector('[data-response]').firstChild.data += '…'"
+    )  # as a translation does
+    press(wanda, "m")
+    expect(wanda.locator("[data-message]")).to_contain_text("Your browser shows a translation")
+    wanda.evaluate("text => { document.querySelector('[data-response]').firstChild.data = text; }", texts[:-1])
     press(wanda, "0")
     saved(wanda)
     wanda.evaluate(SELECT)

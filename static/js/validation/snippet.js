@@ -8,6 +8,9 @@ export class Snippet {
     this.place = place; // [start, end] or null
   }
 
+  // Whether the browser has put other words there, such as a translation: places in them are none of the response.
+  get isChanged() { return this.box.textContent !== this.text; }
+
   // What is selected inside the response, without spaces around it; null if nothing is.
   selected() {
     const selection = getSelection();

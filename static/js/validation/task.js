@@ -56,6 +56,7 @@ class Pair extends OneForm {
   // The same reason again takes it back
   reason(wanted) { this.choose("why", this.value("why") === wanted ? "" : wanted); this.decide(); }
   mark() {
+    if (this.snippet.isChanged) { this.shell.say(this.shell.text("translated")); return; }
     const place = this.snippet.selected();
     if (!place && matchMedia("(hover: none)").matches) { this.shell.say(this.shell.text("select-first")); return; }
     if (!place) { this.sentences.begin(); this.refuse(this.find("marking"), "nothing-selected"); return; }
