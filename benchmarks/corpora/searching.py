@@ -50,7 +50,7 @@ class Hits:
 def search(text: str, *, only: str = "", number: str | None = None) -> list[Hits]:
     """Find a text in haystacks that are not archived, as the search beside documents does; two queries a kind.
 
-    Case, accents, kinds of quotation marks and of white space make no difference.
+    Case, accents, forms of one sign, kinds of dashes, quotation marks and white space make no difference.
 
     With `only`, one of `KINDS`, it is searched alone, and `number` is the page of it as an address says it. Fewer
     than two characters find nothing.

@@ -18,4 +18,4 @@ export function keyOf(event, own = {}) {
 }
 
 // Whether the key of a Latin letter gives none: under another alphabet, or an input method.
-export const isOtherScript = ({ key = "", code = "" }) => /^Key[A-Z]$/.test(code) && !/^[a-z]$/i.test(key);
+export const isOtherScript = ({ key = "", code = "" }) => /^Key[A-Z]$/.test(code) && !/^\p{Script=Latin}$/u.test(key);

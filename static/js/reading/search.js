@@ -118,7 +118,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     event.stopPropagation();
     leave.focus({ preventScroll: true });
   });
-  signal?.addEventListener("abort", () => { 
+  signal?.addEventListener("abort", () => {
     clearTimeout(again);
     if (paints) for (const name of ["hit", "hit-now"]) CSS.highlights.delete(name);
   });

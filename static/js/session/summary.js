@@ -47,7 +47,8 @@ const numbersIn = (value) => (value.match(/\p{Nd}+/gu) ?? []).map(numberOf);
 
 // {line, start, end, kind, cited, numbers} of each citation to look at, in the order of the text. Kinds: `unknown`
 // (no such document here), `range` (right, but worth seeing: `numbers` are what it cites), `words`, `round` and `open`
-// (not read as citations: `numbers` are what was meant; `round` are brackets of any other shape), `loose` and `uncited` (of a whole line).
+// (not read as citations: `numbers` are what was meant; `round` are brackets of any other shape), `loose` and `uncited`
+// (of a whole line).
 export function problemsIn(value, known) {
   const found = [];
   for (const { text: line, start, line: number, marker, kind: lineKind, nWords } of linesOf(value)) {
