@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +135,8 @@ def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
     except ImportFailed as failure:
         sentences = "\n".join(str(problem) for problem in failure.problems.errors)
         raise ReportRefused(sentences) from failure
+    for warning in problems.warnings:
+        (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
     if labels.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
         answers = (
             ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in labels.labels

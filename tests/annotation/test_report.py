@@ -181,6 +181,19 @@ def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
 
 
 @pytest.mark.django_db
+def test_what_a_file_leaves_open_is_told_beside_its_figures(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("annotator,item,label\na,1,yes\nb,1,NA\na,2,no\nb,2,no\na,3,yes\nb,3,no\n")
+    told = io.StringIO()
+    call_command("report", "agreement", "--labels", str(path), stdout=io.StringIO(), stderr=told)
+    assert told.getvalue().splitlines() == [
+        "warning: row 3.label: expected a label, got the text “NA”. "
+        "It counts as no label; name it among the categories if it is one.",
+        "warning: label: expected the categories that the task allows, got none named. "
+        "Those of the file are used: no, yes. An unused category is missing.",
+    ]
+
+
 def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Path, ada: Any) -> None:
     path = write(tmp_path, *FIRST)
     call_command(
