@@ -19,10 +19,10 @@ from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Origin
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.base import ResponseFormat
-from benchmarks.judges.cleaning import NOTE, clean_text
-from benchmarks.judges.openai import Reply, read_reply
+from benchmarks.judges.cleaning import clean_text
 from benchmarks.judges.parsing import Problem
-from benchmarks.judges.questions import ModelConfig, Question
+from benchmarks.judges.questions import ModelConfig, Question, estimated_tokens
+from benchmarks.judges.replies import Reply, bare_reply, read_reply
 from benchmarks.models import JudgeCall, JudgeRun, JudgeRunItem
 
 Clock = Callable[[], datetime]
@@ -56,7 +56,7 @@ class Answer:
 class Answering:
     """The claimed items of one worker, with the questions that are open on them.
 
-    `response_format` is what questions with a schema are asked in; by default what the server last answered to.
+    `response_format` is what questions with a schema are asked in, the strictest until a server refuses it.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Answering:
         config: ModelConfig,
         items: Sequence[JudgeRunItem],
         clock: Clock,
-        response_format: ResponseFormat | None = None,
+        response_format: ResponseFormat = ResponseFormat.SCHEMA,
     ) -> None:
         self.run, self.config, self.clock = run, config, clock
         self.items: dict[str, JudgeRunItem] = {}
@@ -74,7 +74,7 @@ class Answering:
         self.queue: deque[Waiting] = deque()
         self.n_open: Counter[int] = Counter()
         self.errors: dict[int, Exception] = {}
-        self.response_format = response_format or ledger.remembered_format(config)
+        self.response_format = response_format
         self.add(items)
 
     def add(self, items: Sequence[JudgeRunItem]) -> None:
@@ -152,7 +152,7 @@ class Answering:
             raise
         except Exception as error:
             reason = f"The answer cannot be stored ({type(error).__name__})."
-            bare = read_reply({"choices": [{"message": {}}], NOTE: [reason]}, {}, reply.latency_ms)
+            bare = bare_reply(reason, reply.latency_ms)
             invalid = Answer(answer.waiting, answer.call, dict.fromkeys(question.keys, Problem(reason)))
             try:
                 self._write([(invalid, bare)], closing=closing)
@@ -193,10 +193,10 @@ def _is_answered(answer: Answer) -> bool:
 
 
 def read_answer(waiting: Waiting, call: JudgeCall, reply: Reply) -> Answer:
-    """What a reply says; a refusal, and what no parser can stand, is an invalid answer."""
+    """What a reply says; a refusal, one to half of a prompt, and what no parser can stand is an invalid answer."""
     question = waiting.question
-    if reply.is_refused:
-        return Answer(waiting, call, dict.fromkeys(question.keys, Problem("The model refused to answer.")))
+    if reason := reply.refused_because or reply.cut_because(_n_sent(waiting)):
+        return Answer(waiting, call, dict.fromkeys(question.keys, Problem(reason)))
     try:
         answers = question.read(reply.text, reply.raw)
         again = question.repaired(reply=reply.text, answers=answers, longer=reply.is_cut_off)
@@ -204,6 +204,11 @@ def read_answer(waiting: Waiting, call: JudgeCall, reply: Reply) -> Answer:
         problem = Problem(clean_text(f"The reply cannot be read ({type(error).__name__})."))
         return Answer(waiting, call, dict.fromkeys(question.keys, problem))
     return Answer(waiting, call, answers, again)
+
+
+def _n_sent(waiting: Waiting) -> int:
+    """About how many tokens the question has as it was sent."""
+    return 0 if waiting.request is None else estimated_tokens(waiting.request.body, n_verdicts=1)[0]
 
 
 def kept_replies(calls: Sequence[JudgeCall]) -> dict[int, Reply]:

@@ -23,8 +23,8 @@ from benchmarks.engine.answering import Clock
 from benchmarks.engine.batches import AT_ONCE, LEASE, MANIFEST, REQUESTS, BatchRefused, OnFile, close, put_back
 from benchmarks.engine.sending import config_of
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.cleaning import MOST_BYTES, MOST_LEVELS, clean_text
-from benchmarks.judges.openai import Failure, Reply, Trouble, read_reply
+from benchmarks.judges.cleaning import MOST_BYTES, MOST_LEVELS
+from benchmarks.judges.replies import OK, Failure, Reply, read_data, read_error
 from benchmarks.models import Batch, JudgeCall, JudgeRunItem
 
 GIVEN_UP = "No reply came with the files of its batch."
@@ -169,18 +169,14 @@ def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
     response = row.get("response") if isinstance(row.get("response"), dict) else {}
     status = response.get("status_code", 200 if response else None)
     body = response.get("body")
-    if status == 200 and isinstance(body, dict):
-        request_id = response.get("request_id")
-        headers = {"x-request-id": clean_text(request_id) if isinstance(request_id, str) else ""}
-        try:
-            return key, read_reply(body, headers, 0)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            reason = "The reply is no chat completion."
-            return key, Failure(Trouble.REJECTED, reason, 0, status=200, may_be_paid=True)
+    request_id = response.get("request_id")
+    headers = {"x-request-id": request_id if isinstance(request_id, str) else ""}
+    if status == OK and isinstance(body, dict):
+        return key, read_data(body, headers, 0)
     if not (_is_shallow(row.get("error")) and _is_shallow(body)):
         return None
-    message = _message(row.get("error")) or _message(body) or "No reply, and no reason."
-    return key, Failure(Trouble.REJECTED, message, 0, status=status if isinstance(status, int) else None)
+    known = status if isinstance(status, int) and 100 <= status < 600 else OK
+    return key, read_error(row.get("error") or body, headers, 0, status=known)
 
 
 def _is_shallow(value: Any, levels: int = MOST_LEVELS) -> bool:
@@ -191,22 +187,14 @@ def _is_shallow(value: Any, levels: int = MOST_LEVELS) -> bool:
     return levels > 0 and all(_is_shallow(part, levels - 1) for part in inner)
 
 
-def _message(error: Any) -> str:
-    """The words of an error, which may lie a few levels deep."""
-    if not isinstance(error, dict):
-        return clean_text(str(error or ""))[:500]
-    if isinstance(error.get("error"), dict):
-        return _message(error["error"])
-    parts = [str(error[name]) for name in ("code", "message") if error.get(name)]
-    return clean_text(": ".join(parts))[:500]
-
-
 def _answer(batch: Batch, clock: Clock) -> int:
     """Answer the items of a batch as far as replies are there, and free those that wait for nothing; how many."""
     run, n_done, last = batch.run, 0, 0
     while items := _items_after(batch, last):
         last = items[-1].pk
-        answering = OnFile(batch=batch, run=run, config=config_of(run.judge), items=items, clock=clock)
+        config = config_of(run.judge)
+        asked_in = ledger.remembered_format(config)
+        answering = OnFile(batch=batch, run=run, config=config, items=items, clock=clock, response_format=asked_in)
         waiting = answering.work()
         put_back(items, answering.errors)
         rows = run.items.filter(pk__in=[item.pk for item in items])

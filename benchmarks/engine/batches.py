@@ -256,7 +256,7 @@ def _write_items(
                 config=config,
                 items=items,
                 clock=clock,
-                response_format=response_format,
+                response_format=response_format or ledger.remembered_format(config),
             )
             waiting, stopped = answering.work(), answering.stopped
             rows.filter(pk__in=waiting).update(batch=batch)

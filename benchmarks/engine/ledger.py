@@ -21,8 +21,8 @@ from benchmarks.engine import budgets
 from benchmarks.engine.leases import Lease, my_name
 from benchmarks.engine.runs import GOING
 from benchmarks.judges.base import ResponseFormat
-from benchmarks.judges.openai import Failure, Reply, Trouble
 from benchmarks.judges.questions import ModelConfig, Question, cache_key, request_body
+from benchmarks.judges.replies import Failure, Reply, Trouble
 from benchmarks.models import Batch, Endpoint, JudgeCall, JudgeRun, LostReply
 
 CALL_LEASE = Lease(timedelta(minutes=15))

@@ -19,16 +19,9 @@ from benchmarks.engine import ledger, runs
 from benchmarks.engine.answering import Answering, Clock, Waiting, kept_replies
 from benchmarks.engine.ledger import Request
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.judges.openai import (
-    AddressNotAllowed,
-    Failure,
-    Reply,
-    Trouble,
-    ask,
-    check_address,
-    connected,
-)
+from benchmarks.judges.openai import AddressNotAllowed, ask, check_address, connected
 from benchmarks.judges.questions import BadConfiguration, ModelConfig
+from benchmarks.judges.replies import Failure, Reply, Trouble
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 from benchmarks.summarizers.config import SummarizerConfig
 
@@ -44,7 +37,7 @@ CONFIGS: dict[str, type[ModelConfig]] = {
 }
 """How the configuration of a model is read, by its role; judges have a `ModelConfig`."""
 MAX_SENT = 4
-"""How often a request is sent that the server fails on."""
+"""How often a request is sent that the server fails on, and how many foreign answers in a row pause a run."""
 MAX_BUSY = 30
 BACKOFF_S = 0.5
 LOOK_AGAIN_S = 1.0
@@ -123,7 +116,7 @@ class Sending(Answering):
         self.runner = runner
         self.more = more
         self.in_flight: dict[asyncio.Task[Reply | Failure], _Sent] = {}
-        self.n_on_file = 0
+        self.n_on_file = self.n_foreign = 0
         self.stopped = False
         self.renewed_at = time.monotonic()
         self.rests_until: datetime | None = None
@@ -226,6 +219,7 @@ class Sending(Answering):
         replies = [(sent.waiting, sent.call, out) for sent, out in done if isinstance(out, Reply)]
         failures = [(sent, out) for sent, out in done if isinstance(out, Failure)]
         self.take(replies, closing=True)
+        self.n_foreign = 0 if replies else self.n_foreign
         if failures:
             with transaction.atomic():
                 ledger.close(outcomes=[(sent.call, out) for sent, out in failures], now=self.clock())
@@ -240,7 +234,8 @@ class Sending(Answering):
     def _recover(self, waiting: Waiting, failure: Failure) -> None:
         """After a failure: wait, ask in another format, pause the run, or give the question up."""
         now = time.monotonic()
-        if failure.trouble is Trouble.DENIED:
+        self.n_foreign += failure.trouble is Trouble.FOREIGN
+        if failure.trouble is Trouble.DENIED or self.n_foreign >= MAX_SENT:
             runs.hold(run=self.run, message=failure.message)
             self.stopped = True
         elif failure.trouble is Trouble.BUSY and waiting.n_busy < MAX_BUSY:
@@ -252,7 +247,7 @@ class Sending(Answering):
             self.stopped = True
         elif failure.trouble is Trouble.FORMAT and waiting.response_format.below is not None:
             self._step_down(waiting)
-        elif failure.trouble is Trouble.TRANSIENT and waiting.n_failed + 1 < MAX_SENT:
+        elif failure.trouble in {Trouble.TRANSIENT, Trouble.FOREIGN} and waiting.n_failed + 1 < MAX_SENT:
             waiting.n_failed += 1
             waiting.not_before = now + BACKOFF_S * 2 ** (waiting.n_failed - 1)
             self.queue.append(waiting)
@@ -262,9 +257,10 @@ class Sending(Answering):
             self.n_open[item.pk] -= 1
 
     def _step_down(self, refused: Waiting) -> None:
-        """The server does not know this response format: nobody asks in it any more."""
-        response_format, below = refused.response_format, refused.response_format.below
+        """The server does not know this response format: the run does not ask in it any more."""
+        below = refused.response_format.below
+        if below is not None and refused.response_format is self.response_format:
+            self.response_format = below
         self.queue.appendleft(refused)
         for waiting in self.queue:
-            if below is not None and waiting.response_format is response_format:
-                waiting.response_format = below
+            waiting.response_format = ledger.format_of(waiting.question, self.response_format)

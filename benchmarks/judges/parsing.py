@@ -1,8 +1,8 @@
 """What a model's reply says, checked strictly; nothing is guessed but where the JSON begins and ends.
 
-A reply that cannot be used comes back as a `Problem` whose words go into the one repair attempt. A task says
-what its replies look like: a pydantic model for `read_reply`, or a `LabelReply` for labels and the passages that
-show them.
+A reply that cannot be used comes back as a `Problem` whose words go into the one repair attempt; so does one that
+gives two different answers. A task says what its replies look like: a pydantic model for `read_reply`, or a
+`LabelReply` for labels and the passages that show them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.judges.cleaning import MOST_CHARACTERS, clean
 
 MOST_STARTS = 50
 """Places in a text where an object is looked for."""
-_START = re.compile(r"\{(?=\s*+[\"}])")
+_START = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+\{)")
 _DECODER = json.JSONDecoder()
 
 
@@ -81,6 +81,7 @@ class LabelReply(BaseModel):
         return strict_object({"verdicts": rows})
 
 
+A = TypeVar("A")
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -94,8 +95,8 @@ def strict_object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def extract_json(text: str) -> Any:
-    """The first JSON object in a text: alone, in a code fence, or between other words; fit for storing.
+def extract_json(text: str) -> list[Any]:
+    """The JSON of a text: the text itself, or the objects and lists of them between other words; fit for storing.
 
     The work is linear in the text: a JSON parser reads on from `MOST_STARTS` places at most, each time once.
 
@@ -104,30 +105,40 @@ def extract_json(text: str) -> Any:
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"more than {MOST_CHARACTERS:,} characters")
-    for candidate in (text, _fenced(text)):
-        with suppress(ValueError, RecursionError):
-            return clean(json.loads(candidate))
+    with suppress(ValueError, RecursionError):
+        return [clean(json.loads(text))]
+    values, end = list[Any](), 0
     for match in islice(_START.finditer(text), MOST_STARTS):
-        with suppress(ValueError, RecursionError):
-            return clean(_DECODER.raw_decode(text, match.start())[0])
-    raise ValueError("no complete JSON object")
-
-
-def _fenced(text: str) -> str:
-    """What stands in the first code fence."""
-    _before, _fence, rest = text.partition("```")
-    inner, closing, _after = rest.partition("```")
-    return inner.removeprefix("json").removeprefix("JSON").strip() if closing else ""
+        if match.start() >= end:
+            with suppress(ValueError, RecursionError):
+                value, end = _DECODER.raw_decode(text, match.start())
+                values.append(clean(value))
+    if not values:
+        raise ValueError("no complete JSON object")
+    return values
 
 
 def read_reply(text: str, model: type[M]) -> M | Problem:
-    """Read a reply that holds one object of this model."""
+    """Read a reply that holds one object of this model, or the same one several times."""
     try:
-        return model.model_validate(extract_json(text))
-    except ValidationError as error:
-        return Problem(_first_error(error))
+        return _agreed([_validated(value, model) for value in extract_json(text)])
     except ValueError as error:
         return Problem(f"The reply holds {error}.")
+
+
+def _validated(value: Any, model: type[M]) -> M | Problem:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        return Problem(_first_error(error))
+
+
+def _agreed(answers: Sequence[A | Problem]) -> A | Problem:
+    """The answer that can be used, where all that can be used are the same."""
+    usable = [answer for answer in answers if not isinstance(answer, Problem)]
+    if any(answer != usable[0] for answer in usable):
+        return Problem("The reply holds several answers that differ; give one.")
+    return usable[0] if usable else answers[0]
 
 
 def read_labels(
@@ -137,14 +148,21 @@ def read_labels(
 
     `numbers` are those of the passages.
     """
-    if not several:
-        reply = read_reply(text, model)
-        return {keys[0]: reply if isinstance(reply, Problem) else _checked(reply, keys[0], numbers)}
     try:
-        parsed = extract_json(text)
+        values = extract_json(text)
     except ValueError as error:
         return dict.fromkeys(keys, Problem(f"The reply holds {error}."))
-    rows = parsed.get("verdicts") if isinstance(parsed, dict) else parsed
+    if not several:
+        return {keys[0]: _agreed([_checked(_validated(value, model), keys[0], numbers) for value in values])}
+    all_read = [_read_rows(value, model, keys, numbers) for value in values]
+    return {key: _agreed([read[key] for read in all_read]) for key in keys}
+
+
+def _read_rows(
+    value: Any, model: type[LabelReply], keys: Sequence[str], numbers: Collection[int]
+) -> dict[str, LabelAnswer | Problem]:
+    """What one list of verdicts says on each item."""
+    rows = value.get("verdicts") if isinstance(value, dict) else value
     if not isinstance(rows, list):
         return dict.fromkeys(keys, Problem("The reply has no list “verdicts”."))
     numbered = [row for row in rows if isinstance(row, dict) and type(row.get(model.item)) is int]
@@ -156,15 +174,16 @@ def read_labels(
         if times[n] != 1:
             read[key] = Problem(f"{name} has {times[n]} verdicts; it must have one.")
             continue
-        try:
-            read[key] = _checked(model.model_validate(by_number[n]), key, numbers)
-        except ValidationError as error:
-            read[key] = Problem(f"{name}: {_first_error(error)}")
+        reply = _validated(by_number[n], model)
+        named = Problem(f"{name}: {reply.reason}") if isinstance(reply, Problem) else reply
+        read[key] = _checked(named, key, numbers)
     return read
 
 
-def _checked(reply: LabelReply, key: str, numbers: Collection[int]) -> LabelAnswer | Problem:
+def _checked(reply: LabelReply | Problem, key: str, numbers: Collection[int]) -> LabelAnswer | Problem:
     """Every passage that is named is there, and the label goes with them."""
+    if isinstance(reply, Problem):
+        return reply
     named = tuple(sorted(set(reply.numbers)))
     if unknown := [number for number in named if number not in numbers]:
         return Problem(f"There is no {reply.passage} {', '.join(map(str, unknown[:5]))}.")

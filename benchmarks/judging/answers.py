@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.aspects import ENDS
+from benchmarks.judges.replies import content_of
 from benchmarks.models import (
     DraftText,
     Extraction,
@@ -210,5 +211,5 @@ def _replies(call: JudgeCall | None) -> tuple[str, ...]:
     for choice in choices if isinstance(choices, list) else ():
         message = choice.get("message") if isinstance(choice, dict) else None
         if isinstance(message, dict):
-            texts.append(str(message.get("content") or message.get("refusal") or ""))
+            texts.append(content_of(message) or str(message.get("refusal") or ""))
     return tuple(texts)

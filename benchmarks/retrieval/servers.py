@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from time import sleep
 from typing import Any, TypeVar
 
-from benchmarks.judges.openai import AddressNotAllowed, Failure, Trouble, post
+from benchmarks.judges.openai import AddressNotAllowed, post
+from benchmarks.judges.replies import Failure, Trouble
 from benchmarks.retrieval.base import RetrievalFailed
 
 Read = TypeVar("Read")
 MOST_TRIES = 5
 LONGEST_WAIT_S = 30.0
 TIMEOUT_S = 60.0
-HEALED_BY_WAITING = (Trouble.BUSY, Trouble.TRANSIENT)
+HEALED_BY_WAITING = (Trouble.BUSY, Trouble.TRANSIENT, Trouble.FOREIGN)
 
 
 def ask(

@@ -10,7 +10,6 @@ from benchmarks.scoring.position.source import sentences
 from benchmarks.scoring.text import bullets, lines_from_text, split_text
 from benchmarks.summarizers.conditions import NOTHING, SNIPPETS
 
-_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _WORDS = re.compile(r"\w+")
 MOST_NAMED = 5
 CUT_OFF, EMPTY = "It was cut off at the limit of its length.", "It is empty."
@@ -32,9 +31,9 @@ class Written:
 def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, is_cut_off: bool) -> Written:
     """Check a reply against what was shown and asked; `n_bullets` is None where any number is right.
 
-    Blank lines, and what a model thinks aloud before it answers, are left out of the text.
+    Blank lines are left out of the text.
     """
-    text = "\n".join(split_text(_THOUGHTS.sub("", reply)))
+    text = "\n".join(split_text(reply))
     problems, remarks = [], []
     lines = bullets(lines_from_text(text))
     if is_cut_off:
@@ -54,7 +53,7 @@ def read_summary(reply: str, *, shown: Collection[int], n_bullets: int | None, i
 
 def read_running_text(reply: str, *, n_sentences: int | None, is_cut_off: bool) -> Written:
     """The summary of a source: any text is one. Another number of sentences than was asked for is remarked."""
-    text = "\n".join(split_text(_THOUGHTS.sub("", reply)))
+    text = "\n".join(split_text(reply))
     problems = (*([CUT_OFF] if is_cut_off else []), *([] if text else [EMPTY]))
     n = len(sentences(text))
     is_other = n_sentences is not None and text and n != n_sentences
@@ -63,8 +62,8 @@ def read_running_text(reply: str, *, n_sentences: int | None, is_cut_off: bool) 
 
 
 def read_response(reply: str, *, n_shown: int, is_cut_off: bool) -> Written:
-    """A reply as a response, without what a model thinks aloud before it answers."""
-    text = _THOUGHTS.sub("", reply).strip()
+    """A reply as a response."""
+    text = reply.strip()
     problems = (*([CUT_OFF] if is_cut_off else []), *([] if text else [EMPTY]))
     return Written(text, problems, n_shown=n_shown)
 

@@ -81,7 +81,7 @@ def test_names_in_files_say_the_condition(key: str, said: tuple[str, str]) -> No
         ),
         ("- It costs 4 euro", "- It costs 4 euro", 1),
         ("Nothing.", "", 0),
-        ("<think>hm</think> - nothing", "", 0),
+        (" - nothing", "", 0),
     ],
 )
 def test_snippets_are_the_words_of_the_document(reply: str, text: str, remarks: int) -> None:
@@ -92,7 +92,7 @@ def test_snippets_are_the_words_of_the_document(reply: str, text: str, remarks: 
 def test_a_summary_may_use_other_words_and_an_empty_or_cut_text_is_a_problem() -> None:
     assert read_note("A boat.", kind="summaries", document=DOCUMENT, is_cut_off=False).remarks == ()
     assert read_note("A b", kind="summaries", document=DOCUMENT, is_cut_off=True).problems
-    found = read_response("<think>[1]\n</think>\n\nOne.\n\nTwo.\n", n_shown=7, is_cut_off=False)
+    found = read_response("\n\nOne.\n\nTwo.\n", n_shown=7, is_cut_off=False)
     assert (found.text, found.problems, found.n_shown) == ("One.\n\nTwo.", (), 7)
     assert len(read_response(" ", n_shown=0, is_cut_off=True).problems) == 2
 

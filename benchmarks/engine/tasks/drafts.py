@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from benchmarks.engine.task import Counts, Origin, Store, Task
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, ModelConfig, Question
+from benchmarks.judges.replies import ended_at_limit
 from benchmarks.models import Draft, DraftText, Judge, JudgeRunItem
 from benchmarks.summarizers.config import ExtractiveConfig, SummarizerConfig
 from benchmarks.summarizers.output import Written
@@ -49,9 +50,7 @@ class TextQuestion(Question):
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Written | Problem]:
         """The text, whatever it is."""
-        choices = raw.get("choices") or [{}]
-        is_cut_off = choices[0].get("finish_reason") == "length"
-        return {self.subject_key: self.written(reply, is_cut_off=is_cut_off)}
+        return {self.subject_key: self.written(reply, is_cut_off=ended_at_limit(raw))}
 
     @abstractmethod
     def written(self, reply: str, *, is_cut_off: bool) -> Written:

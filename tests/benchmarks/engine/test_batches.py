@@ -18,7 +18,7 @@ from django.utils import timezone
 from benchmarks.engine import batch_replies, batches, budgets, costs, judge_versions, leases
 from benchmarks.engine.batch_replies import outcome_of
 from benchmarks.engine.batches import Options
-from benchmarks.judges.openai import Failure, Reply
+from benchmarks.judges.replies import Failure, Reply
 from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subtopic, Verdict
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
 from tests.fake_openai import Answer, FakeServer, completion, judged

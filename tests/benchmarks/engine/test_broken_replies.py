@@ -20,8 +20,8 @@ from benchmarks.engine.tasks.key_points import AutodsQuestion
 from benchmarks.engine.tasks.points import EntailmentQuestion, EntailmentReply
 from benchmarks.judges import parsing
 from benchmarks.judges.cleaning import MOST_BYTES, MOST_CHARACTERS, NOTE
-from benchmarks.judges.openai import read_body
 from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
+from benchmarks.judges.replies import Reply, read_body
 from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, KeyPoint, ResponsePoint, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary
@@ -240,18 +240,21 @@ def test_any_text_gives_an_answer_or_a_problem_that_can_be_stored(text: str) -> 
         assert usable_everywhere(vars(answer))
 
 
-@given(st.dictionaries(st.sampled_from(["choices", "usage", "id", "model"]), JSON) | JSON)
-def test_any_answer_of_a_server_is_a_reply_that_can_be_stored_or_an_error_that_is_expected(data: Any) -> None:
-    try:
-        reply = read_body(json.dumps(data).encode(), {}, 1)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return
-    assert usable_everywhere([reply.raw, reply.text, reply.model, reply.request_id, reply.refusal])
+@given(
+    st.dictionaries(st.sampled_from(["choices", "usage", "id", "model", "error", "code", "detail"]), JSON)
+    | st.lists(JSON, max_size=1)
+    | JSON
+)
+def test_any_answer_of_a_server_is_a_reply_or_a_failure_that_can_be_stored(data: Any) -> None:
+    for status in (200, 400, 500):
+        outcome = read_body(json.dumps(data).encode(), {}, 1, status=status)
+        assert usable_everywhere(vars(outcome))
 
 
 def test_an_answer_that_is_too_long_or_too_deep_is_a_reply_without_a_text() -> None:
     for body in (b" " * (MOST_BYTES + 1), b"[" * DEEP, b'{"usage": ' + b"9" * 5000 + b"}"):
         reply = read_body(body, {}, 1)
+        assert isinstance(reply, Reply)
         assert (reply.text, reply.usage.prompt_tokens, bool(reply.raw[NOTE])) == ("", None, True)
         assert sys.getsizeof(json.dumps(reply.raw)) < 1000
 
