@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.engine import costs
-from benchmarks.judges.questions import ModelConfig, estimated_tokens
+from benchmarks.judges.questions import ModelConfig, estimated_tokens, limit_of
 from benchmarks.models import JudgeCall, JudgeRun, LostReply, ModelPrice
 
 SAFETY = 1.5
@@ -241,7 +241,7 @@ def worst_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
     """(tokens sent, tokens of the reply) of a request at most: a safe estimate, and its whole token limit."""
     by_words, _verdict = estimated_tokens(body, n_verdicts=1)
     by_bytes = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")) / BYTES_IN_A_TOKEN
-    return ceil(max(by_words * SAFETY, by_bytes)), int(body["max_completion_tokens"])
+    return ceil(max(by_words * SAFETY, by_bytes)), limit_of(body)
 
 
 def worst_case(body: Mapping[str, Any], price: ModelPrice) -> Decimal:

@@ -16,6 +16,7 @@ from benchmarks.judges.base import ItemRef, ResponseFormat, digest
 from benchmarks.judges.examples import ExampleSet
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_labels
 from benchmarks.judges.prompts import default_prompt, text_of
+from benchmarks.judges.replies import LIMITS
 
 TOKENS_PER_WORD = 1.25
 TOKENS_OF_A_VERDICT = 20
@@ -34,6 +35,7 @@ class BadConfiguration(ValueError):
 class ModelConfig:
     """All that a verdict of a model depends on, beside the texts; `max_tokens` bound one reply on one insight.
 
+    `limit_name` is what the server calls that limit, and no part of what is stored where it is the usual name.
     `prompt` is that of coverage, which `examples` of people's labels may follow. Of documents, passages of
     `document_tokens` are shown at most, by words. `autods_prompt` is the usual one where it is empty, and then
     no part of what is stored.
@@ -49,6 +51,7 @@ class ModelConfig:
     temperature: float | None = 0.0
     seed: int | None = None
     max_tokens: int = 400
+    limit_name: str = LIMITS[0]
     timeout_s: float = 60.0
     recall_prompt: str = ""
     extraction_prompt: str = ""
@@ -81,18 +84,20 @@ class ModelConfig:
         """Whether values are those of known fields, with what every model needs.
 
         Raises:
-            BadConfiguration: a field is missing or unknown.
+            BadConfiguration: a field is missing or unknown, or the limit has no such name.
         """
         known = {field.name for field in fields(cls)} - cls.LEFT_OUT
         if unknown := set(values) - known:
             raise BadConfiguration(f"unknown: {', '.join(sorted(unknown))}")
         if missing := [name for name in ("base_url", "model") if not values.get(name)]:
             raise BadConfiguration(f"missing: {', '.join(missing)}")
+        if values.get("limit_name", LIMITS[0]) not in LIMITS:
+            raise BadConfiguration(f"limit_name: one of {', '.join(LIMITS)}")
 
     def as_mapping(self) -> dict[str, Any]:
         """Plain values, for storing."""
         unused = {name for name in ("autods_prompt", "examples") if not getattr(self, name)}
-        left_out = self.LEFT_OUT | unused
+        left_out = self.LEFT_OUT | unused | ({"limit_name"} if self.limit_name == LIMITS[0] else set())
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def prompt_of(self, task: str) -> str:
@@ -272,13 +277,21 @@ def request_body(config: ModelConfig, question: Question, response_format: Respo
         again = f"This answer cannot be used. {question.repair.reason} Answer again, with JSON only."
         messages.append({"role": "user", "content": again})
         tokens *= 2 if question.repair.longer else 1
-    body: dict[str, Any] = {"model": config.model, "messages": messages, "max_completion_tokens": tokens}
+    body: dict[str, Any] = {"model": config.model, "messages": messages, LIMITS[0]: tokens}
     if config.temperature is not None:
         body["temperature"] = config.temperature
     if config.seed is not None:
         body["seed"] = config.seed + question.repeat
     body |= {**_response_format(question, response_format), **question.overrides}
+    if config.temperature is None:
+        body["temperature"] = None  # some models take none, whatever a task needs
+    body[config.limit_name] = body.pop(LIMITS[0])
     return {name: value for name, value in body.items() if value is not None}
+
+
+def limit_of(body: Mapping[str, Any]) -> int:
+    """How many tokens the reply to a request may have."""
+    return next(int(body[name]) for name in LIMITS if name in body)
 
 
 def _response_format(question: Question, response_format: ResponseFormat) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class ModelJudgeForm(ModelForm):
 
     field_order = (
         "name", "base_url", "model", "protocol", "examples", "per_level", "examples_seed", "temperature", "seed",
-        "max_tokens", "timeout_s", "prompt",
+        "max_tokens", "limit_name", "timeout_s", "prompt",
         "recall_prompt", "extraction_prompt", "support_prompt", "autods_prompt", "document_tokens", "note",
     )  # fmt: skip
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -130,7 +130,7 @@ class ModelJudgeForm(ModelForm):
     def config(self) -> ModelConfig:
         """The configuration of a valid form."""
         data = self.cleaned_data
-        names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "timeout_s")
+        names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "limit_name", "timeout_s")
         prompts: dict[str, Any] = {
             f"{task}_prompt": data[f"{task}_prompt"] or default_prompt(data["protocol"], task) for task in TASKS
         }

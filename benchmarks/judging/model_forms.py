@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine.judging import ModelOptions
+from benchmarks.judges.replies import LIMITS
 
 
 def addresses() -> list[tuple[str, str]]:
@@ -43,8 +44,17 @@ class ModelForm(forms.Form):
         label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
         help_text=_("Blank: the server's default, for models that take none."),
     )  # fmt: skip
+    limit_name = forms.ChoiceField(
+        label=_("Name of the limit of an answer"), required=False,
+        choices=[(LIMITS[0], f"{LIMITS[0]} (OpenAI)"), (LIMITS[1], f"{LIMITS[1]} (Mistral, older servers)")],
+        help_text=_("What the server calls it; a run pauses and says so where a server refuses one."),
+    )  # fmt: skip
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
     note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def clean_limit_name(self) -> str:
+        """The usual name unless another is chosen."""
+        return self.cleaned_data["limit_name"] or LIMITS[0]
 
     def config(self) -> Any:
         """The configuration of a valid form."""

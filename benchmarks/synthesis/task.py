@@ -40,14 +40,13 @@ class SynthesisQuestion(Question):
 
     ask: Ask
     wording: str
-    is_cool: bool = False
 
     task = "synthesis"
 
     @property
     def overrides(self) -> Mapping[str, Any]:
         """A check has no luck in it."""
-        return {"temperature": 0.0} if self.is_cool else {}
+        return {"temperature": 0.0} if self.ask.is_check else {}
 
     @property
     def n_verdicts(self) -> int:
@@ -149,7 +148,7 @@ class SynthesisTask(Task):
         questions: dict[int, list[SynthesisQuestion]] = {}
         for item in items:
             part = parts[item.subject_id]
-            questions[item.pk] = [_question(part, ask, reading, config) for ask in reading.progress(part).asks]
+            questions[item.pk] = [_question(part, ask, reading) for ask in reading.progress(part).asks]
         return questions
 
     def foreseen(
@@ -163,7 +162,7 @@ class SynthesisTask(Task):
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
-        return {item.pk: [_question(item.part, ask, reading, config) for ask in asks(item.part)] for item in items}
+        return {item.pk: [_question(item.part, ask, reading) for ask in asks(item.part)] for item in items}
 
     def store(self, question: SynthesisQuestion, answers: Mapping[str, Any], origin: Origin) -> None:
         """A reply, and the part as it makes it."""
@@ -201,7 +200,7 @@ def _fresh(keys: Any) -> dict[int, SynthesisPart]:
     return rows.in_bulk()
 
 
-def _question(part: SynthesisPart, ask: Ask, reading: Reading, config: ModelConfig) -> SynthesisQuestion:
+def _question(part: SynthesisPart, ask: Ask, reading: Reading) -> SynthesisQuestion:
     world = reading.world(part)
     place = Draws(world.seed).of(part.kind, part.number, part.generation, ask.key)
     if ask.prompt == AUTODS:
@@ -210,7 +209,6 @@ def _question(part: SynthesisPart, ask: Ask, reading: Reading, config: ModelConf
         subject_key=str(part.pk),
         ask=ask,
         wording=world.settings.prompts.get(ask.prompt) or default_prompt(ask.prompt),
-        is_cool=ask.is_check and config.temperature is not None,  # some models take no temperature
         repeat=0 if ask.is_check else int(place * MOST_REPEATS),
     )
 

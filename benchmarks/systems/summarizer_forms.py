@@ -59,7 +59,9 @@ class SummarizerForm(FoldedForm, ModelForm):
     """A model that summarizes."""
 
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "decoding": ("decoding", "temperature", "seed", "top_p", "top_k", "max_tokens", "timeout_s"),
+        "decoding": (
+            "decoding", "temperature", "seed", "top_p", "top_k", "max_tokens", "limit_name", "timeout_s",
+        ),
         "documents": ("token_budget", "budget_rule", "shuffle", "truncate_to"),
         "prompts": (
             "prompt", "block_prompt", "source_prompt", "source_block_prompt", "focus", "response_prompt",
@@ -69,8 +71,8 @@ class SummarizerForm(FoldedForm, ModelForm):
     field_order = (
         "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "budget_rule",
         "shuffle", "bullets", "words_from", "words_to", "decoding", "temperature", "top_p", "top_k", "seed",
-        "max_tokens", "timeout_s", "prompt", "block_prompt", "source_prompt", "source_block_prompt", "focus",
-        "response_prompt", "note",
+        "max_tokens", "limit_name", "timeout_s", "prompt", "block_prompt", "source_prompt",
+        "source_block_prompt", "focus", "response_prompt", "note",
     )  # fmt: skip
     method = forms.ChoiceField(label=_("Method"), choices=list(METHOD_NAMES.items()))
     block_words = forms.IntegerField(

@@ -22,6 +22,7 @@ from benchmarks.engine.runs import RunProgress
 from benchmarks.io.schemas import summhay
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import check_address
+from benchmarks.judges.replies import LIMITS
 from benchmarks.models import (
     Judge,
     JudgeCall,
@@ -76,6 +77,10 @@ def add_arguments(parser: ArgumentParser, kinds: Sequence[StepKind], *, product:
     )
     parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="of a request (default: 300)")
     parser.add_argument("--max-tokens", type=int, default=4000, metavar="N", help="of a reply (default: 4000)")
+    parser.add_argument(
+        "--limit-name", choices=LIMITS, default=LIMITS[0],
+        help=f"what the server calls the limit of a reply (default: {LIMITS[0]})",
+    )  # fmt: skip
     parser.add_argument("--resume", default="", metavar="ID", help="go on with this synthesis")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the plan and of all that is drawn")
     parser.add_argument("--allow-short", action="store_true", help="go on where fewer came than are needed")
@@ -185,6 +190,7 @@ def _config(options: Mapping[str, Any]) -> GeneratorConfig:
                 "model": options["model"].strip(),
                 "temperature": None if temperature == "none" else float(temperature),
                 "max_tokens": options["max_tokens"],
+                "limit_name": options["limit_name"],
                 "timeout_s": options["timeout"],
             }
         )
