@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, runs, sending
+from benchmarks.engine import costs, judge_versions, judging, runs, sending
 from benchmarks.models import (
     Endpoint,
     JudgeCall,
     JudgeRun,
+    LostReply,
     Subtopic,
     Verdict,
 )
 from tests.benchmarks.engine.asking import (
+    PER_CALL,
     SAID,
     coverages,
     make_judge,
+    price,
     request,
     states,
     work,
@@ -151,7 +155,7 @@ def test_a_refusal_is_invalid_at_once(server: FakeServer, subtopic: Subtopic, an
     assert judge.verdicts.first().raw == {"problem": "The model refused to answer."}  # type: ignore[union-attr]
 
 
-def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_and_that_is_remembered(
+def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_for_the_rest_of_the_run(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
     def old(n: int, body: dict[str, Any]) -> Answer | None:
@@ -166,8 +170,87 @@ def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_and_that_i
     assert (server.n_asked, coverages(judge)) == (5, {"full": 1, "none": 2})
     assert {verdict.call.response_format for verdict in judge.verdicts.select_related("call")} == {"text"}
     make_summary(subtopic=subtopic, text="- Another.", system="s2")
-    work(request(judge))
-    assert server.n_asked == 8, "no shape is tried again that was refused"
+    work(request(judge, concurrency=1))
+    assert server.n_asked == 5 + 5, "a later run begins with the strictest again"
+
+
+def test_a_generation_that_fails_changes_nothing_for_later_requests(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    failed = {"code": "json_validate_failed", "message": "Failed to generate JSON.", "failed_generation": "Hm {"}
+    make_summary(subtopic=subtopic, text=SAID)
+    server.behaviour = lambda n, body: Answer(status=400, error=failed) if n == 1 else None
+    judge = make_judge(server)
+    run = request(judge, concurrency=1)
+    work(run)
+    assert (server.n_asked, coverages(judge)) == (4, {"full": 1, "none": 2})
+    assert {body["response_format"]["type"] for body in server.bodies} == {"json_schema"}
+    assert server.bodies[1]["messages"][-2]["content"] == "Hm {", "it is shown what it said"
+    price()
+    assert costs.cost_of(run.calls.all()).dollars == 3 * PER_CALL
+
+
+def test_two_answers_that_differ_are_asked_for_again_as_one(server: FakeServer, subtopic: Subtopic) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    two = 'First {"coverage": "full", "bullet_ids": [2]}, or ```json\n{"coverage": "none", "bullet_ids": []}\n```'
+    server.behaviour = lambda n, body: Answer(two) if n == 1 else None
+    judge = make_judge(server)
+    work(request(judge, concurrency=1))
+    assert (server.n_asked, coverages(judge)) == (4, {"full": 1, "none": 2})
+    assert "several answers that differ" in server.bodies[1]["messages"][-1]["content"]
+
+
+def test_a_text_that_is_too_long_for_the_model_is_one_failure_and_no_reason_to_pause(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    too_long = (
+        "'max_tokens' or 'max_completion_tokens' is too large: 400. This model's maximum context length is 512 "
+        "tokens and your request has 300 input tokens (400 > 512 - 300)."
+    )
+    server.behaviour = lambda n, body: failing(400, too_long) if "pier opens" in str(body["messages"]) else None
+    judge = make_judge(server)
+    run = request(judge)
+    with pytest.raises(sending.CallFailed, match="context length"):
+        work(run)
+    assert (run.state, judge.verdicts.count()) == ("running", 2)
+
+
+def test_an_outage_inside_an_answer_is_asked_about_again_once_the_server_is_back(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    make_summary(subtopic=subtopic, text=SAID)
+    choices = [{"finish_reason": "error", "error": {"code": 502, "message": "Down"}, "message": {"content": ""}}]
+    server.behaviour = lambda n, body: Answer(raw=json.dumps({"choices": choices}).encode())
+    judge = make_judge(server)
+    run = request(judge)
+    with pytest.raises(sending.CallFailed, match="502: Down"):
+        work(run)
+    assert (judge.verdicts.count(), states(), LostReply.objects.count()) == (0, {"failed": 3}, 0)
+    server.behaviour = None
+    work(run)
+    assert coverages(judge) == {"full": 1, "none": 2}
+
+
+def test_a_page_in_place_of_every_answer_pauses_the_run_soon(server: FakeServer, subtopic: Subtopic) -> None:
+    for n in range(10):
+        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    server.behaviour = lambda n, body: Answer(raw=b"<html>Please log in.</html>")
+    run = request(make_judge(server), concurrency=2)
+    work(run)
+    run.refresh_from_db()
+    assert (run.state, server.n_asked <= sending.MAX_SENT + 2, LostReply.objects.count()) == ("paused", True, 0)
+
+
+def test_a_server_is_asked_with_the_name_of_the_limit_and_without_a_temperature_where_it_takes_none(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    price()
+    make_summary(subtopic=subtopic, text=SAID)
+    judge = make_judge(server, limit_name="max_tokens", temperature=None)
+    assert work(request(judge, budget=1)).n_done == 1
+    assert all(body["max_tokens"] == 400 for body in server.bodies)
+    assert not any({"temperature", "max_completion_tokens"} & body.keys() for body in server.bodies)
 
 
 def test_a_connection_that_breaks_in_the_middle_is_asked_again(server: FakeServer, subtopic: Subtopic) -> None:
