@@ -276,7 +276,7 @@ def error_in(data: Any) -> Any:
     if error := data.get("error") or choice.get("error"):
         return error
     if choice.get("finish_reason") == "error":
-        return "The generation ended in an error."
+        return {"code": 500, "message": "The generation ended in an error."}
     return data if not choice and (data.get("code") or data.get("detail")) else None
 
 
@@ -297,7 +297,9 @@ def failure_of(error: Any, headers: Mapping[str, str], latency_ms: int, *, statu
     field = _refused_field(error, words) if known in _REFUSES_PARAMETERS else ""
     named = [str(known)] if known is not None else _codes(error)[:1]
     message = ": ".join([*named, words])
-    is_for_a_person = not (_QUOTA | _NO_MODEL).isdisjoint(_codes(error)) or "api key" in words.lower()
+    is_for_a_person = not (_QUOTA | _NO_MODEL).isdisjoint(_codes(error)) or (
+        known in _REFUSES_PARAMETERS and "api key" in words.lower()
+    )
     return Failure(
         trouble=Trouble.DENIED if is_for_a_person else _trouble(known, field),
         message=f"{message} {_advice(field)}".strip(),

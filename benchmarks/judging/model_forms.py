@@ -31,30 +31,35 @@ class PromptField(forms.CharField):
         return text.replace("\r\n", "\n").strip()
 
 
-class ModelForm(forms.Form):
-    """A model behind an OpenAI-compatible address; forms add what they ask of it."""
+class ServerForm(forms.Form):
+    """A model behind an OpenAI-compatible address, and what its server calls the limit of an answer."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As leaderboards show it."))
     base_url = forms.ChoiceField(
         label=_("Address"), choices=addresses,
         help_text=_("One of those that the administrator allows. The key is in this site's environment."),
     )  # fmt: skip
     model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
-    temperature = forms.FloatField(
-        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
-        help_text=_("Blank: the server's default, for models that take none."),
-    )  # fmt: skip
     limit_name = forms.ChoiceField(
         label=_("Name of the limit of an answer"), required=False,
         choices=[(LIMITS[0], f"{LIMITS[0]} (OpenAI)"), (LIMITS[1], f"{LIMITS[1]} (Mistral, older servers)")],
-        help_text=_("What the server calls it; a run pauses and says so where a server refuses one."),
+        help_text=_("As the server calls it. A run pauses and says so if the name is refused."),
     )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
-    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def clean_limit_name(self) -> str:
         """The usual name unless another is chosen."""
         return self.cleaned_data["limit_name"] or LIMITS[0]
+
+
+class ModelForm(ServerForm):
+    """A model under a name of its own; forms add what they ask of it."""
+
+    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As leaderboards show it."))
+    temperature = forms.FloatField(
+        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
+        help_text=_("Blank: the server's default, for models that take none."),
+    )  # fmt: skip
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
+    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def config(self) -> Any:
         """The configuration of a valid form."""

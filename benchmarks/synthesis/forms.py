@@ -11,7 +11,7 @@ from django.conf import settings as site
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, addresses
+from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, ServerForm
 from benchmarks.states import SynthesisKind
 from benchmarks.synthesis.part_states import DECIDES, VERDICTS
 from benchmarks.synthesis.planning import ImpossiblePlan, check_room
@@ -35,17 +35,16 @@ def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField
     return forms.IntegerField(label=label, min_value=1, max_value=most, initial=getattr(_USUAL, name), **more)
 
 
-class BeginForm(GroupedForm, FoldedForm):
+class BeginForm(GroupedForm, FoldedForm, ServerForm):
     """Beginning a synthesis: its topic, and one model for all steps with others for single `STEPS`."""
 
     STEPS: ClassVar[tuple[StepKind, ...]] = ()
 
     topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
-    base_url = forms.ChoiceField(
-        label=_("Address"), choices=addresses,
-        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
-    )  # fmt: skip
     model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
+    no_temperature = forms.BooleanField(
+        label=_("Send no temperature"), required=False, help_text=_("For models that take none.")
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,7 +60,9 @@ class BeginForm(GroupedForm, FoldedForm):
 
     def config(self) -> GeneratorConfig:
         """The model of a valid form."""
-        return GeneratorConfig(base_url=self.cleaned_data["base_url"], model=self.cleaned_data["model"])
+        names = ("base_url", "model", "limit_name")
+        config = GeneratorConfig(**{name: self.cleaned_data[name] for name in names})
+        return replace(config, temperature=None) if self.cleaned_data["no_temperature"] else config
 
     def configs(self) -> dict[str, GeneratorConfig]:
         """Other models of a valid form, by the step that each does."""

@@ -70,6 +70,16 @@ def test_a_judge_is_made_and_edited_as_a_new_version(ada: Any, login: Login, ser
     assert "version 1" in client.get(url("judge-detail", Judge.objects.get(version=2).uid)).text
 
 
+def test_a_server_that_knows_another_name_of_the_limit_gets_it(ada: Any, login: Login, server: FakeServer) -> None:
+    client = login(ada)
+    usual = made(client, server)
+    assert client.post(url("judge-edit", usual.uid), fields(server, limit_name="max_tokens")).status_code == 302
+    other = Judge.objects.get(version=2)
+    assert (usual.config.get("limit_name"), other.config["limit_name"]) == (None, "max_tokens")
+    assert '<option value="max_tokens" selected>' in client.get(url("judge-edit", other.uid)).text
+    assert client.post(url("judge-edit", other.uid), fields(server, limit_name="most")).status_code == 422
+
+
 def test_only_addresses_of_the_settings_and_free_names_are_taken(
     ada: Any, login: Login, server: FakeServer
 ) -> None:

@@ -73,7 +73,12 @@ def test_a_count_under_half_of_the_estimate_shows_a_cut(counted: int | None, est
         (200, {"error": {"message": "Slow", "code": "rate_limit_exceeded"}}, Trouble.BUSY, "429: Slow"),
         (200, {"error": "Odd"}, Trouble.FOREIGN, "Odd"),
         (200, {"choices": [], "detail": "Odd"}, Trouble.FOREIGN, "Odd"),
-        (200, {"choices": [{"finish_reason": "error"}]}, Trouble.FOREIGN, "The generation ended in an error."),
+        (
+            200,
+            {"choices": [{"finish_reason": "error"}]},
+            Trouble.TRANSIENT,
+            "500: The generation ended in an error.",
+        ),
         (200, "a text", Trouble.FOREIGN, "The server's answer is not a chat completion."),
         (429, {"error": {"message": "Broke", "code": "insufficient_quota"}}, Trouble.DENIED, "429: Broke"),
         (400, {"error": {"error": {"message": "Deep"}}}, Trouble.REJECTED, "400: Deep"),

@@ -132,6 +132,16 @@ def broken(body: dict[str, Any], change: str) -> Answer:
 
 
 @pytest.mark.parametrize("name", ["embeddings", "rerank"])
+def test_an_error_with_status_200_counts_as_its_code_says(
+    name: str, server: FakeServer, waits: list[float]
+) -> None:
+    server.behaviour = lambda number, body: Answer(raw=b'{"error": {"code": 402, "message": "No money"}}')
+    with pytest.raises(RetrievalFailed, match="402: No money"):
+        scores(name, server)
+    assert (server.n_asked, waits) == (1, [])
+
+
+@pytest.mark.parametrize("name", ["embeddings", "rerank"])
 @pytest.mark.parametrize("change", ["short", "twice", "words", "nan", "huge", "nothing"])
 def test_an_answer_that_is_no_scores_fails_and_nothing_of_it_is_kept(
     name: str, change: str, server: FakeServer, waits: list[float]

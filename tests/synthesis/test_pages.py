@@ -64,6 +64,15 @@ def go_on(client: Client, synthesis: Synthesis, name: str) -> None:
     assert synthesis.steps.get(name=name).state == StepState.CLOSED
 
 
+def test_a_model_is_asked_with_what_its_server_takes(client_of: Any, ada: Any, server: FakeServer) -> None:
+    usual = begin(client_of(ada), server).steps.get(name="subtopics").judge.config
+    assert (usual["temperature"], "limit_name" in usual) == (1.0, False)
+    chosen = {"limit_name": "max_tokens", "no_temperature": "on"}
+    synthesis = begin(client_of(ada), server, **chosen)
+    config = synthesis.steps.get(name="subtopics").judge.config
+    assert (config["temperature"], config["limit_name"]) == (None, "max_tokens")
+
+
 def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, server: FakeServer) -> None:
     server.behaviour = Script(leaks={2: 9})
     client = client_of(ada)

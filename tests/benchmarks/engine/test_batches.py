@@ -401,6 +401,11 @@ def test_the_commands_from_a_paused_run_to_its_verdicts(
         (b'{"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "x"}}]}}}', Reply),
         (b'{"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}}', Failure),
         (b'{"custom_id": "a", "response": {"status_code": 500, "body": {"error": {"message": "m"}}}}', Failure),
+        (b'{"custom_id": "a", "response": {"body": {"choices": [{"error": {"code": 502}}]}}}', Failure),
+        (
+            b'{"custom_id": "a", "response": {"status_code": 400, "body": {"error": {"code": "content_filter"}}}}',
+            Reply,
+        ),
         (b'{"custom_id": "a", "response": "?", "error": "plain"}', Failure),
         (b'{"custom_id": "a"}', Failure),
         (b'{"custom_id": ["a"]}', type(None)),
