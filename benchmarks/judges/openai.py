@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.conf import settings
 
 from benchmarks.judges.cleaning import clean_text
-from benchmarks.judges.replies import Failure, Reply, Trouble, error_in, failure_of, read_body, read_failure
+from benchmarks.judges.replies import Failure, Reply, Trouble, failure_of, read_body, read_failure
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -93,8 +93,8 @@ async def post(base_url: str, path: str, body: Mapping[str, Any], *, timeout_s: 
 
         async def send() -> Any:
             data: Any = await client.post(path, body=dict(body), cast_to=object)
-            error = error_in(data)
-            return data if error is None else failure_of(error, {}, _ms(began))
+            error = data.get("error") if isinstance(data, dict) else None
+            return failure_of(error, {}, _ms(began)) if error else data
 
         return await _sent(client, send, began, read_error=read_failure)
 

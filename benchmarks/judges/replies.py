@@ -57,7 +57,7 @@ _FORMATS = (
     "grammar",
 )
 """What servers call the response format that they do not know, where they do not name the field."""
-_TITLE = re.compile(r"<title[^>]*>\s*(.{1,200}?)\s*</title>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TAGS = r"think|thinking|thought|reasoning|seed:think"
 _REASONING_ENDS = re.compile(rf"</(?:{_TAGS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 _REASONING_BEGINS = re.compile(rf"\s*(?:<(?:{_TAGS})>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
@@ -267,7 +267,7 @@ def _request_id(headers: Mapping[str, str], fallback: Any = None) -> str:
 
 
 def error_in(data: Any) -> Any:
-    """The error in the JSON of an answer with status 200, whatever stands beside it; None without one."""
+    """The error in place of a chat completion, or beside it, with status 200; None without one."""
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     if not isinstance(data, dict):
@@ -277,7 +277,7 @@ def error_in(data: Any) -> Any:
         return error
     if choice.get("finish_reason") == "error":
         return {"code": 500, "message": "The generation ended in an error."}
-    return data if not choice and (data.get("code") or data.get("detail")) else None
+    return data if not choice and (data.get("code") or words_of(data)) else None
 
 
 def read_error(error: Any, headers: Mapping[str, str], latency_ms: int, *, status: int = OK) -> Reply | Failure:
@@ -296,7 +296,7 @@ def failure_of(error: Any, headers: Mapping[str, str], latency_ms: int, *, statu
     known, words = _status_of(error, status), words_of(error) or "The server gives no reason."
     field = _refused_field(error, words) if known in _REFUSES_PARAMETERS else ""
     named = [str(known)] if known is not None else _codes(error)[:1]
-    message = ": ".join([*named, words])
+    message = clean_text(": ".join([*named, words]))
     is_for_a_person = not (_QUOTA | _NO_MODEL).isdisjoint(_codes(error)) or (
         known in _REFUSES_PARAMETERS and "api key" in words.lower()
     )
@@ -313,7 +313,7 @@ def failure_of(error: Any, headers: Mapping[str, str], latency_ms: int, *, statu
 def words_of(error: Any, levels: int = 6) -> str:
     """The words of an error, which servers put in several places; empty if it has none."""
     if isinstance(error, str):
-        return clean_text(error.strip())[:MOST_WORDS]
+        return error.strip()[:MOST_WORDS]
     if levels == 0:
         return ""
     if isinstance(error, list):
@@ -323,7 +323,7 @@ def words_of(error: Any, levels: int = 6) -> str:
     texts = (words_of(error.get(name), levels - 1) for name in ("message", "detail", "msg", "error"))
     text = next(filter(None, texts), "")
     place = error.get("loc") if isinstance(error.get("loc"), list) else []
-    named = ".".join(str(part) for part in place or () if part != "body")
+    named = ".".join(str(part) for part in place or () if isinstance(part, str | int) and part != "body")
     metadata = error.get("metadata")
     upstream = words_of(metadata.get("raw"), levels - 1) if isinstance(metadata, dict) else ""
     return ": ".join(filter(None, (named, text, upstream)))[:MOST_WORDS]
@@ -342,7 +342,8 @@ def _inner(error: Any) -> Any:
 
 def _codes(error: Any) -> list[str]:
     """What an error is called, the most exact name first."""
-    return [str(error[name]) for name in ("code", "type") if error.get(name)] if isinstance(error, dict) else []
+    named = (error.get(name) for name in ("code", "type")) if isinstance(error, dict) else ()
+    return [str(code)[:100] for code in named if isinstance(code, str | int) and code]
 
 
 def _status_of(error: Any, status: int) -> int | None:
@@ -359,7 +360,8 @@ def _refused_field(error: Any, words: str) -> str:
     """The field of the request that an error is about; empty where it is about anything else, such as length."""
     if _TOO_LONG.search(words) or "context_length_exceeded" in _codes(error):
         return ""
-    param = str(error.get("param") or "") if isinstance(error, dict) else ""
+    named = error.get("param") if isinstance(error, dict) else ""
+    param = named if isinstance(named, str) else ""
     if param == "model":
         return param
     match = _FIELD.search(param) or _FIELD.search(words)
@@ -465,8 +467,8 @@ def _page(text: str) -> str:
     """A web page in words, by its title; empty if it is none."""
     if not text.lstrip().startswith("<"):
         return ""
-    title = _TITLE.search(text)
-    return f"a web page (“{clean_text(title[1])}”)" if title else "a web page"
+    title = _TITLE.search(text[:10_000])
+    return f"a web page (“{clean_text(title[1].strip())}”)" if title else "a web page"
 
 
 def _error_in_stream(text: str) -> Any:

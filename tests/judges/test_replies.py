@@ -79,6 +79,8 @@ def test_a_count_under_half_of_the_estimate_shows_a_cut(counted: int | None, est
             Trouble.TRANSIENT,
             "500: The generation ended in an error.",
         ),
+        (200, {"message": "Who are you?"}, Trouble.FOREIGN, "Who are you?"),
+        (200, {"choices": None, "code": 503}, Trouble.TRANSIENT, "503: The server gives no reason."),
         (200, "a text", Trouble.FOREIGN, "The server's answer is not a chat completion."),
         (429, {"error": {"message": "Broke", "code": "insufficient_quota"}}, Trouble.DENIED, "429: Broke"),
         (400, {"error": {"error": {"message": "Deep"}}}, Trouble.REJECTED, "400: Deep"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -71,6 +72,16 @@ def test_a_model_is_asked_with_what_its_server_takes(client_of: Any, ada: Any, s
     synthesis = begin(client_of(ada), server, **chosen)
     config = synthesis.steps.get(name="subtopics").judge.config
     assert (config["temperature"], config["limit_name"]) == (None, "max_tokens")
+
+
+def test_reasoning_before_a_reply_is_no_part_of_it(client_of: Any, ada: Any, server: FakeServer) -> None:
+    script, client = Script(), client_of(ada)
+    server.behaviour = lambda n, body: replace(
+        said := script(n, body), content=f'Say {{"subtopics": []}}?\n</think>\n{said.content}'
+    )
+    synthesis = begin(client, server)
+    run_step(client, synthesis, "subtopics")
+    assert (server.n_asked, synthesis.parts.filter(kind="subtopic").count()) == (2, 2)
 
 
 def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, server: FakeServer) -> None:

@@ -245,6 +245,9 @@ def test_any_text_gives_an_answer_or_a_problem_that_can_be_stored(text: str) -> 
     | st.lists(JSON, max_size=1)
     | JSON
 )
+@example({"error": {"code": "\x00", "message": [{"loc": ["body", "\ud800"], "msg": "\x00"}]}})
+@example({"error": {"code": "content_filter", "message": "\x00\ud800"}})
+@example({"error": {"failed_generation": "\x00\ud800"}})
 def test_any_answer_of_a_server_is_a_reply_or_a_failure_that_can_be_stored(data: Any) -> None:
     for status in (200, 400, 500):
         outcome = read_body(json.dumps(data).encode(), {}, 1, status=status)

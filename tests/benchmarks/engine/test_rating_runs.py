@@ -60,6 +60,12 @@ def by_aspect(number: int, body: dict[str, Any]) -> Answer:
     return Answer(json.dumps({"rating": ASPECTS.index(aspect) + 1}))
 
 
+def test_reasoning_before_a_rating_is_no_rating(server: FakeServer, judge: Judge, summary: Summary) -> None:
+    server.behaviour = lambda n, body: Answer(f'<think>{{"rating": 2}}?</think>{by_aspect(n, body).content}')
+    run("--all")
+    assert sorted(SummaryRating.objects.values_list("value", flat=True)) == [1, 2, 3, 4, 5]
+
+
 def test_each_aspect_is_asked_once_with_the_documents_that_people_read(
     server: FakeServer, judge: Judge, summary: Summary
 ) -> None:
