@@ -56,6 +56,18 @@ FAULTS = (
         ("tests/benchmarks/engine/test_budgets.py",),
     ),
     Fault(
+        "reasoning before an answer is read as the answer",
+        "        text=without_reasoning(content_of(message)),\n",
+        "        text=content_of(message),\n",
+        ("tests/benchmarks/engine/test_quirks_of_servers.py",),
+    ),
+    Fault(
+        "an error with status 200 is no error",
+        "    if (error := error_in(data)) is not None:\n",
+        "    if (error := error_in(None)) is not None:\n",
+        ("tests/benchmarks/engine/test_quirks_of_servers.py",),
+    ),
+    Fault(
         "whoever is logged in may open every page",
         "            if permission != LOGGED_IN and not request.user.has_perm(permission):",
         "            if not request.user.is_active:",
