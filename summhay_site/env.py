@@ -154,9 +154,20 @@ def names(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
-def database(name: str, *, default_path: Path) -> dict[str, Any]:
-    """Read a database URL; without one it is a SQLite file."""
-    return database_at(text(name) or f"sqlite:///{default_path}", name=name)
+def database(name: str, *, direct: str = "", default_path: Path) -> dict[str, Any]:
+    """Read a database URL; without one it is a SQLite file.
+
+    Where `direct` names a PostgreSQL server, the first URL is that of a pool in front of it, which lends
+    connections for a transaction.
+    """
+    config = database_at(text(name) or f"sqlite:///{default_path}", name=name)
+    if url := text(direct):
+        config |= {"DIRECT": database_at(url, name=direct), "DISABLE_SERVER_SIDE_CURSORS": True}
+        if not config["ENGINE"] == config["DIRECT"]["ENGINE"] == "summhay_site.postgresql":
+            raise ImproperlyConfigured(
+                f"{direct} names the PostgreSQL server behind {name}; both need postgres://…"
+            )
+    return config
 
 
 def database_at(raw: str, *, name: str) -> dict[str, Any]:

@@ -100,7 +100,9 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.database("DATABASE_URL", default_path=DATA_DIR / "db.sqlite3")}
+DATABASES = {
+    "default": env.database("DATABASE_URL", direct="DATABASE_DIRECT_URL", default_path=DATA_DIR / "db.sqlite3")
+}
 # How long PostgreSQL may take (summhay_site/postgresql), for pages, and for workers and commands
 DATABASE_PAGE_LIMITS = Limits(
     statement_s=env.integer("DATABASE_PAGE_TIMEOUT_S", 20, low=1, high=3600),

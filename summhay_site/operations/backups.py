@@ -92,7 +92,7 @@ def restore(*, source: Path) -> int:
         if kind_of(source) == "postgresql":
             connections.close_all()
             options = ("--clean", "--if-exists", "--no-owner", "--no-privileges", "--single-transaction")
-            _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+            _run("pg_restore", *options, f"--dbname={_postgres_environment()['PGDATABASE']}", str(source))
         else:
             _sqlite_into_postgresql(source)
     else:
@@ -293,7 +293,8 @@ def _path_of(tool: str) -> str:
 
 
 def _postgres_environment() -> dict[str, str]:
-    known: dict[str, Any] = connection.settings_dict
+    usual: dict[str, Any] = connection.settings_dict
+    known = usual.get("DIRECT", usual)  # the tools change their session, which others would get from a pool
     values = {
         "PGHOST": known.get("HOST"),
         "PGPORT": known.get("PORT"),

@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base
 from django.db.utils import OperationalError
+from psycopg.pq import TransactionStatus
 
 from summhay_site.postgresql.limits import present
 
@@ -99,6 +100,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": Connection.connect})
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._is_pooled = bool(self.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+        if self._is_pooled:
+            self.execute_wrappers.append(self._limited)
+
     def get_new_connection(self, conn_params: Any) -> Any:
         """Connect; raises `OperationalError` at once while another thread waits for a server that is silent."""
         if not outage.is_on:
@@ -128,12 +135,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Set the limits of this process for a connection that is open."""
         limits = present()
         self.connection.patience_s = limits.statement_s + GRACE_S if limits.statement_s else None
-        with self.cursor() as cursor:
-            cursor.execute(
-                "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),"
-                " set_config('idle_in_transaction_session_timeout', %s, false)",
-                [f"{limits.statement_s}s", f"{limits.lock_s}s", f"{limits.idle_s}s"],
-            )
+        if not self._is_pooled:
+            with self.cursor() as cursor:
+                cursor.execute(limits.as_sql(of_transaction=False))
+
+    def _limited(self, execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        """Send the limits along with what begins a transaction: a pool would lend a session's to others."""
+        if many or self.connection.info.transaction_status != TransactionStatus.IDLE:
+            return execute(sql, params, many, context)
+        answer = execute(f"{present().as_sql(of_transaction=True)}; {sql}", params, many, context)
+        context["cursor"].nextset()  # past that of the limits
+        return answer
 
     def is_usable(self) -> bool:
         """Whether the server answers on this connection, within the time that connecting may take."""

@@ -18,6 +18,16 @@ class Limits:
     lock_s: int = 0
     idle_s: int = 0
 
+    def as_sql(self, *, of_transaction: bool) -> str:
+        """The statement that sets them for one transaction or the whole session."""
+        values = {
+            "statement_timeout": self.statement_s,
+            "lock_timeout": self.lock_s,
+            "idle_in_transaction_session_timeout": self.idle_s,
+        }
+        calls = (f"set_config('{name}', '{value}s', {of_transaction})" for name, value in values.items())
+        return f"SELECT {', '.join(calls)}"
+
 
 _present: list[Limits] = []
 

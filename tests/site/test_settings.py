@@ -73,6 +73,18 @@ def test_no_wait_for_postgresql_is_without_an_end(monkeypatch: pytest.MonkeyPatc
     assert (str(options["connect_timeout"]), options["sslmode"]) == ("9", "require")
 
 
+def test_a_pool_stands_before_a_postgresql_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "postgres://me:secret@pool.example/summhay")
+    assert not env.database("X", direct="X_DIRECT", default_path=HERE).get("DISABLE_SERVER_SIDE_CURSORS")
+    monkeypatch.setenv("X_DIRECT", "postgres://me:secret@db.example/summhay")
+    pooled = env.database("X", direct="X_DIRECT", default_path=HERE)
+    assert (pooled["HOST"], pooled["DIRECT"]["HOST"]) == ("pool.example", "db.example")
+    assert pooled["DISABLE_SERVER_SIDE_CURSORS"] is True
+    monkeypatch.setenv("X", "sqlite:///db.sqlite3")
+    with pytest.raises(ImproperlyConfigured, match=r"^X_DIRECT names the PostgreSQL server behind X"):
+        env.database("X", direct="X_DIRECT", default_path=HERE)
+
+
 def test_sqlite_is_durable_and_takes_its_lock_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("X", raising=False)
     options = env.database("X", default_path=HERE)["OPTIONS"]
