@@ -32,7 +32,7 @@ def archives(folder: Path) -> Iterator[Path]:
     names = "from annotation.models import Study; print(*Study.objects.values_list('name', flat=True), sep='\\n')"
     studies = run(*MANAGE, "shell", "--verbosity", "0", "--command", names, env=site).splitlines()
     calls = [["export_study", "--study", name] for name in studies]
-    calls.append(["export_leaderboard", "--judge", "lexical", "--people"])
+    calls.append(["export_leaderboard", "--judge", "lexical-2", "--people"])
     for at, call in enumerate(calls):
         path = folder / f"{at}.zip"
         run(*MANAGE, *call, "--licence", "CC BY 4.0", "--out", str(path), env=site)

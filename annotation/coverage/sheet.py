@@ -115,7 +115,7 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
         why = (
             _("These labels were imported without texts, so no judge can run on them.")
             if figures.is_external
-            else _("No judge has judged these summaries. “manage.py run_judge lexical” runs the offline judge.")
+            else _("No judge has judged these summaries. “manage.py run_judge” runs the offline judge.")
         )
         return Section("judges-part", _("Judges"), (Note(why, is_empty=True),))
     forest = forest_of(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)

@@ -16,7 +16,7 @@ from annotation.writing import curves
 from annotation.writing.curves import StudyReport, study_report
 from annotation.writing.levels import Level
 from annotation.writing.results import MEASURES
-from benchmarks.engine import judge_versions
+from annotation.writing.scoring import judge_of
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.scoring.curves import Curve
 from benchmarks.web.chart_points import Kind, Point, Words
@@ -65,7 +65,7 @@ def progress_chart(report: StudyReport) -> Chart:
 
 def small_chart(study: Study) -> Chart | None:
     """The mean joint score over active time, in a card; None before a session is scored."""
-    report = study_report(study=study, judge=judge_versions.default_judge(now=timezone.now()))
+    report = study_report(study=study, judge=judge_of(study=study.pk, now=timezone.now()))
     curve = report.curves[MEASURES.index("joint")]
     if not any(point.mean.is_defined for point in curve.points):
         return None
@@ -86,7 +86,7 @@ def small_chart(study: Study) -> Chart | None:
 
 def facts(study: Study) -> object:
     """All that the small chart depends on."""
-    judge = judge_versions.default_judge(now=timezone.now())
+    judge = judge_of(study=study.pk, now=timezone.now())
     return curves.facts(curves.ProgressLook(study.pk, judge.pk))
 
 

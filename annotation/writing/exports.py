@@ -33,11 +33,10 @@ from annotation.models import (
 )
 from annotation.studies.removed import removed_from
 from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
-from annotation.writing import curves, packing, settling
+from annotation.writing import curves, packing, scoring, settling
 from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
 from annotation.writing.results import pseudonyms, sessions_of
-from benchmarks.engine import judge_versions
 from benchmarks.models import Judge
 from benchmarks.web.downloads import json_lines
 
@@ -350,8 +349,8 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """All of them with their manifest, as an archive holds them; curves are scored by the offline judge."""
-    judge = judge_versions.default_judge(now=now)
+    """All of them with their manifest, as an archive holds them; curves are scored by the study's judge."""
+    judge = scoring.judge_of(study=study.pk, now=now)
     settling.settle_study(study=study, now=now)
 
     def about() -> list[bytes]:

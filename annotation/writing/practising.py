@@ -14,7 +14,7 @@ from annotation.models import Session
 from annotation.writing.scoring import text_of
 from benchmarks.engine import texts
 from benchmarks.judges.base import ItemRef, SummaryToJudge
-from benchmarks.judges.registry import lexical_config, offline_judge
+from benchmarks.judges.registry import default_config, offline_judge
 from benchmarks.models import Insight
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.practice import InsightFeedback, feedback_on
@@ -49,7 +49,7 @@ def _compute(options: OfPractice) -> Practised:
     lines = lines_from_list(raw)
     refs = tuple(ItemRef(str(insight.pk), insight.text) for insight in insights)
     background = texts.of_haystack(session.assignment.subtopic.haystack_id)
-    judge = offline_judge("lexical", lexical_config())
+    judge = offline_judge("lexical", default_config())
     [verdicts] = judge.judge_coverage([SummaryToJudge(str(session.pk), raw, refs)], background)
     by_key = {verdict.insight_key: verdict for verdict in verdicts}
     return Practised(

@@ -19,12 +19,11 @@ from annotation.models import Snapshot, Study
 from annotation.results.plannable import Plannable, Published, mean_of
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
-from annotation.writing import exports, settling
+from annotation.writing import exports, scoring, settling
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json
 from annotation.writing.result_forms import ViewForm
 from annotation.writing.results import MEASURES, session_results, sessions_of
-from benchmarks.engine import judge_versions
 from benchmarks.models import DraftText, Judge, Verdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
@@ -136,15 +135,11 @@ RESULTS = WritingResults()
 
 
 def look_form(study: Study | None, query: QueryDict) -> ViewForm:
-    """How to look; a wrong choice, or a judge without verdicts here, falls back to the default one. One query."""
+    """How to look; a wrong choice, or a judge without verdicts here, falls back to its own. Two queries."""
     texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
     with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    digest = judge_versions.default_digest()
-    of_today = Q(name=judge_versions.OFFLINE, config_sha256=digest)
-    judges = list(Judge.objects.counted().filter(of_today | with_verdicts))
-    default = next((judge for judge in judges if judge.config_sha256 == digest), None)
-    if default is None:
-        default = judge_versions.default_judge(now=timezone.now())
+    default = scoring.judge_of(study=study.pk if study else 0, now=timezone.now())
+    judges = list(Judge.objects.counted().filter(Q(pk=default.pk) | with_verdicts))
     return ViewForm.read(query, judges=judges, default=default)
 
 

@@ -6,18 +6,20 @@ Nothing here is ever shown to the annotator.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Subquery
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
 from annotation.writing import growth, packing
 from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judge_versions, judging
-from benchmarks.models import Document, JudgeRun, Summary, System
+from benchmarks.judges.registry import OFFLINE
+from benchmarks.models import Document, Judge, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
 from benchmarks.system_names import HUMAN
 
@@ -25,7 +27,7 @@ BATCH = 200
 
 
 def score_snapshots(*, now: datetime) -> list[JudgeRun]:
-    """Turn snapshots into summaries and queue those that the default judge has not seen; gives the runs, if any.
+    """Turn snapshots into summaries and queue those that the judge of their study has not seen; gives the runs.
 
     A batch and its run are one transaction, so that no summary is left without a run. Safe to call at any
     time, by any number of workers: a summary is unique for its subtopic and text.
@@ -33,13 +35,37 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
     runs = []
     while batch := _next_batch():
         with transaction.atomic():
-            summaries = _as_summaries(written=batch, now=now)
-            run = judging.request_run(
-                judge=judge_versions.default_judge(now=now), subjects=summaries, reason="session", now=now
-            )
-        if run is not None:
-            runs.append(run)
+            judges = {study: judge_of(study=study, now=now) for study in sorted(set(map(_study_of, batch)))}
+            _as_summaries(written=batch, now=now)
+            by_judge: dict[Judge, dict[int, Summary]] = defaultdict(dict)
+            for row in batch:
+                by_judge[judges[_study_of(row)]][row.summary.pk] = row.summary
+            for judge, summaries in by_judge.items():
+                subjects = list(summaries.values())
+                run = judging.request_run(judge=judge, subjects=subjects, reason="session", now=now)
+                if run is not None:
+                    runs.append(run)
     return runs
+
+
+def judge_of(*, study: int, now: datetime) -> Judge:
+    """Who scores the texts of a study: the offline judge that scored the first of its own, else the default one.
+
+    So a study is scored by one judge to its end, whichever is the default by then.
+    """
+    own = Snapshot.objects.filter(
+        session__assignment__study=study, summary__created_at__gte=F("session__assignment__study__created_at")
+    )
+    known = Judge.objects.filter(
+        kind=Judge.Kind.LEXICAL,
+        name__in=OFFLINE,
+        verdicts__summary=Subquery(own.order_by("pk").values("summary")[:1]),
+    )
+    return known.order_by("verdicts__pk").first() or judge_versions.default_judge(now=now)
+
+
+def _study_of(row: Snapshot | LateDecision) -> int:
+    return row.session.assignment.study_id
 
 
 def _next_batch() -> list[Snapshot] | list[LateDecision]:
@@ -66,7 +92,7 @@ def _waiting_late() -> QuerySet[LateDecision, LateDecision]:
     )
 
 
-def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: datetime) -> list[Summary]:
+def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: datetime) -> None:
     """Give each written text its summary; one row for each distinct text of a subtopic."""
     people = people_system()
     wanted = {}
@@ -94,7 +120,6 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
         row.summary = known[row.session.assignment.subtopic_id, sha256_of(text_of(row.text))]
     model: Any = type(written[0])
     model.objects.bulk_update(written, ["summary"])
-    return [known[key] for key in wanted]
 
 
 def text_of(written: str) -> str:

@@ -16,7 +16,7 @@ from bench.site import Site
 HAYSTACK, STUDY = f"--haystack {world.KEY}", f"--study {world.LABELS}"
 COMMANDS = {
     "import of a haystack": (3, "import_dataset summhay FOLDER/again.json"),
-    "offline judge on all summaries of one": (2.5, f"run_judge lexical {HAYSTACK}"),
+    "offline judge on all summaries of one": (2.5, f"run_judge lexical-2 {HAYSTACK}"),
     "TF-IDF on one": (1, f"retrieve {HAYSTACK} --retriever tfidf"),
     "BM25 on one": (1, f"retrieve {HAYSTACK} --retriever bm25"),
     "agreement": (5, f"report agreement {STUDY}"),

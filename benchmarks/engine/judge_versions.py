@@ -20,8 +20,8 @@ from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import Generator, Judge, Summarizer
 
-OFFLINE = registry.LEXICAL
-"""The name of the offline judge with its defaults."""
+OFFLINE = registry.DEFAULT
+"""The name of the default judge."""
 OF_ROLE: dict[str, type[Judge]] = {Judge.Role.SUMMARIZER: Summarizer, Judge.Role.GENERATOR: Generator}
 
 
@@ -75,11 +75,11 @@ def ensure_judge(
 
 def default_digest() -> str:
     """The hash of the configuration of the default judge."""
-    return config_hash(registry.lexical_config())
+    return config_hash(registry.default_config())
 
 
 def default_judge(*, now: datetime) -> Judge:
-    """Return the offline judge as the code of today configures it."""
+    """Return the better offline judge as the code of today configures it."""
     return offline_judge(name=OFFLINE, now=now)
 
 

@@ -47,6 +47,8 @@ COMMON_IN = 0.5
 LEAST_TEXTS = 5
 """… where there are so many texts."""
 DIMENSIONS = 40
+LEAST_WEIGHT = 1e-9
+"""Of a dimension, as a share of the heaviest."""
 
 
 def alike(text: str) -> list[str]:
@@ -204,13 +206,19 @@ def _every(terms_of: Callable[[str], list[str]], insights: Texts, parts: Texts) 
 
 
 def _topics(every: Space, insights: Texts, parts: Texts) -> Any:
-    """The first dimensions of a truncated singular value decomposition, from a fixed start."""
+    """The first dimensions of a singular value decomposition, from a fixed start.
+
+    Those without any weight are left out: they are an accident of rounding, which differs between machines.
+    """
     from scipy.sparse import vstack
     from scipy.sparse.linalg import svds
 
     rows = vstack([every.vectors(parts), every.vectors(insights)])
-    k = min(DIMENSIONS, min(rows.shape) - 1)
-    if k < 1 or not rows.nnz:
+    n = min(rows.shape)
+    if n < 2 or not rows.nnz:
         return None
-    _left, _values, right = svds(rows, k=k, v0=np.full(min(rows.shape), 1 / math.sqrt(min(rows.shape))))
-    return right.T
+    if n <= DIMENSIONS:
+        _left, values, right = np.linalg.svd(rows.toarray(), full_matrices=False)
+    else:
+        _left, values, right = svds(rows, k=DIMENSIONS, v0=np.full(n, 1 / math.sqrt(n)))
+    return right[values > LEAST_WEIGHT * values.max()].T

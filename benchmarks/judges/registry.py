@@ -25,7 +25,9 @@ OFFLINE: Mapping[str, Mapping[str, Any]] = {
     LEXICAL: LexicalConfig().as_mapping(),
     LEXICAL_2: ExpectedConfig().as_mapping(),
 }
-"""The offline judges with their defaults, by name; the first one scores sessions unless another is chosen."""
+"""The offline judges with their defaults, by name."""
+DEFAULT = LEXICAL_2
+"""Which of them is meant where nobody chose a judge."""
 
 
 class UnknownJudgeKind(LookupError):
@@ -40,9 +42,9 @@ def offline_judge(kind: str, config: Mapping[str, Any]) -> OfflineJudge:
     raise UnknownJudgeKind(f"{kind!r} judges cannot be asked here")
 
 
-def lexical_config() -> dict[str, Any]:
-    """The offline judge's default configuration."""
-    return dict(OFFLINE[LEXICAL])
+def default_config() -> dict[str, Any]:
+    """The configuration of the default judge."""
+    return dict(OFFLINE[DEFAULT])
 
 
 def description_of(kind: str, config: Mapping[str, Any]) -> str:

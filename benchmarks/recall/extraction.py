@@ -18,7 +18,7 @@ from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import named_points
 from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
-from benchmarks.judges.registry import lexical_config, offline_judge
+from benchmarks.judges.registry import default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
 from benchmarks.scoring.keypoints import Entailment, extraction_recall
 from benchmarks.scoring.means import rate
@@ -103,7 +103,7 @@ def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) 
     for point in named:
         members[point.question, point.system].append(point)
     known = texts.of_questions(questions.values())
-    offline = offline_judge(Judge.Kind.LEXICAL, lexical_config())
+    offline = offline_judge(Judge.Kind.LEXICAL, default_config())
     rows = []
     for place, points in members.items():
         refs = [ItemRef(point.where, point.text) for point in points]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import named_points
-from benchmarks.judges.registry import LEXICAL
+from benchmarks.judges.registry import DEFAULT
 from benchmarks.recall.extraction import NotThere, Recalled, named_in, recalled
 from benchmarks.recall.extraction_sheet import extraction_sheet
 from benchmarks.recall.forms import ExtractionForm
@@ -56,7 +56,7 @@ def extraction(request: HtmxHttpRequest) -> HttpResponse:
 def _judged(form: ExtractionForm) -> Judged:
     """The offline judge, which looks for points, and whoever extracted those of responses."""
     judge = form.judge_of()
-    return Judged(others=(LEXICAL, *([judge.pk] if judge else [])))
+    return Judged(others=(DEFAULT, *([judge.pk] if judge else [])))
 
 
 def _recalled(form: ExtractionForm) -> Recalled | None:

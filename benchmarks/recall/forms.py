@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine import judge_versions
 from benchmarks.engine.scopes import Scope
-from benchmarks.judges.registry import lexical_config
 from benchmarks.judging.run_forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
 from benchmarks.questions.queries import names
@@ -122,7 +121,7 @@ class ResponseRunForm(RunOptionsForm):
             return Judge.objects.get(uid=name)
         if now is not None:
             return judge_versions.default_judge(now=now)
-        digest = judge_versions.config_hash(lexical_config())
+        digest = judge_versions.default_digest()
         fitted = Judge.objects.filter(name=judge_versions.OFFLINE, config_sha256=digest).first()
         return fitted or Judge(pk=0, name=judge_versions.OFFLINE, kind=Judge.Kind.LEXICAL)
 

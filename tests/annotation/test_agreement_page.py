@@ -116,7 +116,7 @@ def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
 def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
     alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
     shown = text(client, address(alone))
-    assert "run_judge lexical" in shown
+    assert "“manage.py run_judge” runs the offline judge" in shown
     assert 'id="people"' in shown
 
 

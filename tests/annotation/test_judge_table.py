@@ -190,7 +190,7 @@ def test_a_published_cost_is_entered_and_shown_as_published(
 
 def test_only_imported_judges_have_a_published_cost(client: Client) -> None:
     client.post(reverse("benchmarks:judge-offline"))
-    offline = Judge.objects.get(name="lexical")
+    offline = Judge.objects.get(name="lexical-2")
     assert (
         client.post(reverse("benchmarks:judge-cost", args=[offline.uid]), {"published_cost": "1"}).status_code
         == 404

@@ -30,7 +30,7 @@ from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, writte
 from tests.makers import flat, make_haystack, make_writing_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
-JUDGE = ("--judge", "lexical")
+JUDGE = ("--judge", "lexical-2")
 
 
 @pytest.fixture

@@ -69,6 +69,28 @@ def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) 
     assert Verdict.objects.count() == 3 * 3
 
 
+def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_the_default(
+    study: Any, ada: Any, ben: Any, login: Any, now: datetime, monkeypatch: Any
+) -> None:
+    first = judge_versions.offline_judge(name="lexical", now=now)
+    with monkeypatch.context() as patch:
+        patch.setattr(judge_versions, "default_judge", lambda **_: first)
+        judge_everything(now)
+    haystack, soon = study.writing_plan.subtopics.first().haystack, now + timedelta(days=1)
+    new = make_writing_study(haystack=haystack, name="New", researcher=ada, annotators=[ben], now=soon)
+    for one, number, texts in ((study, 2, [BOTH]), (new, 1, [FIRST, "- Only here [1]"])):
+        task = make_assignment(annotator=ben, study=one, subtopic=haystack.subtopics.get(number=number))
+        written = [(5 * MINUTE * at, text) for at, text in enumerate(texts, 1)]
+        fill_missing(session=make_session(assignment=task, state="submitted", revisions=written), now=soon)
+    assert {run.judge.name for run in judge_everything(soon)} == {"lexical", "lexical-2"}
+    for one, name in ((study, "lexical"), (new, "lexical-2")):
+        assert scoring.judge_of(study=one.pk, now=soon).name == name
+        texts = Summary.objects.filter(snapshots__session__assignment__study=one)
+        assert not texts.exclude(verdicts__judge__name=name).exists(), "one measure for all of a study"
+        page = login(ada).get(reverse("annotation:study-results", args=[one.uid]))
+        assert f"by judge {name}." in flat(page.content.decode())
+
+
 def test_more_snapshots_than_a_batch_are_all_scored_at_once(study: Any, ben: Any, now: datetime) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     n = 2 * scoring.BATCH + 5

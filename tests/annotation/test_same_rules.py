@@ -175,7 +175,7 @@ def of_writing(client: Client, study: Study) -> dict[str, str]:
     values = client.get(reverse(f"{page}-file", args=[study.uid, "figures.json"])).json()
     values.pop("data_version", None)
     found = {"study": json.dumps(values)}
-    judge = ("--judge", "lexical")
+    judge = ("--judge", "lexical-2")
     for name, options in {"leaderboard": ("--people", *judge), "context": judge}.items():
         out = io.StringIO()
         call_command("report", name, *options, "--json", stdout=out)
@@ -189,7 +189,7 @@ def written(ada: Any, people: Any) -> Study:
     for summary in Summary.objects.exclude(origin=Summary.Origin.SESSION):
         for insight in summary.subtopic.insights.all():
             Verdict.objects.create(
-                judge=Judge.objects.get(name="lexical"), summary=summary, insight=insight, coverage="partial",
+                judge=Judge.objects.get(name="lexical-2"), summary=summary, insight=insight, coverage="partial",
                 lines=[3], is_linked=True, created_at=NOW,
             )  # fmt: skip
     return study

@@ -30,7 +30,7 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
 
 def report(*arguments: str) -> str:
     out = io.StringIO()
-    call_command("report", "leaderboard", "--judge", "lexical", "--people", *arguments, stdout=out)
+    call_command("report", "leaderboard", "--judge", "lexical-2", "--people", *arguments, stdout=out)
     return out.getvalue()
 
 

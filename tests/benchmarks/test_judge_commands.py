@@ -53,25 +53,25 @@ def test_the_command_judges_everything_once(subtopic: Subtopic) -> None:
         make_summary(place)
     make_summary(subtopic, "- by hand", origin="session")
     nothing = {"cached": 0, "failed": 0, "held_elsewhere": 0, "on_hold": 0, "invalid": 0}
-    nothing |= {"cost": 0.0, "judge": "lexical"}
-    assert run_judge("lexical", "--haystack", "ferry") == nothing | {"calls": 6}
-    assert run_judge("lexical", "--dataset", "mills") == nothing | {"calls": 2}
-    assert run_judge("lexical") == nothing | {"calls": 0, "cached": 8}
-    assert run_judge("lexical", "--all") == nothing | {"calls": 3, "cached": 8}
+    nothing |= {"cost": 0.0, "judge": "lexical-2"}
+    assert run_judge("--haystack", "ferry") == nothing | {"calls": 6}
+    assert run_judge("--dataset", "mills") == nothing | {"calls": 2}
+    assert run_judge() == nothing | {"calls": 0, "cached": 8}
+    assert run_judge("--all") == nothing | {"calls": 3, "cached": 8}
 
 
 def test_the_command_says_how_far_it_is_beside_the_report(subtopic: Subtopic) -> None:
     make_summary(subtopic)
     out, err = StringIO(), StringIO()
-    call_command("run_judge", "lexical", stdout=out, stderr=err)
+    call_command("run_judge", stdout=out, stderr=err)
     assert "1 of 1 summaries judged" in err.getvalue()
-    assert out.getvalue().startswith("lexical: 3 verdicts asked")
+    assert out.getvalue().startswith("lexical-2: 3 verdicts asked")
 
 
 def test_the_command_takes_up_what_was_interrupted(subtopic: Subtopic) -> None:
     make_summary(subtopic)
     run = request(judge_versions.default_judge(now=NOW))
-    assert run_judge("lexical")["calls"] == 3
+    assert run_judge()["calls"] == 3
     run.refresh_from_db()
     assert run.state == JudgeRun.State.DONE
     assert JudgeRun.objects.count() == 1
@@ -85,9 +85,9 @@ def test_the_command_counts_what_another_worker_holds_and_what_failed(
     bad, _ = make_summary(subtopic, "- bad"), make_summary(subtopic)
     with monkeypatch.context() as patch:
         patch.setattr(coverage, "judge_summaries", failing_on(lambda summary: summary == bad, RuntimeError("odd")))
-        report = run_judge("lexical")
+        report = run_judge()
     assert (report["calls"], report["held_elsewhere"], report["failed"]) == (3, 3, 3)
-    assert run_judge("lexical")["calls"] == 3
+    assert run_judge()["calls"] == 3
 
 
 @pytest.mark.parametrize(

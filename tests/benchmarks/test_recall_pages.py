@@ -110,7 +110,7 @@ def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login:
     client = login(ada)
     assert "import_dataset long2rag" in body(client, RECALL)
     make_response("z", system="heron", n_points=1)
-    assert "run_judge lexical --task recall" in body(client, RECALL)
+    assert "run_judge --task recall" in body(client, RECALL)
 
 
 def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, ada: Any, login: Login) -> None:
@@ -133,8 +133,8 @@ def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, ada: Any,
 def test_a_run_is_looked_at_started_and_followed(ada: Any, login: Login) -> None:
     make_response("z", system="heron", n_points=1, text="z 1. And more of it.")
     client = login(ada)
-    asked = {"judge": "lexical", "task": "recall", "concurrency": 16, "repeats": 1, "dataset": ""}
-    html = body(client, RUN + "?judge=lexical&task=recall&concurrency=16&repeats=1&dataset=")
+    asked = {"judge": "lexical-2", "task": "recall", "concurrency": 16, "repeats": 1, "dataset": ""}
+    html = body(client, RUN + "?judge=lexical-2&task=recall&concurrency=16&repeats=1&dataset=")
     assert "Start the run" in html
     assert not Judge.objects.exists(), "looking writes nothing"
     started = client.post(RUN, asked)

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.django_db
 
 def run_judge(*args: str) -> dict[str, Any]:
     out = StringIO()
-    call_command("run_judge", "lexical", *args, "--json", stdout=out, stderr=StringIO())
+    call_command("run_judge", *args, "--json", stdout=out, stderr=StringIO())
     found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
@@ -171,7 +171,7 @@ def start_url(judge: Judge) -> str:
 def offline(client: Client) -> Judge:
     """The offline judge as its button leads to it."""
     response = client.post(url("judge-offline"))
-    judge = Judge.objects.get(name="lexical")
+    judge = Judge.objects.get(name="lexical-2")
     assert response["Location"] == url("judge-detail", judge.uid) + "#run"
     return judge
 
@@ -376,7 +376,7 @@ def test_a_run_on_responses_is_about_systems_and_a_sample(ada: Any, login: Login
     for n in range(5):
         make_response(f"q{n}", system="heron" if n else "wren", n_points=1)
     asked = {
-        "judge": "lexical",
+        "judge": "lexical-2",
         "task": "recall",
         "concurrency": 4,
         "repeats": 1,

@@ -17,7 +17,7 @@ from benchmarks.judges.jury import JuryConfig, JuryRule, combine
 from benchmarks.judges.lexical import LexicalJudge, WrongConfig
 from benchmarks.judges.lexical_expected import FEATURES, ExpectedConfig, ExpectingJudge
 from benchmarks.judges.lexical_fit import FitResult, LabelledSummary, fit
-from benchmarks.judges.lexical_words import alike, stripped
+from benchmarks.judges.lexical_words import alike, known, stripped
 from benchmarks.scoring.summhay import Coverage, Verdict
 from tests.judges.real_data import FOLDER, MODEL, conversations, needs_data, news
 
@@ -100,6 +100,13 @@ def test_the_smallest_backgrounds_are_judged() -> None:
         assert found[PIER].coverage != "none"
     assert verdicts("- …", background=Background(), insights=["…"])["…"].coverage in WORTH
     assert ExpectingJudge().judge_coverage([summary("- a", insights=())], Background()) == [[]]
+
+
+def test_topics_are_the_dimensions_that_texts_have_and_no_accident_of_rounding() -> None:
+    geese = Background(
+        texts=("Geese swim. Owls hunt. Geese swim, owls hunt.",), insights=("Geese swim", "Owls hunt")
+    )
+    assert known(geese).topics.shape[1] == 2, "of five texts with four words"
 
 
 @given(

@@ -14,8 +14,8 @@ from annotation.exports.files import NotWritable, written
 from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.writing import exports, settling
+from annotation.writing.scoring import judge_of
 from benchmarks import audit
-from benchmarks.engine import judge_versions
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
 
@@ -29,7 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("--study", required=True, metavar="NAME")
         parser.add_argument("--out", required=True, type=Path, metavar="FOLDER")
         parser.add_argument(
-            "--judge", metavar="NAME", help="whose verdicts score the curves (default: the offline judge)"
+            "--judge",
+            metavar="NAME",
+            help="whose verdicts score the curves (default: the offline judge of the study)",
         )
         add_reader(parser)
 
@@ -39,7 +41,8 @@ class Command(BaseCommand):
         study = Study.objects.filter(name=options["study"], kind=Study.Kind.WRITING).first()
         if study is None:
             raise CommandError(f"There is no writing study named “{options['study']}”.")
-        judge = self._judge(options["judge"])
+        name = options["judge"]
+        judge = judges_argument.chosen(name, Judge.objects.all()) if name else judge_of(study=study.pk, now=now)
         settling.settle_study(study=study, now=now)
         folder: Path = options["out"]
         try:
@@ -56,8 +59,3 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from problem
         audit.record_export(target=study, files=[*files, "manifest.json"], now=now)
         self.stdout.write(f"{len(files) + 1} files in {folder}")
-
-    def _judge(self, name: str | None) -> Judge:
-        if name is None:
-            return judge_versions.default_judge(now=timezone.now())
-        return judges_argument.chosen(name, Judge.objects.all())

@@ -40,7 +40,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "judge", metavar="NAME", help=f"name of the judge; {' and '.join(OFFLINE)} are the offline ones"
+            "judge",
+            nargs="?",
+            default=judge_versions.OFFLINE,
+            metavar="NAME",
+            help=f"name of the judge; {' and '.join(OFFLINE)} are the offline ones (default: %(default)s)",
         )
         parser.add_argument("--judge-version", type=int, metavar="N", help="its version (default: the newest)")
         parser.add_argument(

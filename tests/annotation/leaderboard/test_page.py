@@ -41,7 +41,7 @@ def test_names_of_systems_are_escaped_in_latex() -> None:
 def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) -> None:
     def asked(domain: str) -> list[dict[str, Any]]:
         printed = io.StringIO()
-        options = ("--judge", "lexical", "--domain", domain, "--json")
+        options = ("--judge", "lexical-2", "--domain", domain, "--json")
         call_command("report", "leaderboard", *options, stdout=printed)
         rows: list[dict[str, Any]] = json.loads(printed.getvalue())
         return rows
@@ -82,7 +82,7 @@ def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, ada: Any
     assert {str(row.group) for row in rows_of(shared).values()} == {""}, "then all rows have the same"
     board = shared.context["board"]
     assert {len(line.row.subtopics) for line in board.lines} == {1}
-    by_command = report("leaderboard", "--judge", "lexical", "--people", "--with-people-only", "--intervals")
+    by_command = report("leaderboard", "--judge", "lexical-2", "--people", "--with-people-only", "--intervals")
     assert by_command == client.get(f"{PAGE}files/leaderboard.json?subtopics=people").json()
 
 
@@ -216,7 +216,7 @@ def test_ratings_of_people_and_models_stand_on_the_board(
     assert board.line("heron", "full-ctxt").ratings["coherence (owl)"].value == 5.0
     assert board.people.ratings["overall (people)"].value == 2.0
     assert not board.line("wren", "full-ctxt").ratings
-    rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical")}
+    rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical-2")}
     assert rows["heron"]["ratings"]["overall (people)"] == 4.0
     table = login(ada).get(PAGE).context["sheet"].table("rows")
     keys = {one.key: one.is_extra for one in table.measures}

@@ -63,7 +63,7 @@ def test_human_minutes_are_read_at_the_marks_of_each_session(
 
 
 def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
-    arguments = ("--judge", "lexical", "--people")
+    arguments = ("--judge", "lexical-2", "--people")
     with pytest.raises(CommandError, match="no text of people at minute 7 or before; there are marks at 10, 20"):
         report("leaderboard", *arguments, "--minute", "7")
     with pytest.raises(CommandError, match="--minute is 0 or more"):
@@ -93,7 +93,7 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     client = login(ada)
     rows = client.get(f"{PAGE}files/leaderboard.json").json()
     assert {row["system"] for row in rows} == {"heron", "wren", "jay", "people"}
-    by_command = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    by_command = report("leaderboard", "--judge", "lexical-2", "--people", "--intervals")
     assert by_command == rows
     row = next(row for row in rows if row["system"] == "people")
     assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
@@ -105,15 +105,15 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
     markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
-    licence = "lexical has no licence: nobody recorded whether it may stand in for people."
+    licence = "lexical-2 has no licence: nobody recorded whether it may stand in for people."
     *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
     assert table[-5:] == ["", note, "", licence, ""]
-    origin = r"Leaderboard\. Judge: lexical\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
+    origin = r"Leaderboard\. Judge: lexical-2\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
     assert re.fullmatch(origin, made)
     assert re.search(rf"{origin}}}$", latex, re.MULTILINE)
     assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
     printed = io.StringIO()
-    words = ("leaderboard", "--judge", "lexical", "--people", "--format", "markdown", "--intervals")
+    words = ("leaderboard", "--judge", "lexical-2", "--people", "--format", "markdown", "--intervals")
     call_command("report", *words, stdout=printed)
     assert licence in printed.getvalue()
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
@@ -138,13 +138,13 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
     people: Study, ada: Any, login: Any
 ) -> None:
     board = login(ada).get(PAGE).context["board"]
-    plain = report("leaderboard", "--judge", "lexical", "--people")
-    rows = report("leaderboard", "--judge", "lexical", "--people", "--intervals")
+    plain = report("leaderboard", "--judge", "lexical-2", "--people")
+    rows = report("leaderboard", "--judge", "lexical-2", "--people", "--intervals")
     for one, row in zip(plain, rows, strict=True):
         assert {name: row[name] for name in one} == one
         assert set(row) - set(one) == {"intervals", "minutes", "time_to_score", "differences"}
         assert not {"minutes", "time_to_score", "differences"} & set(one)
-    alone = report("leaderboard", "--judge", "lexical", "--intervals")
+    alone = report("leaderboard", "--judge", "lexical-2", "--intervals")
     assert not any({"minutes", "differences"} & set(row) for row in alone)
     found = {row["system"]: row for row in rows}
     wren = found["wren"]["minutes"]

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchmarks.engine import judge_versions, judging, runs, texts
 from benchmarks.engine.tasks import coverage
-from benchmarks.judges.lexical import LexicalConfig
+from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.models import Haystack, Insight, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System, Verdict
 from tests.makers import NOW, make_haystack
 
@@ -92,9 +92,9 @@ def test_the_same_configuration_is_the_same_judge_whatever_the_order_of_its_keys
 def test_another_configuration_is_a_new_version_and_judges_for_itself(subtopic: Subtopic, judge: Judge) -> None:
     make_summary(subtopic, "- Every morning at six, the ferry leaves the old quay for the market.")
     judging.run_pending(run=request(judge), clock=clock)
-    strict = LexicalConfig(partial_from=0.99, full_from=1.0).as_mapping()
-    second = judge_versions.ensure_judge(name="lexical", kind="lexical", config=strict, now=NOW)
-    assert (second.version, str(second)) == (2, "lexical v2")
+    strict = ExpectedConfig(partial_from=0.99, full_from=1.0).as_mapping()
+    second = judge_versions.ensure_judge(name="lexical-2", kind="lexical", config=strict, now=NOW)
+    assert (second.version, str(second)) == (2, "lexical-2 v2")
     judging.run_pending(run=request(second), clock=clock)
     assert judge.verdicts.get(insight__number=1).coverage != "none"
     assert set(second.verdicts.values_list("coverage", flat=True)) == {"none"}

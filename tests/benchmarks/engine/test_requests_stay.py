@@ -187,16 +187,23 @@ def test_a_verdict_under_a_key_of_0_2_0_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "rows"),
+    ("name", "task", "rows"),
     [
-        (Task.COVERAGE, "333e70b87b248086"),
-        (Task.RECALL, "a7c93c3279dada9b"),
-        (Task.EXTRACTION, "c159e3404678face"),
-        (Task.SUPPORT, "2121c18e62e767eb"),
+        ("lexical", Task.COVERAGE, "333e70b87b248086"),
+        ("lexical-2", Task.COVERAGE, "9b0d653e7def31ae"),
+        *(
+            (name, task, rows)
+            for name in ("lexical", "lexical-2")
+            for task, rows in (
+                (Task.RECALL, "a7c93c3279dada9b"),
+                (Task.EXTRACTION, "c159e3404678face"),
+                (Task.SUPPORT, "2121c18e62e767eb"),
+            )
+        ),
     ],
 )
-def test_the_offline_judge_stores_what_it_stored(task: str, rows: str) -> None:
-    judge, texts = judge_versions.default_judge(now=NOW), texts_of(task)
+def test_the_offline_judges_store_what_they_stored(name: str, task: str, rows: str) -> None:
+    judge, texts = judge_versions.offline_judge(name=name, now=NOW), texts_of(task)
     for wanted_task in (Task.EXTRACTION, task) if task == Task.SUPPORT else (task,):
         judging.run_pending(run=make_run(judge, wanted_task, texts), clock=lambda: NOW)
     if task != Task.EXTRACTION:
