@@ -49,11 +49,7 @@ class AnnotatorQuerySet(models.QuerySet[Any]):
     def with_research_role(self) -> AnnotatorQuerySet:
         """People whose account, by whatever way, may open reference insights."""
         may_view = Permission.objects.filter(content_type__app_label="benchmarks", codename="view_haystack")
-        return self.filter(
-            Q(user__is_superuser=True)
-            | Q(user__groups__permissions__in=may_view)
-            | Q(user__user_permissions__in=may_view)
-        ).distinct()
+        return self.filter(Q(user__is_superuser=True) | Q(user__groups__permissions__in=may_view)).distinct()
 
     def visible_to(self, user: Any) -> AnnotatorQuerySet:
         """People of a researcher's groups, of no group, and whoever took part in the researcher's studies."""

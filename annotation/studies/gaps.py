@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Study
-from annotation.studies.blocked import Blocked, Reason, idle_people, why_absent
+from annotation.studies.blocked import Blocked, Holding, Reason, held_by_absent, idle_people, why_absent
 from annotation.studies.dealing import Pair
-from annotation.studies.standing import Groups, Items, caps_of, groups_of, held_of, present_people
+from annotation.studies.standing import Groups, Held, Items, caps_of, current_people, groups_of, held_of
 
 
 class Gaps(Protocol):
@@ -24,7 +24,10 @@ class Gaps(Protocol):
         """How many items have fewer people than planned."""
 
     def blocked(self) -> list[Blocked]:
-        """Who takes part, has no task and can be given none, and why; one query where everybody has one."""
+        """Who takes part, has no task and can be given none, and why."""
+
+    def held(self) -> list[Holding]:
+        """Whose tasks wait for people who cannot do them."""
 
 
 class NoGaps:
@@ -36,12 +39,15 @@ class NoGaps:
     def blocked(self) -> list[Blocked]:
         return []
 
+    def held(self) -> list[Holding]:
+        return []
+
 
 @dataclass
 class LabelGaps:
     """Of a study of label tasks, whose `group`s `wanted` people each should have; `barred` says who may not which.
 
-    The tasks are read once for both answers, so it is of use until they change.
+    People and tasks are read once for all answers, so it is of use until they change.
     """
 
     study: Study
@@ -54,14 +60,26 @@ class LabelGaps:
         return groups_of(self.study, self.group)
 
     @cached_property
+    def current(self) -> Mapping[int, bool]:
+        return current_people(self.study)
+
+    @cached_property
     def people(self) -> set[int]:
-        return set(present_people(self.study))
+        return {person for person, is_free in self.current.items() if is_free}
+
+    @cached_property
+    def tasks(self) -> Mapping[Pair, Held]:
+        return held_of(self.study, self.group)
+
+    @cached_property
+    def at_work(self) -> set[int]:
+        return {person for person, _key in self.tasks}
 
     @cached_property
     def holders(self) -> Mapping[int, set[int]]:
         """Who has the whole of each group, and works on it or did."""
         holders: dict[int, set[int]] = defaultdict(set)
-        for (person, key), tasks in held_of(self.study, self.group).items():
+        for (person, key), tasks in self.tasks.items():
             if tasks.n == len(self.groups[key].rows) and (tasks.is_begun or person in self.people):
                 holders[key].add(person)
         return holders
@@ -76,10 +94,13 @@ class LabelGaps:
             (person, key) not in self.barred for person in could_have
         )
 
+    def held(self) -> list[Holding]:
+        return [] if self.at_work <= self.people else held_by_absent(self.study)
+
     def blocked(self) -> list[Blocked]:
-        idle = idle_people(self.study)
-        if not idle or not self.groups:
+        if self.current.keys() <= self.at_work or not self.groups:
             return []
+        idle = idle_people(self.study)
         absent, caps = why_absent(idle), caps_of(self.study, [person.pk for person in idle])
         rows = []
         for person in idle:

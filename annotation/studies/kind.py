@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
-from annotation.studies.blocked import Blocked, Holding, held_by_absent, seen_by
+from annotation.studies.blocked import Blocked, Holding, seen_by
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.gaps import Gaps, NoGaps
 from annotation.studies.overview_page import OverviewPage, Presence
@@ -312,9 +312,9 @@ def blocked_in(study: Study, gaps: Gaps, user: Any) -> list[Blocked]:
     return [] if is_over(study) else seen_by(user, gaps.blocked())
 
 
-def held_in(study: Study) -> list[Holding]:
+def held_in(study: Study, gaps: Gaps) -> list[Holding]:
     """Whose tasks wait for people who cannot do them, unless the study is archived."""
-    return [] if study.state == Study.State.ARCHIVED else held_by_absent(study)
+    return [] if study.state == Study.State.ARCHIVED else gaps.held()
 
 
 def say_archived() -> str:

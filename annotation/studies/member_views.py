@@ -73,7 +73,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "form": items,
         "short": work.short_of(study, gaps),
         "blocked": blocked_in(study, gaps, request.user),
-        "held": held_in(study),
+        "held": held_in(study, gaps),
         "table": MemberTable(members_now, request.GET, extra_columns=work.columns_of_members(study).items()),
         "left": [row for row in rows if row["member"].left_at is not None],
     }

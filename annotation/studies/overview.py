@@ -9,6 +9,8 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from django.db.models import Prefetch, prefetch_related_objects
+
 from annotation.models import LabelItem, LabelTask, Membership, Study
 from annotation.studies.earnings import pay
 from benchmarks.scoring.means import wilson
@@ -103,6 +105,9 @@ class Overview:
 
     people: Sequence[Any]
     n_items: int
+    n_groups: int
+    n_shared_groups: int
+    """Groups of which an item is for everyone."""
     n_overlap: int
     n_training: int
     n_gold: int
@@ -169,14 +174,24 @@ def people_of(study: Study) -> list[dict[str, Any]]:
             "cost": pay(progress[member.annotator_id].active_ms, study.hourly_rate),
             "speed": speed_of(progress[member.annotator_id].times_ms),
         }
-        for member in study.memberships.select_related("annotator__user").order_by("number")
+        for member in members_of(study)
     ]
 
 
-def counts_of(study: Study) -> dict[str, int]:
-    """The numbers of items in `Overview`. One query."""
-    roles = Counter(study.label_items.values_list("role", "is_overlap"))
+def members_of(study: Study) -> list[Membership]:
+    """Whoever is or was in a study, with their accounts, in the order of joining; read once for this object."""
+    rows = Membership.objects.select_related("annotator__user").order_by("number")
+    prefetch_related_objects([study], Prefetch("memberships", rows))
+    return list(study.memberships.all())
+
+
+def counts_of(study: Study, group: str = "pk") -> dict[str, int]:
+    """The numbers of items in `Overview`, and of groups, which have the same in this field. One query."""
+    rows = list(study.label_items.order_by().values_list("role", "is_overlap", group))
+    roles = Counter((role, is_overlap) for role, is_overlap, _key in rows)
     return {
+        "n_groups": len({key for _role, _is_overlap, key in rows}),
+        "n_shared_groups": len({key for _role, is_overlap, key in rows if is_overlap}),
         "n_items": sum(roles.values()),
         "n_overlap": roles[LabelItem.Role.ORDINARY, True],
         "n_training": roles[LabelItem.Role.TRAINING, True],

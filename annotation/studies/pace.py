@@ -36,6 +36,8 @@ class Pace:
     n_done: int = 0
     n_open: int = 0
     by_day: Mapping[date, int] = field(default_factory=dict)
+    by_person: Mapping[int, Mapping[date, int]] = field(default_factory=dict)
+    """The same of each annotator, by primary key."""
     today: date = date.min
 
     @property
@@ -107,31 +109,34 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
     since = now - timedelta(days=SHOWN_DAYS)
     states: dict[int, Counter[str]] = defaultdict(Counter)
     days: dict[int, Counter[date]] = defaultdict(Counter)
+    people: dict[int, dict[int, Counter[date]]] = defaultdict(lambda: defaultdict(Counter))
     labels = LabelTask.objects.order_by().filter(study__in=pks)
     texts = Assignment.objects.order_by().live().filter(study__in=pks)
     of_labels, of_texts = (rows.values_list("study", "state").annotate(n=Count("pk")) for rows in (labels, texts))
     for study, state, n in of_labels.union(of_texts, all=True):
         states[study][state] += n
-    for study, day, n in done_by_day(labels, texts, by="study", since=since):
+    for study, person, day, n in _done_by_day(labels, texts, since=since):
         days[study][day] += n
+        people[study][person][day] += n
     return {
         pk: Pace(
             n_tasks=states[pk].total(),
             n_done=states[pk][DONE],
             n_open=sum(states[pk][name] for name in OPEN),
             by_day=dict(days[pk]),
+            by_person=dict(people[pk]),
             today=today,
         )
         for pk in pks
     }
 
 
-def done_by_day(labels: QuerySet[Any], texts: QuerySet[Any], *, by: str, since: datetime) -> QuerySet[Any, Any]:
-    """(what `by` names, day, how many tasks were done) since a time, of label tasks and of texts, in one query."""
+def _done_by_day(labels: QuerySet[Any], texts: QuerySet[Any], *, since: datetime) -> QuerySet[Any, Any]:
+    """(study, annotator, day, how many tasks were done) since a time, of label tasks and texts, in one query."""
     of_labels, of_texts = (
         rows.filter(state=DONE, **{f"{ended}__gte": since})
         .annotate(day=TruncDate(ended))
-        .values_list(by, "day")
+        .values_list("study", "annotator", "day")
         .annotate(n=Count("pk"))
         for rows, ended in ((labels, "done_at"), (texts, "session__ended_at"))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from urllib.parse import quote
 
 from django.urls import reverse
@@ -13,9 +13,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Assignment, LabelTask, Study
+from annotation.models import Study
 from annotation.studies.kind import Work
-from annotation.studies.pace import SHOWN_DAYS, Ahead, Pace, ahead, done_by_day
+from annotation.studies.overview import members_of
+from annotation.studies.pace import SHOWN_DAYS, Ahead, Pace, ahead
 from benchmarks.web.chart_points import Point, Words
 from benchmarks.web.charts import MUTED, Bars, Chart, Lines, colour_of
 
@@ -33,32 +34,26 @@ class Worker:
     by_day: Mapping[date, int]
 
 
-def charts_of(study: Study, work: Work, pace: Pace, now: datetime) -> list[Chart]:
+def charts_of(study: Study, work: Work, pace: Pace) -> list[Chart]:
     """The charts of a study; none where nothing was done in the last 14 days."""
     if not pace.by_day:
         return []
     return [
-        people_chart(workers(study, work, now), pace),
+        people_chart(workers(study, work, pace), pace),
         left_chart(pace, is_open=study.state == Study.State.OPEN),
     ]
 
 
-def workers(study: Study, work: Work, now: datetime) -> list[Worker]:
+def workers(study: Study, work: Work, pace: Pace) -> list[Worker]:
     """Who did tasks in the last 14 days, most of them first."""
-    since = now - timedelta(days=SHOWN_DAYS)
-    days: dict[int, Counter[date]] = {}
-    labels = LabelTask.objects.order_by().filter(study=study)
-    texts = Assignment.objects.order_by().live().filter(study=study)
-    for annotator, day, n in done_by_day(labels, texts, by="annotator", since=since):
-        days.setdefault(annotator, Counter())[day] += n
-    members = study.memberships.filter(annotator__in=days).select_related("annotator")
+    members = [member for member in members_of(study) if member.annotator_id in pace.by_person]
     page, field = work.list_of_tasks
     address = reverse(page, args=[study.uid])
     active = [
         Worker(
             member.pseudonym,
             f"{address}?annotator={quote(str(getattr(member.annotator, field)))}",
-            days[member.annotator_id],
+            pace.by_person[member.annotator_id],
         )
         for member in members
     ]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from annotation.models import Annotator, LabelItem, Recruitment, Study
 from annotation.studies import consent
@@ -40,6 +40,12 @@ def present_people(study: Study) -> dict[int, str]:
     free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
     rows = members.filter(annotator__in=free).order_by("number")
     return {pk: str(number) for pk, number in rows.values_list("annotator", "number")}
+
+
+def current_people(study: Study) -> dict[int, bool]:
+    """{annotator pk: whether they can be given work} of those who take part."""
+    free = consent.free_to_work(Annotator.objects.filter(pk=OuterRef("annotator")))
+    return dict(study.memberships.current().order_by().values_list("annotator", Exists(free)))
 
 
 def groups_of(study: Study, group: str) -> dict[int, Items]:

@@ -117,7 +117,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     now = timezone.now()
     overview, pace = work.overview(study, now), paces([study], now)[study.pk]
     may_read, gaps = request.user.has_perm("annotation.view_session"), gaps_of(study)
-    charts = [] if wants_fragment(request) else progress.charts_of(study, work, pace, now)
+    charts = [] if wants_fragment(request) else progress.charts_of(study, work, pace)
     context = {
         "study": study,
         "kind": work,
@@ -137,7 +137,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "short": work.short_of(study, gaps),
         "next_step": "" if wants_fragment(request) or not may_read else work.next_step(study, now),
         "blocked": [] if wants_fragment(request) else blocked_in(study, gaps, request.user),
-        "held": [] if wants_fragment(request) or not has_plan(study) else held_in(study),
+        "held": [] if wants_fragment(request) else held_in(study, gaps),
         "guideline": current_guideline(study),
         "problems": work.opening_problems(study) if study.state == Study.State.DRAFT else [],
         **(overview.context or {}),
@@ -151,7 +151,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """A chart of the overview as a file."""
     study, now = study_of(request, uid), timezone.now()
-    charts = progress.charts_of(study, work_of(study), paces([study], now)[study.pk], now)
+    charts = progress.charts_of(study, work_of(study), paces([study], now)[study.pk])
     return chart_file(request, charts, name, about=study, origin=replace(origin_of(study), computed_at=now))
 
 

@@ -47,13 +47,13 @@ def overview_of(study: Study) -> Overview:
         )
         for fields in people_of(study)
     ]
-    return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
+    return Overview(people=people, **counts_of(study, "response"), remarks=remarks_of(study, *ABOUT_ROWS))
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     overview, plan = overview_of(study), study.validation_plan
-    n = study.label_items.order_by().values("response").distinct().count()
+    n = overview.n_groups
     columns = [
         *progress_columns(),
         *share_columns({"yes": _("Yes"), "neutral": _("Neutral"), "no": _("No")}, lambda row: row.shares),

@@ -86,7 +86,7 @@ def overview_of(study: Study) -> Overview:
             )
         )
     remarks = remarks_of(study, *ABOUT_ROWS)
-    return Overview(people=people, **counts_of(study), remarks=remarks)
+    return Overview(people=people, **counts_of(study, "question"), remarks=remarks)
 
 
 def checks_of(study: Study) -> dict[int, tuple[int, int]]:
@@ -108,8 +108,6 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     overview, plan = overview_of(study), study.verification_plan
-    rows = study.label_items.order_by()
-    n_control = rows.filter(is_overlap=True).values("question").distinct().count()
     checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", overview.n_gold) % {
         "n": overview.n_gold
     }
@@ -117,8 +115,8 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         cards=[
             Card(
                 _("Questions"),
-                rows.values("question").distinct().count(),
-                _("%(n)d for everyone") % {"n": n_control},
+                overview.n_groups,
+                _("%(n)d for everyone") % {"n": overview.n_shared_groups},
             ),
             Card(_("Key points"), overview.n_ordinary, checks if overview.n_gold else ""),
             *work_cards(overview, study.currency),

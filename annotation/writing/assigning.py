@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Prefetch, Q, prefetch_related_objects
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotator, Assignment, Study
+from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
 from annotation.studies.dealing import Group, deal
 from annotation.studies.fewer_tasks import note_fewer, task_counts
@@ -92,9 +92,16 @@ def eligibility(study: Study, live: Iterable[Assignment] | None = None) -> Eligi
     return eligibility_of(study, [row.annotator for row in members], live)
 
 
+def subtopics_of(plan: WritingPlan) -> tuple[Subtopic, ...]:
+    """What is written on, with its haystacks; read once for this object, until its subtopics change."""
+    rows = Subtopic.objects.select_related("haystack").order_by("haystack", "number")
+    prefetch_related_objects([plan], Prefetch("subtopics", rows))
+    return tuple(plan.subtopics.all())
+
+
 def eligibility_of(study: Study, annotators: Sequence[Annotator], live: Iterable[Assignment]) -> Eligibility:
     """The same for some of its people, who have these tasks."""
-    subtopics = tuple(study.writing_plan.subtopics.select_related("haystack").order_by("haystack", "number"))
+    subtopics = subtopics_of(study.writing_plan)
     forms = forms_of(study)
     people = contamination.load_people(annotators, study=study, forms=forms)
     return Eligibility(

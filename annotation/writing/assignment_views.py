@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, Study
-from annotation.studies.kind import held_in, is_over, say_archived, work_of
+from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
 from annotation.studies.scope import study_of
 from annotation.writing import assigning
 from annotation.writing.documentsets import NoDocuments
@@ -166,7 +166,7 @@ def _assignments_page(
         "matrix": _matrix(study, table),
         "reasons": _reasons(table),
         "blocked": [] if is_over(study) else blocked_in(table),
-        "held": held_in(study),
+        "held": held_in(study, gaps_of(study)),
         "kind": work_of(study),
         "short": work_of(study).short_of(study),
         "assign_form": AssignForm(),

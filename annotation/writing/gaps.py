@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from annotation.models import Study
-from annotation.studies.blocked import Blocked, Reason, idle_people
+from annotation.studies.blocked import Blocked, Holding, Reason, held_by_absent, idle_people
 from annotation.writing.assigning import Eligibility, eligibility_of
 
 
@@ -25,8 +25,11 @@ class SessionGaps:
 
     def blocked(self) -> list[Blocked]:
         """With every reason."""
-        idle = idle_people(self.study)
+        idle = idle_people(self.study)  # one query where everybody has a task
         return blocked_in(eligibility_of(self.study, idle, ())) if idle else []
+
+    def held(self) -> list[Holding]:
+        return held_by_absent(self.study)
 
 
 def blocked_in(table: Eligibility) -> list[Blocked]:

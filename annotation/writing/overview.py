@@ -17,6 +17,7 @@ from annotation.models import Assignment, CreditRequest, Membership, Session, St
 from annotation.studies.amounts import duration, money
 from annotation.studies.overview_page import Card, Column, OverviewPage, Presence, Table
 from annotation.writing import earnings
+from annotation.writing.assigning import subtopics_of
 from annotation.writing.earnings import Total
 from annotation.writing.planning import limit_ms_of
 from benchmarks.leaderboard.retrieval_words import names_of
@@ -72,7 +73,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         facts=_facts(plan),
         context={
             "requests": requests.select_related("session__annotator", "session__assignment__subtopic"),
-            "subtopics": plan.subtopics.select_related("haystack").order_by("haystack", "number"),
+            "subtopics": subtopics_of(plan),
         },
     )
 

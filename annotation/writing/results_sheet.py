@@ -138,7 +138,7 @@ def look_form(study: Study | None, query: QueryDict) -> ViewForm:
     """How to look; a wrong choice, or a judge without verdicts here, falls back to its own. Two queries."""
     texts = Snapshot.objects.filter(session__assignment__study=study).values("summary")
     with_verdicts = Exists(Verdict.objects.filter(judge=OuterRef("pk"), summary__in=texts))
-    default = scoring.judge_of(study=study.pk if study else 0, now=timezone.now())
+    default = scoring.judge_of(study=study.pk if study else None, now=timezone.now())
     judges = list(Judge.objects.counted().filter(Q(pk=default.pk) | with_verdicts))
     return ViewForm.read(query, judges=judges, default=default)
 

@@ -24,6 +24,7 @@ from benchmarks.scoring import copying, text
 from benchmarks.system_names import HUMAN
 
 BATCH = 200
+Written = Snapshot | LateDecision
 
 
 def score_snapshots(*, now: datetime) -> list[JudgeRun]:
@@ -35,11 +36,10 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
     runs = []
     while batch := _next_batch():
         with transaction.atomic():
-            judges = {study: judge_of(study=study, now=now) for study in sorted(set(map(_study_of, batch)))}
-            _as_summaries(written=batch, now=now)
+            judges = {study: judge_of(study=study, now=now) for study in dict.fromkeys(map(_study_of, batch))}
             by_judge: dict[Judge, dict[int, Summary]] = defaultdict(dict)
-            for row in batch:
-                by_judge[judges[_study_of(row)]][row.summary.pk] = row.summary
+            for row, summary in zip(batch, _as_summaries(written=batch, now=now), strict=True):
+                by_judge[judges[_study_of(row)]][summary.pk] = summary
             for judge, summaries in by_judge.items():
                 subjects = list(summaries.values())
                 run = judging.request_run(judge=judge, subjects=subjects, reason="session", now=now)
@@ -48,7 +48,7 @@ def score_snapshots(*, now: datetime) -> list[JudgeRun]:
     return runs
 
 
-def judge_of(*, study: int, now: datetime) -> Judge:
+def judge_of(*, study: int | None, now: datetime) -> Judge:
     """Who scores the texts of a study: the offline judge that scored the first of its own, else the default one.
 
     So a study is scored by one judge to its end, whichever is the default by then.
@@ -64,11 +64,11 @@ def judge_of(*, study: int, now: datetime) -> Judge:
     return known.order_by("verdicts__pk").first() or judge_versions.default_judge(now=now)
 
 
-def _study_of(row: Snapshot | LateDecision) -> int:
+def _study_of(row: Written) -> int | None:
     return row.session.assignment.study_id
 
 
-def _next_batch() -> list[Snapshot] | list[LateDecision]:
+def _next_batch() -> Sequence[Written]:
     """Snapshots that are no summary yet, then accepted late texts."""
     snapshots = list(_waiting()[:BATCH])
     return snapshots or list(_waiting_late()[:BATCH])
@@ -92,7 +92,7 @@ def _waiting_late() -> QuerySet[LateDecision, LateDecision]:
     )
 
 
-def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: datetime) -> None:
+def _as_summaries(*, written: Sequence[Written], now: datetime) -> list[Summary]:
     """Give each written text its summary; one row for each distinct text of a subtopic."""
     people = people_system()
     wanted = {}
@@ -116,10 +116,12 @@ def _as_summaries(*, written: Sequence[Snapshot] | Sequence[LateDecision], now: 
         text_sha256__in={digest for _, digest in wanted},
     )
     known = {(row.subtopic_id, row.text_sha256): row for row in rows}
-    for row in written:
-        row.summary = known[row.session.assignment.subtopic_id, sha256_of(text_of(row.text))]
+    summaries = [known[row.session.assignment.subtopic_id, sha256_of(text_of(row.text))] for row in written]
+    for row, summary in zip(written, summaries, strict=True):
+        row.summary = summary
     model: Any = type(written[0])
     model.objects.bulk_update(written, ["summary"])
+    return summaries
 
 
 def text_of(written: str) -> str:

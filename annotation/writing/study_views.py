@@ -18,6 +18,7 @@ from annotation.studies.member_views import member_of
 from annotation.studies.scope import study_of, uid_in
 from annotation.studies.setup_views import form_page, work_named
 from annotation.writing import planning
+from annotation.writing.assigning import subtopics_of
 from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of
 from annotation.writing.study_forms import MemberLimitForm, StudyForm, member_initial
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
@@ -115,7 +116,7 @@ def all_of(takes: Estimate) -> Measured:
 
 def _preview_of_stored(study: Study) -> Preview:
     plan = study.writing_plan
-    subtopics = list(plan.subtopics.select_related("haystack").order_by("haystack", "number"))
+    subtopics = subtopics_of(plan)
     return preview(subtopics=subtopics, rule=rule_of(plan), limit_ms=plan.limit_ms)
 
 

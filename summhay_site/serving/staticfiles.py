@@ -20,6 +20,16 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
     support_js_module_import_aggregation = True
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known: dict[tuple[str | None, bool], str] = {}
+
+    def url(self, name: str | None, force: bool = False) -> str:
+        """As in Django, worked out once for each name: the names are read at the start and stay."""
+        if (name, force) not in self._known:
+            self._known[name, force] = super().url(name, force)
+        return self._known[name, force]
+
     def url_converter(self, name: str, hashed_files: Any, template: str | None = None) -> Callable[[Any], str]:
         """Leave the scripts of packages as they are: some name, in comments, modules that do not exist."""
         if name.endswith(".js") and not name.startswith("js/"):

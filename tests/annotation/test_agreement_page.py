@@ -424,7 +424,7 @@ def queries(client: Client, url: str, assert_queries: DjangoAssertNumQueries, n:
 def test_the_page_takes_the_same_queries_whatever_the_size(
     client: Client, study: Study, ada: Any, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    for_page = 18
+    for_page = 17
     queries(client, address(study), django_assert_num_queries, for_page)
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(

@@ -196,7 +196,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
     client = login(ada)
     client.get(reverse("annotation:study", args=[study.uid]))
-    with django_assert_max_num_queries(31):
+    with django_assert_max_num_queries(20):
         html = client.get(reverse("annotation:study", args=[study.uid])).content.decode()
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html

@@ -203,7 +203,7 @@ def test_the_number_of_queries_does_not_grow_with_the_documents(
         session = running(person, assignment=makers.make_assignment(annotator=person, study=study))
         client = login(person)
         assert page_of(client, session).status_code == 200
-        with django_assert_max_num_queries(6):
+        with django_assert_max_num_queries(5):
             assert page_of(client, session).status_code == 200
 
 

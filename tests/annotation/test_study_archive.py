@@ -333,9 +333,9 @@ def test_the_page_of_exports_has_a_fixed_number_of_queries(
     client, address = login(eve), reverse("annotation:exports")
     make_labelled_study(summaries=make_summaries(n=2))
     client.get(address)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(address)
     for number in range(12):
         make_labelled_study(summaries=make_summaries(n=2, dataset=f"more-{number}"), name=f"More {number}")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(address)

@@ -69,7 +69,7 @@ def grow(study: Study, n: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("study", 22), ("study-assignments", 20), ("study-annotators", 17), ("study-settings", 20)],
+    [("study", 20), ("study-assignments", 20), ("study-annotators", 17), ("study-settings", 20)],
 )
 def test_pages_of_a_study_ask_no_more_with_more_people(
     ada: Any, ben: Any, login: Any, name: str, most: int, django_assert_max_num_queries: Any

@@ -116,7 +116,7 @@ def test_the_overview_of_label_work_asks_no_more_with_more_people(
     for study in (few, many):
         study.label_tasks.update(state="done", done_at=timezone.now(), n_answered=F("n_questions"))
         client.get(reverse("annotation:study", args=[study.uid]))
-    with django_assert_max_num_queries(25) as asked:
+    with django_assert_max_num_queries(20) as asked:
         client.get(reverse("annotation:study", args=[few.uid]))
     n_few = len(asked)
     with django_assert_max_num_queries(n_few):

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Assignment, LabelTask, Study
-from annotation.studies.kind import held_in
+from annotation.studies.kind import gaps_of, held_in
 from benchmarks.models import AuditEvent
 from summhay_site.accounts import accounts
 from summhay_site.operations.erasing import erase, make_nameless
@@ -55,7 +55,7 @@ def test_who_is_deactivated_is_named_with_their_tasks_which_can_be_taken_back(
     page = client.post(address, {"action": "release"}, follow=True)
     assert [str(message) for message in page.context["messages"]] == ["3 tasks were taken back."]
     assert n_tasks(linking) == {"Ben": 4, "Cleo": 1}  # what was begun stays
-    assert held_in(linking) == []
+    assert held_in(linking, gaps_of(linking)) == []
     assert AuditEvent.objects.filter(action="study.take_back", detail={"n_tasks": 3}).count() == 1
 
 
@@ -87,7 +87,7 @@ def test_tasks_of_somebody_who_is_erased_are_free_at_once(
     assert linking.memberships.get(annotator=person).left_at == NOW
     assert other.assignments.get().state == Assignment.State.WITHDRAWN
     assert other.memberships.get().left_at is None  # the study was over
-    assert (held_in(linking), held_in(other)) == ([], [])
+    assert [held_in(study, gaps_of(study)) for study in (linking, other)] == [[], []]
 
 
 @pytest.mark.parametrize("act", [accounts.deactivate, erase])

@@ -183,7 +183,7 @@ def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
     LabelTask.objects.filter(annotator__user=ben, position=1).update(active_ms=3_600_000, comment="see line 3")
     client = login(ada)
     client.get(url("study", study))
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(20):
         shown = client.get(url("study", study)).content.decode()
     for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Results"):
         assert words in shown

@@ -104,7 +104,7 @@ def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
     log: None, eve: Any, login: Any, now: Any, django_assert_num_queries: Any
 ) -> None:
     client = login(eve)
-    with django_assert_num_queries(8) as few:  # one of them for the names of people
+    with django_assert_num_queries(7) as few:  # one of them for the names of people
         client.get("/audit-log/")
     for minute in range(110):
         record(actor=eve, action="study.opened", target=eve, now=now + timedelta(minutes=minute))

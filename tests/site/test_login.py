@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from axes.models import AccessAttempt
 from django.conf import settings as live
+from django.contrib.auth.models import Permission
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -102,3 +103,9 @@ def test_logout_needs_a_post(ben: Any, login: Any) -> None:
     assert client.get("/logout/").status_code == 405
     assert client.post("/logout/").headers["Location"] == "/login/"
     assert client.get("/").status_code == 302
+
+
+def test_rights_come_with_a_role_and_with_nothing_else(ben: Any, ada: Any) -> None:
+    ben.user_permissions.add(Permission.objects.get(codename="view_study"))
+    assert not type(ben).objects.get(pk=ben.pk).has_perm("annotation.view_study")
+    assert ada.has_perm("annotation.view_study")

@@ -195,7 +195,7 @@ def test_the_list_asks_as_much_for_many_people_as_for_few(
     client.get("/people/")
 
     def queries() -> int:
-        with django_assert_num_queries(7) as asked:
+        with django_assert_num_queries(6) as asked:
             client.get("/people/")
         return len(asked)
 

@@ -66,7 +66,7 @@ def through_a_pool(**settings: Any) -> Iterator[Any]:
         connections[DEFAULT_DB_ALIAS] = kept
 
 
-def one(sql: str, *params: object) -> Any:
+def one(sql: str, *params: str) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(sql, params or None)
         return cursor.fetchone()
