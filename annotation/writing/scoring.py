@@ -53,13 +53,13 @@ def judge_of(*, study: int | None, now: datetime) -> Judge:
 
     So a study is scored by one judge to its end, whichever is the default by then.
     """
-    own = Snapshot.objects.filter(
+    first_written_here = Snapshot.objects.filter(
         session__assignment__study=study, summary__created_at__gte=F("session__assignment__study__created_at")
     )
     known = Judge.objects.filter(
         kind=Judge.Kind.LEXICAL,
         name__in=OFFLINE,
-        verdicts__summary=Subquery(own.order_by("pk").values("summary")[:1]),
+        verdicts__summary=Subquery(first_written_here.order_by("pk").values("summary")[:1]),
     )
     return known.order_by("verdicts__pk").first() or judge_versions.default_judge(now=now)
 
