@@ -19,7 +19,7 @@ from annotation.people.removal.removing import remove_work
 from annotation.rating.overview import overview_of
 from annotation.rating.results import results_of
 from benchmarks.engine.scopes import studies
-from benchmarks.models import JudgeCall, JudgeRun, Summary, SummaryRating
+from benchmarks.models import Judge, JudgeCall, JudgeRun, Summary, SummaryRating
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all
 from tests.makers import (
@@ -60,6 +60,16 @@ def test_the_overview_counts_mean_ratings(rated: Study, ada: Any, login: Any) ->
     assert {row.n_done for row in found.values()} == {4}
     page = login(ada).get(reverse("annotation:study", args=[rated.uid])).content.decode()
     assert "3.75" in page
+
+
+def test_only_first_answers_of_judges_that_are_not_archived_count(rated: Study, now: datetime) -> None:
+    first = SummaryRating.objects.filter(aspect="overall").order_by("pk")[0]
+    again: dict[str, Any] = {"judge": first.judge, "summary": first.summary, "aspect": "overall"}
+    SummaryRating.objects.create(value=1, repeat=1, created_at=now, **again)
+    [found] = results_of(rated).report.measures[0].judges
+    assert found.stats["exact_agreement"].value == pytest.approx((1 + 0.75) / 2)
+    Judge.objects.update(archived_at=now)
+    assert not results_of(rated).report.measures[0].judges
 
 
 def test_results_put_people_judges_and_systems_on_one_page(

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.models import Annotator, CoverageLabel, Session, Study
 from annotation.studies import consent
 from annotation.writing import amending, planning, scoring
-from benchmarks.models import Summary
+from benchmarks.models import AuditEvent, Summary
 from summhay_site.accounts import accounts
 from summhay_site.operations import erasing
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -111,6 +111,15 @@ def test_names_of_erased_people_are_gone_from_every_page_and_download(
     erasing.erase(actor=eve, user=annotator, now=now)
     erasing.erase(actor=eve, user=researcher, now=now)
     assert named(client, addresses) == {}
+
+
+def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator: Any, eve: Any, now: datetime) -> None:
+    named = AuditEvent.objects.filter(
+        object_type="summhay_site.user", object_name__in=["zquartz", "Zebulon Quartz"]
+    )
+    assert named.exists()
+    erasing.erase(actor=eve, user=annotator, now=now)
+    assert not named.exists()
 
 
 def test_a_new_name_is_on_the_agreement_page_at_once(

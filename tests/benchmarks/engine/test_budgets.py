@@ -48,6 +48,13 @@ MONEY = st.integers(0, 10**9).map(lambda millionths: Decimal(millionths) / MILLI
 SHARES = st.integers(0, 1000).map(lambda thousandths: Decimal(thousandths) / 1000)
 
 
+def test_a_request_has_to_fit_beside_those_on_their_way() -> None:
+    account = budgets.Account(cap=3 * CENT, settled=CENT, reserved=Decimal(0))
+    assert account.admit(2 * CENT)
+    assert not account.admit(CENT)
+    assert account.may_fit_later(CENT)
+
+
 @given(
     cap=MONEY,
     steps=st.lists(
@@ -239,6 +246,29 @@ def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
     client.post(address, {"budget": "5"})
     assert work(run).state == JudgeRun.State.DONE
+
+
+@pytest.mark.django_db
+def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
+    server: FakeServer, subtopic: Subtopic, now: datetime
+) -> None:
+    price()
+    uneven(subtopic, 1)
+    run = request(make_judge(server), budget=9 * CENT)
+    JudgeRun.objects.update(state=JudgeRun.State.PAUSED)
+    JudgeCall.objects.create(
+        cache_key="k",
+        run=run,
+        base_url=server.address,
+        model=MODEL,
+        state=JudgeCall.State.ASKED,
+        claimed_at=now,
+        most_prompt_tokens=2_000,  # four cents
+        most_completion_tokens=0,
+    )
+    with pytest.raises(budgets.BudgetRefused):
+        budgets.change_budget(run=run, budget=4 * CENT, by=None, now=now)
+    budgets.change_budget(run=run, budget=5 * CENT, by=None, now=now)
 
 
 @pytest.mark.django_db
