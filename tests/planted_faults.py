@@ -267,8 +267,8 @@ FAULTS = (
     ),
     Fault(
         "the key of a server is shown where the server repeats it",
-        'return text.replace(key, "…") if key else text',
-        "return text",
+        'return replace(failure, message=failure.message.replace(key, "…")) if key else failure',
+        "return failure",
         "tests/retrieval/test_servers.py::test_the_key_stands_in_no_message",
     ),
 )
