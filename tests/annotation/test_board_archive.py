@@ -53,7 +53,3 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(topic: None,
             "export_leaderboard", "--judge", "published", "--out", str(tmp_path / "nowhere" / "board.zip")
         )
     assert not list(tmp_path.rglob("*.part"))
-
-
-def test_a_stranger_does_not_get_it(topic: None, ben: Any, login: Any) -> None:
-    assert login(ben).get(reverse("annotation:leaderboard-archive-file"), JUDGE).status_code == 403

@@ -247,16 +247,6 @@ def test_a_text_in_time_cannot_be_accepted_as_late(writer: Writer, ada: Any) -> 
         late.accept(session=writer.row(), op_id=in_time.op_id, by=ada, reason="x", now=after(90_000))
 
 
-@pytest.mark.parametrize("who", ["ben", "dot", "zoe"])
-def test_nobody_but_a_researcher_of_the_study_decides(writer: Writer, login: Any, who: str, request: Any) -> None:
-    from tests.conftest import make_user
-
-    op_id = say_late(writer, LATER)
-    user = make_user("zoe", "researcher") if who == "zoe" else request.getfixturevalue(who)
-    assert decide(login(user), writer, op_id).status_code == (404 if who == "zoe" else 403)
-    assert not LateDecision.objects.exists()
-
-
 def test_the_work_of_an_erased_person_keeps_its_late_text(
     writer: Writer, researcher: Any, ben: Any, eve: Any
 ) -> None:

@@ -221,13 +221,6 @@ def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, l
     assert not JudgeLicence.objects.exists()
 
 
-def test_a_researcher_of_another_study_finds_nothing(study: Study, login: Any, django_user_model: Any) -> None:
-    other = django_user_model.objects.create_user("gus", password="x")
-    other.groups.add(Group.objects.get(name="researcher"))
-    assert login(other).get(address(study)).status_code == 404
-    assert record(login(other), study, "owl").status_code == 404
-
-
 def test_a_licence_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
     client: Client, study: Study
 ) -> None:

@@ -179,13 +179,6 @@ def test_the_way_wraps_round_and_ends(study: Study, ben: Any, login: Any) -> Non
     assert "Number 4" in client.get(finished).content.decode()
 
 
-def test_strangers_find_no_way(study: Study, dot: Any, ada: Any, login: Any) -> None:
-    for name in ("label-go", "label-finished"):
-        address = reverse(f"annotation:{name}", args=[study.uid])
-        assert login(dot).get(address).status_code == 404
-        assert login(ada).get(address).status_code == 403
-
-
 def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
     haystack = make_haystack()
     summaries = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -219,20 +218,3 @@ def test_labels_download_as_rows_that_can_be_analysed(study: Study, ada: Any, be
     assert "Ben" not in history
     lines = b"".join(client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
     assert json.loads(lines)["lines"] == [4]
-
-
-def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, login: Any, now: datetime) -> None:
-    from tests.conftest import make_user
-
-    other = make_user("fay", "researcher")
-    for name, args in (
-        ("study", []),
-        ("study-settings", []),
-        ("study-annotators", []),
-        ("study-labels", ["csv"]),
-    ):
-        address = reverse(f"annotation:{name}", args=[study.uid, *args])
-        assert login(other).get(address).status_code == 404
-        assert login(ben).get(address).status_code == 403
-        assert login(eve).get(address).status_code == 200
-    assert login(ben).get(reverse("annotation:study-create", args=["linking"])).status_code == 403

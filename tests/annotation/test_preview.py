@@ -124,15 +124,6 @@ def test_a_study_without_items_says_that_there_is_nothing_to_see(ada: Any, login
     assert "There is nothing to preview yet" in page
 
 
-def test_only_researchers_of_the_study_see_its_preview(ada: Any, ben: Any, dot: Any, login: Any) -> None:
-    study = make_study("verification", ada, ben)
-    assert login(ben).get(item_url(study)).status_code == 403
-    assert login(ada).get(item_url(study)).status_code == 200
-    study.researchers.clear()
-    Study.objects.update(created_by=None)
-    assert login(ada).get(item_url(study)).status_code == 404
-
-
 def test_a_tour_is_offered_where_annotators_work_and_can_be_started_from_the_guidelines(
     ben: Any, login: Any
 ) -> None:

@@ -241,25 +241,6 @@ def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> N
     assert "first snapshot" in login(ada).get(f"/studies/{study.uid}/results/").content.decode()
 
 
-@pytest.mark.parametrize("who", ["ben", "dot"])
-def test_annotators_never_see_a_score(study: Any, who: str, login: Any, request: Any) -> None:
-    client = login(request.getfixturevalue(who))
-    session = Session.objects.first()
-    assert session is not None
-    for address in (f"/studies/{study.uid}/results/", f"/sessions/{session.uid}/"):
-        assert client.get(address).status_code == 403
-
-
-def test_a_researcher_of_another_study_finds_nothing(study: Any, login: Any) -> None:
-    from tests.conftest import make_user
-
-    stranger = make_user("zoe", "researcher")
-    session = Session.objects.first()
-    assert session is not None
-    assert login(stranger).get(f"/sessions/{session.uid}/").status_code == 404
-    assert login(stranger).get(f"/studies/{study.uid}/files/sessions.csv").status_code == 404
-
-
 def test_the_number_of_queries_does_not_grow_with_sessions(
     study: Any,
     ada: Any,
@@ -359,10 +340,9 @@ def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> N
         assert b"ben" not in content.lower()
 
 
-def test_an_admin_credits_and_voids_with_a_reason(study: Any, ada: Any, eve: Any, login: Any) -> None:
+def test_an_admin_credits_and_voids_with_a_reason(study: Any, eve: Any, login: Any) -> None:
     session = Session.objects.get(annotator__user__username="ben")
     address = f"/sessions/{session.uid}/"
-    assert login(ada).post(address + "void/", {"reason": "x"}).status_code == 403
     client = login(eve)
     client.post(address + "void/", {"reason": ""})
     client.post(address + "void/", {"reason": "it is over already"})

@@ -53,17 +53,6 @@ def running(person: Any, **fields: Any) -> Session:
 # Who sees what
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_nobody_else_sees_a_persons_session(
-    name: str, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any
-) -> None:
-    session = running(ben)
-    assert page_of(login(cleo), session, name).status_code == 404
-    assert page_of(login(ada), session, name).status_code == 403
-    assert page_of(login(eve), session, name).status_code == 403
-    assert page_of(Client(), session, name).headers["Location"].startswith("/login/")
-
-
 def test_a_task_of_somebody_else_can_not_be_started(ben: Any, cleo: Any, login: Any) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben, cleo)

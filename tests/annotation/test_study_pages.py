@@ -44,7 +44,7 @@ def test_a_study_is_there_for_its_researchers_and_admins_only(ada: Any, ben: Any
     assert login(other).get(reverse("annotation:study", args=[study.uid])).status_code == 200
 
 
-def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, ben: Any, login: Any) -> None:
+def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, login: Any) -> None:
     haystack = make_haystack()
     make_writing_study(haystack=haystack, name="Mine", researcher=ada)
     make_writing_study(haystack=haystack, name="Hers")
@@ -56,7 +56,6 @@ def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, ben: A
     assert "Old" not in seen
     assert "Old" in login(ada).get(url + "?state=archived").content.decode()
     assert "Hers" in login(eve).get(url).content.decode()
-    assert login(ben).get(url).status_code == 403
 
 
 def grow(study: Study, n: int) -> None:
@@ -76,7 +75,6 @@ def test_pages_of_a_study_ask_no_more_with_more_people(
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     client, url = login(ada), reverse(f"annotation:{name}", args=[study.uid])
-    client.get(url)
     grow(study, 12)
     with django_assert_max_num_queries(most):
         assert client.get(url).status_code == 200

@@ -119,29 +119,6 @@ def labelled(handed_in: Summary, ada: Any, cleo: Any, now: datetime) -> Study:
     return study
 
 
-PAGES = (
-    "study-figures",
-    "study-agreement-rows",
-    "disagreements",
-    "study",
-    "study-settings",
-    "study-guidelines-edit",
-    "study-delete",
-)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_pages_of_a_study_are_for_its_researchers(
-    labelled: Study, ada: Any, ben: Any, rita: Any, eve: Any, login: Any, client: Client, name: str
-) -> None:
-    address = reverse(f"annotation:{name}", args=[labelled.uid])
-    assert client.get(address).status_code == 302
-    assert login(ben).get(address).status_code in {403, 404}
-    assert login(rita).get(address).status_code == 404
-    for person in (ada, eve):
-        assert login(person).get(address).status_code == 200
-
-
 def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
     labelled: Study, handed_in: Summary, rita: Any, login: Any
 ) -> None:

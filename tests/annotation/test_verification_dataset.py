@@ -213,17 +213,6 @@ def test_the_page_and_the_command_write_the_same_bytes(study: Study, ada: Any, l
     assert b"".join(login(ada).get(url).streaming_content) == (tmp_path / "x.jsonl").read_bytes()
 
 
-def test_another_researcher_sees_nothing_of_it(study: Study, login: Any, ben: Any) -> None:
-    from tests.conftest import make_user
-
-    other = login(make_user("fay", "researcher"))
-    pages = ("dataset", "choosing", "autods", "spot-checks")
-    for name in ("study-figures", "disagreements", *(f"verification-{page}" for page in pages)):
-        url = reverse(f"annotation:{name}", args=[study.uid])
-        assert other.get(url).status_code == 404, name
-        assert login(ben).get(url).status_code == 403, name
-
-
 @pytest.mark.django_db
 def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -> None:
     empty = make_verification_study(questions=make_questions(1), annotators=(), researcher=ada)

@@ -267,16 +267,6 @@ def test_a_new_study_starts_with_the_settings_of_another(
     assert login(ada).get(address, {"from": "nonsense"}).status_code == 404
 
 
-def test_pages_of_a_study_are_its_researchers(study: Study, ben: Any, eve: Any, login: Any) -> None:
-    other = make_user("fay", "researcher")
-    for name in ("study", "study-settings", "study-annotators"):
-        address = url(name, study)
-        assert login(other).get(address).status_code == 404
-        assert login(ben).get(address).status_code == 403
-        assert login(eve).get(address).status_code == 200
-    assert login(ben).get(reverse("annotation:study-create", args=["verification"])).status_code == 403
-
-
 def test_both_pages_on_speed_mean_the_same_by_fast(
     study: Study, ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:

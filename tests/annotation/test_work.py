@@ -267,15 +267,6 @@ def test_who_earns_nothing_reads_how_long_they_worked(ben: Any, login: Any) -> N
     assert "Earned so far" not in page
 
 
-def test_strangers_get_404_and_researchers_403(ada: Any, ben: Any, dot: Any, client: Any, login: Any) -> None:
-    study = make_writing_study(annotators=[ben])
-    assert login(dot).get(reverse("annotation:study-leave", args=[study.uid])).status_code == 404
-    for name in (WORK, "annotation:own-work", "annotation:earnings"):
-        assert login(ada).get(reverse(name)).status_code == 403
-        assert client.get(reverse(name)).status_code == 302
-    assert "No task is waiting" in page_of(login(dot))
-
-
 def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, login: Any) -> None:
     person = annotator_of(ben)
     person.is_active = False

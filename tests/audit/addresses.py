@@ -38,6 +38,8 @@ SHARED = re.compile(
     r"|studies/<(str|slug):kind>|studies/recipes|work/preferences|password|join)/"
 )
 """Where all of a role see the same objects."""
+FILES = {"study-file": "sessions.csv", "verification-dataset-file": "all.csv"}
+"""Files that are there for a study's own people, so that no answer is missing for another reason."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,10 @@ class Address:
         return not self.has_object or self.is_private or bool(SHARED.match(self.route))
 
     def of(self, kind: str, uid: Any) -> str:
-        """The address of this object; everything else is as in `path`."""
-        return fill(self.route, {"uid": str(uid), "kind": kind})
+        """The address of this object, or of a file of it that its people can download."""
+        name, form = FILES.get(self.name, "figures.json"), "csv" if self.name == "adjudicated" else kind
+        values = {"uuid:uid": str(uid), "label_kind:kind": kind, "slug:kind": form, "slug:file_format": "csv"}
+        return fill(self.route, {**values, "str:name": name})
 
 
 def _value(kind: str) -> str:
@@ -78,10 +82,9 @@ def fill(route: str, values: dict[str, str]) -> str:
     """A route as a path, with these values and plausible ones for the rest."""
 
     def value(match: re.Match[str]) -> str:
-        kind, name = match.group("kind") or "str", match.group("name")
-        return values[name] if name in values and kind in {"uuid", "label_kind"} else _value(kind)
+        return values.get(match["argument"]) or _value(match["kind"] or "str")
 
-    return "/" + re.sub(r"<(?:(?P<kind>\w+):)?(?P<name>\w+)>", value, route)
+    return "/" + re.sub(r"<(?P<argument>(?:(?P<kind>\w+):)?\w+)>", value, route)
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[tuple[Address, Any]]:

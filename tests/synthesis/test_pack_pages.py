@@ -85,7 +85,3 @@ def test_what_cannot_be_made_is_said_at_its_field(ada: Any, login: Any, fields: 
     assert message in answer.content.decode()
     assert "<script>" not in answer.content.decode()
     assert not ImportJob.objects.exists()
-
-
-def test_annotators_make_nothing(ben: Any, login: Any) -> None:
-    assert login(ben).get(reverse("benchmarks:pack-new")).status_code == 403

@@ -389,13 +389,6 @@ def test_places_where_nothing_was_done_for_a_day_are_freed_together(
     assert [outcome_of(letter * 24) for letter in "abc"] == ["freed", "working", "working"]
 
 
-def test_strangers_to_a_study_see_no_participants(link: RecruitmentLink, ben: Any, login: Any) -> None:
-    join(link)
-    for name, more in (("people", []), ("link", []), ("approval", [1])):
-        at = reverse(f"annotation:recruitment-{name}", args=[link.study.uid, link.uid, *more])
-        assert login(ben).get(at).status_code == 403
-
-
 def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, eve: Any, now: datetime) -> None:
     join(link)
     link.allowed_ids.create(panel_key=PID)
