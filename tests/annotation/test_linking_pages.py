@@ -21,6 +21,7 @@ from tests.makers import (
     make_writing_study,
 )
 from tests.makers import label_url as url
+from tests.queries import cost_of
 
 JSON = {"Accept": "application/json"}
 
@@ -179,7 +180,7 @@ def test_the_way_wraps_round_and_ends(study: Study, ben: Any, login: Any) -> Non
     assert "Number 4" in client.get(finished).content.decode()
 
 
-def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
+def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any) -> None:
     haystack = make_haystack()
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{n}")
@@ -187,10 +188,7 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any, django_asse
         for n in range(20)
     ]
     study = make_linking_study(annotators=[ben], summaries=summaries)
-    client, page = login(ben), url("label-task", label_task(study, ben))
-    client.get(page)
-    with django_assert_max_num_queries(19):
-        client.get(page)
+    assert cost_of(login(ben), url("label-task", label_task(study, ben))) <= 19
 
 
 def test_a_save_takes_few_queries(study: Study, ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:

@@ -28,6 +28,7 @@ from benchmarks.engine import judge_versions, judging, runs
 from benchmarks.engine.tasks import coverage
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study
+from tests.queries import cost_of
 
 MINUTE = 60_000
 FIRST = "- Every day the ferry leaves at six in the morning [1, 2]"
@@ -242,20 +243,11 @@ def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> N
 
 
 def test_the_number_of_queries_does_not_grow_with_sessions(
-    study: Any,
-    ada: Any,
-    login: Any,
-    now: datetime,
-    django_assert_num_queries: Any,
-    django_assert_max_num_queries: Any,
+    study: Any, ada: Any, login: Any, now: datetime
 ) -> None:
     judge_everything(now)
-    client = login(ada)
-    address = f"/studies/{study.uid}/results/"
-    client.get(address)
-    with django_assert_max_num_queries(27) as before:
-        client.get(address)
-    n_before = len(before)  # the log is emptied by the next request
+    client, address = login(ada), f"/studies/{study.uid}/results/"
+    before = cost_of(client, address)
     for subtopic in study.writing_plan.subtopics.filter(number=2):
         for person in ("ben", "cleo"):
             annotator = study.memberships.get(annotator__user__username=person).annotator
@@ -263,9 +255,7 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
             session = make_session(assignment=task, state="submitted", revisions=[(12 * MINUTE, BOTH)])
             fill_missing(session=session, now=now)
     judge_everything(now)
-    client.get(address)
-    with django_assert_num_queries(n_before):
-        client.get(address)
+    assert cost_of(client, address) == before <= 27
 
 
 def read(client: Client, address: str) -> bytes:

@@ -15,7 +15,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from annotation.exports.describing import described
 from annotation.exports.methods import methods
@@ -36,6 +35,7 @@ from tests.makers import (
     make_writing_study,
 )
 from tests.makers_verification import make_questions, make_verification_study, say_all
+from tests.queries import cost_of
 
 pytestmark = pytest.mark.django_db
 
@@ -325,15 +325,10 @@ def test_admins_find_everything_on_one_page(linking: Study, ada: Any, eve: Any, 
     assert AuditEvent.objects.filter(action="file.downloaded", detail__file__endswith="-with-people.json").exists()
 
 
-def test_the_page_of_exports_has_a_fixed_number_of_queries(
-    eve: Any, login: Any, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_the_page_of_exports_has_a_fixed_number_of_queries(eve: Any, login: Any) -> None:
     client, address = login(eve), reverse("annotation:exports")
     make_labelled_study(summaries=make_summaries(n=2))
-    client.get(address)
-    with django_assert_num_queries(7):
-        client.get(address)
+    assert cost_of(client, address) == 7
     for number in range(12):
         make_labelled_study(summaries=make_summaries(n=2, dataset=f"more-{number}"), name=f"More {number}")
-    with django_assert_num_queries(7):
-        client.get(address)
+    assert cost_of(client, address) == 7

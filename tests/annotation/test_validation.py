@@ -27,6 +27,7 @@ from annotation.validation.results import as_json, results_of
 from benchmarks.models import Judge, PointVerdict, Response, System
 from tests.makers import NOW, annotator_of, flat, give_consent, label_url
 from tests.makers_verification import make_questions
+from tests.queries import cost_of
 
 pytestmark = pytest.mark.django_db
 TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
@@ -234,26 +235,10 @@ def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: An
     assert stranger.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
 
 
-def test_the_task_page_takes_the_same_queries_whatever_the_size(
-    ben: Any, login: Any, django_assert_num_queries: Any
-) -> None:
+def test_the_task_page_takes_the_same_queries_whatever_the_size(ben: Any, login: Any) -> None:
     small, large = make([ben], make_judged(n=1)), make([ben], make_judged(n=12, name="wide"), n=90)
-    client: Client = login(ben)
-    counts = []
-    for study in (small, large):
-        url = label_url("label-task", first(study, ben))
-        client.get(url)
-        with _counted() as counted:
-            client.get(url)
-        counts.append(len(counted))
-    assert counts[0] == counts[1] <= 16
-
-
-def _counted() -> Any:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    return CaptureQueriesContext(connection)
+    few, many = (cost_of(login(ben), label_url("label-task", first(study, ben))) for study in (small, large))
+    assert few == many <= 16
 
 
 def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(

@@ -45,6 +45,7 @@ from benchmarks.tasks import run_judge
 from summhay_site.operations import erasing, tombstones
 from tests.makers import annotator_of, make_assignment, make_linking_study, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
+from tests.queries import cost_of
 
 OWN = "- Boats leave at six. [1]"
 SHARED = "- The pier opens in 2031. [2]"
@@ -263,14 +264,10 @@ def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
 
 
 def test_the_page_before_erasing_costs_the_same_queries_however_much_goes(
-    linked: Study, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any, django_assert_max_num_queries: Any
+    linked: Study, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any
 ) -> None:
     client, page = login(eve), reverse("person-erase", args=[ben.uid])
-    client.get(page)
-    with django_assert_max_num_queries(20) as few:
-        client.get(page)
-    n_few = len(few)
+    few = cost_of(client, page)
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
-    with django_assert_max_num_queries(n_few):
-        client.get(page)
+    assert cost_of(client, page) <= few <= 20
