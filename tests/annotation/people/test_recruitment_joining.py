@@ -18,7 +18,7 @@ from annotation.people.recruitment.ids import BadPattern, check_pattern
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.models import User
 from tests.annotation.people.test_recruitment import PID, address, make_link
-from tests.annotation.people.test_recruitment_outcomes import CODES, join, paid, words
+from tests.annotation.people.test_recruitment_outcomes import CODES, at, join, paid, words
 from tests.annotation.rated import make_rating_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
@@ -37,12 +37,6 @@ def study(ada: Any) -> Study:
 @pytest.fixture
 def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=1, id_pattern=PROLIFIC, **CODES)
-
-
-def at(link: RecruitmentLink, name: str = "") -> str:
-    if not name:
-        return reverse("annotation:recruitment", args=[link.study.uid])
-    return reverse(f"annotation:recruitment-{name}", args=[link.study.uid, link.uid])
 
 
 @pytest.mark.parametrize("pid", ["FAKE0", "fake0", PID.upper(), PID[:-1], PID + "0", "g" * 24])

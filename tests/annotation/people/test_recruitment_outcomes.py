@@ -77,6 +77,32 @@ def finish(pid: str = PID, *, skipping: int = 0) -> None:
         task.save()
 
 
+def do_one(pid: str = PID) -> LabelTask:
+    """The first task of a participant is done, in a minute."""
+    task = LabelTask.objects.filter(annotator__participant__panel_id=pid).order_by("position")[0]
+    task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, 60_000
+    task.begun_at = task.done_at = task.created_at
+    task.save()
+    return task
+
+
+def begin_text(link: RecruitmentLink) -> Session:
+    """The clock of the one text of a link runs."""
+    task = Assignment.objects.get(study=link.study)
+    return make_session(assignment=task, state="running", now=timezone.now())
+
+
+def leave(client: Client, link: RecruitmentLink) -> None:
+    client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+
+
+def at(link: RecruitmentLink, name: str = "", *more: int) -> str:
+    """The page of all links of a study, or one about this link."""
+    if not name:
+        return reverse("annotation:recruitment", args=[link.study.uid])
+    return reverse(f"annotation:recruitment-{name}", args=[link.study.uid, link.uid, *more])
+
+
 def words(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
@@ -93,8 +119,7 @@ def outcome_of(pid: str = PID) -> str:
 
 
 def paid(link: RecruitmentLink, client: Client) -> list[dict[str, str]]:
-    at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
-    return list(csv.DictReader(io.StringIO(client.get(at).getvalue().decode())))
+    return list(csv.DictReader(io.StringIO(client.get(at(link, "file")).getvalue().decode())))
 
 
 def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
@@ -131,12 +156,8 @@ def test_a_link_says_what_share_must_be_done(skipping: int, outcome: str, link: 
 
 def test_leaving_after_one_task_is_not_completing(link: RecruitmentLink) -> None:
     client = join(link)
-    task = LabelTask.objects.order_by("position").first()
-    assert task is not None
-    LabelTask.objects.filter(pk=task.pk).update(
-        state="done", n_answered=task.n_questions, begun_at=task.created_at, done_at=task.created_at
-    )
-    client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+    do_one()
+    leave(client, link)
     assert shown(client.get("/work/")) == ("left", "")
     assert outcome_of() == "left"
 
@@ -148,7 +169,7 @@ def test_a_link_promises_no_tasks_to_who_is_through_or_has_left(is_done: bool, l
     if is_done:
         finish()
     else:
-        client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+        leave(client, link)
     page = words(client.get(address(link)))
     assert promise not in page
     assert "no task of it waits for you" in page
@@ -158,7 +179,7 @@ def test_a_link_promises_no_tasks_to_who_is_through_or_has_left(is_done: bool, l
 def test_who_is_done_and_then_leaves_has_completed(link: RecruitmentLink) -> None:
     client = join(link)
     finish()
-    client.post(reverse("annotation:study-leave", args=[link.study.uid]), {"reason": ""})
+    leave(client, link)
     assert shown(client.get("/work/")) == ("completed", DONE)
 
 
@@ -202,8 +223,8 @@ def test_who_agrees_again_reads_that_the_link_gives_another_place(link: Recruitm
     agree()
     assert shown(client.post("/work/consent/withdraw/", follow=True))[0] == "no_consent"
     agree()
-    for at in ("/work/", "/work/consent/"):
-        page = client.get(at)
+    for path in ("/work/", "/work/consent/"):
+        page = client.get(path)
         assert shown(page) == ("agreed_again", "DECLINED-4")
         assert "You take no further part" not in words(page)
         assert "Open the study from the panel again" in words(page)
@@ -218,11 +239,7 @@ def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no
 ) -> None:
     client = join(link)
     agree()
-    task = LabelTask.objects.order_by("position").first()
-    assert task is not None
-    LabelTask.objects.filter(pk=task.pk).update(
-        state="done", n_answered=task.n_questions, begun_at=task.created_at, active_ms=60_000
-    )
+    task = do_one()
     assert shown(client.post("/work/consent/withdraw/", follow=True)) == ("no_consent", "DECLINED-4")
     assert [row.pk for row in LabelTask.objects.all()] == [task.pk]
 
@@ -275,46 +292,38 @@ def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
 ) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
     monkeypatch.setattr(people, "IN_A_BATCH", 2)
-    for at in range(3):
-        pid = f"{at:024x}"
-        join(link, pid, STUDY_ID="s", **({} if at == 1 else {"SESSION_ID": f"t{at}"}))
+    for number in range(3):
+        pid = f"{number:024x}"
+        join(link, pid, STUDY_ID="s", **({} if number == 1 else {"SESSION_ID": f"t{number}"}))
         finish(pid)
     client = login(ada)
-    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
-    page = words(client.get(at))
+    page = words(client.get(at(link, "people")))
     assert page.count('<span class="badge good">completed</span>') == 3
     assert "2 submissions to approve" in page
     assert "1 person completed, and the panel gave no submission id" in page
-    assert "completed: 3" in words(client.get(reverse("annotation:recruitment", args=[link.study.uid])))
-    first = client.get(reverse("annotation:recruitment-approval", args=[link.study.uid, link.uid, 1]))
-    assert first.getvalue() == b"t0\nt2\n"
-    none = reverse("annotation:recruitment-approval", args=[link.study.uid, link.uid, 2])
-    assert client.get(none).status_code == 404
+    assert "completed: 3" in words(client.get(at(link)))
+    assert client.get(at(link, "approval", 1)).getvalue() == b"t0\nt2\n"
+    assert client.get(at(link, "approval", 2)).status_code == 404
 
 
 def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
     RecruitmentLink.objects.update(max_places=1)
     gone = join(link)
     assert Client().get(address(link, "b" * 24)).status_code == 410
-    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
     client = login(ada)
-    client.post(at, {"place": PID})
+    client.post(at(link, "people"), {"place": PID})
     assert outcome_of() == "freed"
     join(link, "b" * 24)
     assert shown(gone.get("/work/")) == ("freed", "")
     assert LabelTask.objects.filter(annotator__participant__panel_id=PID).count() == 0
-    assert "1 of 1 taken" in words(client.get(reverse("annotation:recruitment", args=[link.study.uid])))
+    assert "1 of 1 taken" in words(client.get(at(link)))
 
 
 def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, ada: Any, login: Any) -> None:
     join(link)
-    task = LabelTask.objects.order_by("position").first()
-    assert task is not None
-    LabelTask.objects.filter(pk=task.pk).update(
-        state="done", n_answered=task.n_questions, begun_at=task.created_at, active_ms=60_000
-    )
+    do_one()
     client = login(ada)
-    client.post(reverse("annotation:recruitment-people", args=[link.study.uid, link.uid]), {"place": PID})
+    client.post(at(link, "people"), {"place": PID})
     [row] = paid(link, client)
     assert (row["outcome"], row["tasks_done"], row["minutes"]) == ("freed", "1", "1.0")
 
@@ -324,13 +333,9 @@ def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_complete
 ) -> None:
     first = join(link)
     agree()
-    one, *others = LabelTask.objects.order_by("position")
-    LabelTask.objects.filter(pk=one.pk).update(
-        state="done", n_answered=one.n_questions, begun_at=one.created_at, active_ms=60_000
-    )
-    free = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
-    login(ada).post(free, {"place": PID})
-    RecruitmentLink.objects.update(max_tasks=len(others) + 1)
+    RecruitmentLink.objects.update(max_tasks=LabelTask.objects.count())
+    do_one()
+    login(ada).post(at(link, "people"), {"place": PID})
     for letter in "bc":  # every summary is read by two
         Client().post(address(link, letter * 24))
     page = words(first.get(address(link)))
@@ -347,12 +352,9 @@ def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_t
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
     agree()
-    session = make_session(
-        assignment=Assignment.objects.get(study=link.study), state="running", now=timezone.now()
-    )
+    session = begin_text(link)
     Assignment.objects.update(state="started")
-    free = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
-    login(ada).post(free, {"place": PID})
+    login(ada).post(at(link, "people"), {"place": PID})
     session.refresh_from_db()
     assert (session.state, session.run_started_at) == ("paused", None)
     assert shown(client.get("/work/"))[0] == "freed"
@@ -367,8 +369,7 @@ def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_t
 def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
     join(link)
     finish()
-    client = login(ada)
-    client.post(reverse("annotation:recruitment-people", args=[link.study.uid, link.uid]), {"place": PID})
+    login(ada).post(at(link, "people"), {"place": PID})
     assert outcome_of() == "completed"
 
 
@@ -382,10 +383,9 @@ def test_places_where_nothing_was_done_for_a_day_are_freed_together(
         finish("b" * 24)
     join(link, "c" * 24)
     LabelTask.objects.filter(annotator__participant__panel_id="b" * 24).update(state="begun")
-    client = login(ada)
-    at = reverse("annotation:recruitment-people", args=[link.study.uid, link.uid])
-    assert "Free 1 place where nothing was done for a day" in words(client.get(at))
-    client.post(at, {"idle": "1"})
+    client, page = login(ada), at(link, "people")
+    assert "Free 1 place where nothing was done for a day" in words(client.get(page))
+    client.post(page, {"idle": "1"})
     assert [outcome_of(letter * 24) for letter in "abc"] == ["freed", "working", "working"]
 
 
@@ -405,8 +405,7 @@ def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
 ) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
-    [task] = Assignment.objects.filter(study=link.study)
-    session = make_session(assignment=task, state="running", now=timezone.now())
+    session = begin_text(link)
     after = reverse("annotation:session-after", args=[session.uid])
     assert CODE not in words(client.get(after, follow=True))
     Session.objects.update(state="submitted", run_started_at=None, acc_ms=60_000, ended_at=timezone.now())
@@ -422,8 +421,7 @@ def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
 def test_withdrawing_pauses_a_clock_that_runs_and_the_contact_stays(ada: Any, now: datetime) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
-    task = Assignment.objects.get(study=link.study)
-    session = make_session(assignment=task, state="running", now=timezone.now())
+    session = begin_text(link)
     agree()
     client.post(reverse("annotation:consent-withdraw"))
     session.refresh_from_db()
