@@ -21,6 +21,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.makers import make_writing_study
 from tests.queries import cost_of
+from tests.running import json_of
 from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
@@ -75,16 +76,11 @@ def test_people_come_first_and_judges_below_on_the_same_items(client: Client, st
 
 
 def test_the_figures_on_the_page_are_those_of_the_command(client: Client, study: Study) -> None:
-    out = io.StringIO()
-    call_command("report", "judges", "--study", study.name, "--json", stdout=out)
+    judges = json_of("report", "judges", "--study", study.name)
     found = json.loads(client.get(address(study, "-file", "figures.json")).content)
-    assert found["judges"] == json.loads(out.getvalue())
-    out = io.StringIO()
-    call_command("report", "agreement", "--study", study.name, "--json", stdout=out)
-    assert found["people"] == json.loads(out.getvalue())
-    out = io.StringIO()
-    call_command("report", "bias", "--study", study.name, "--json", stdout=out)
-    assert found["bias"] == json.loads(out.getvalue())
+    assert found["judges"] == judges
+    assert found["people"] == json_of("report", "agreement", "--study", study.name)
+    assert found["bias"] == json_of("report", "bias", "--study", study.name)
 
 
 def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> None:
@@ -160,9 +156,7 @@ def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client,
     assert expected["overall"]["over_insights"] < label["overall"]["over_insights"]
     label, expected = rows("ranking", "strict")
     assert label["means"] != expected["means"]
-    out = io.StringIO()
-    call_command("report", "judges", "--study", study.name, "--score", "expected", "--json", stdout=out)
-    assert json.loads(out.getvalue()) == found["expected"]["judges"]
+    assert json_of("report", "judges", "--study", study.name, "--score", "expected") == found["expected"]["judges"]
 
 
 def test_htmx_gets_the_figures_without_the_frame(client: Client, study: Study) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.linking.annotated import entries_of
@@ -16,30 +16,25 @@ from annotation.models import CoverageLabel, Membership, Study
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.models import AuditEvent, Haystack, Judge, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 BENCHMARK = "summhay-eval-benchmark"
 PLACE = ("summary__subtopic__key", "summary__text", "insight__key", "coverage", "lines", "raw")
 
 
-def command(*args: Any) -> str:
-    out = io.StringIO()
-    call_command(*map(str, args), stdout=out, stderr=io.StringIO())
-    return out.getvalue()
-
-
 def table_1(*scope: str) -> dict[str, Any]:
     """What `report judges` and `report agreement` print, judges by name."""
-    full = json.loads(command("report", "judges", *scope, "--full", "--json"))
+    full = json_of("report", "judges", *scope, "--full")
     return {
         "judges": {row.pop("judge"): row for row in full["judges"]},
         "people": full["people"],
-        "agreement": json.loads(command("report", "agreement", *scope, "--json")),
+        "agreement": json_of("report", "agreement", *scope),
     }
 
 
 def exported(study: Study, path: Path, *options: str) -> list[dict[str, Any]]:
-    command("export_dataset", BENCHMARK, "--study", study.name, "--out", path, *options)
+    output_of("export_dataset", BENCHMARK, "--study", study.name, "--out", path, *options)
     rows: list[dict[str, Any]] = json.loads(path.read_text())
     return rows
 
@@ -61,7 +56,7 @@ def test_a_study_of_several_people_gives_the_same_figures_elsewhere(tmp_path: Pa
     assert {"annotation_annotator1", "annotation_annotator3", "predictions_strict"} <= rows[0].keys()
     assert "anna" not in (tmp_path / "out.json").read_text()
     forget_everything()
-    command("import_dataset", BENCHMARK, tmp_path / "out.json")
+    output_of("import_dataset", BENCHMARK, tmp_path / "out.json")
     after = table_1()
     for row in (*before["judges"].values(), *after["judges"].values()):
         row.pop("cost", None)
@@ -83,7 +78,7 @@ def test_a_judge_that_was_fitted_on_these_labels_is_still_said_to_be(tmp_path: P
     assert all(row["fitted_judges"] == ["strict"] for row in rows)
     forget_everything()
     for _time in range(2):
-        command("import_dataset", BENCHMARK, tmp_path / "out.json")
+        output_of("import_dataset", BENCHMARK, tmp_path / "out.json")
         fitted = {name: row["fitted_here"] for name, row in table_1()["judges"].items()}
         assert fitted.pop("strict") is True
         assert fitted
@@ -94,12 +89,12 @@ def test_importing_it_where_it_came_from_adds_labels_and_no_text(tmp_path: Path)
     study = make_labelled_study(summaries=make_summaries(n=4))
     exported(study, tmp_path / "out.json")
     texts = Summary.objects.count()
-    command("import_dataset", BENCHMARK, tmp_path / "out.json")
+    output_of("import_dataset", BENCHMARK, tmp_path / "out.json")
     assert Summary.objects.count() == texts
     copied = CoverageLabel.objects.exclude(study=study).values_list(*PLACE[:5])
     assert sorted(map(str, copied)) == sorted(map(str, study.coveragelabels.values_list(*PLACE[:5])))
     before = CoverageLabel.objects.count()
-    command("import_dataset", BENCHMARK, tmp_path / "out.json")
+    output_of("import_dataset", BENCHMARK, tmp_path / "out.json")
     assert CoverageLabel.objects.count() == before
 
 
@@ -144,10 +139,10 @@ def test_only_linking_studies_with_labels_have_such_a_file(tmp_path: Path) -> No
         (("--study", "Words"), "is a study of timed writing, not of coverage linking"),
     ):
         with pytest.raises(CommandError, match=sentence):
-            command("export_dataset", BENCHMARK, "--out", out, *options)
+            output_of("export_dataset", BENCHMARK, "--out", out, *options)
     assert not out.exists()
     assert not AuditEvent.objects.filter(action="file.exported").exists()
-    command("export_dataset", BENCHMARK, "--study", study.uid, "--out", out)
+    output_of("export_dataset", BENCHMARK, "--study", study.uid, "--out", out)
     assert AuditEvent.objects.get(action="file.exported").object_uid == str(study.uid)
 
 
@@ -166,7 +161,7 @@ def test_names_that_are_empty_or_too_long_are_refused() -> None:
 
 
 def test_the_published_file_comes_out_with_the_same_table_1(published: Path, tmp_path: Path) -> None:
-    command("import_dataset", BENCHMARK, published / "eval_benchmark_conversations.json")
+    output_of("import_dataset", BENCHMARK, published / "eval_benchmark_conversations.json")
     before, labels = table_1(), sorted(map(str, CoverageLabel.objects.values_list(*PLACE)))
     verdicts = sorted(map(str, Verdict.objects.values_list("judge__name", *PLACE)))
     out = tmp_path / "out.json"
@@ -177,7 +172,7 @@ def test_the_published_file_comes_out_with_the_same_table_1(published: Path, tmp
         {name: row[name] for name in ("summkey", "summary", *kept)} for row in given
     ]
     forget_everything()
-    command("import_dataset", BENCHMARK, out)
+    output_of("import_dataset", BENCHMARK, out)
     assert sorted(map(str, CoverageLabel.objects.values_list(*PLACE))) == labels
     assert sorted(map(str, Verdict.objects.values_list("judge__name", *PLACE))) == verdicts
     assert table_1() == before

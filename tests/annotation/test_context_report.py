@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.running import json_of
 
 MINUTE = 60_000
 PAGE = "/leaderboard/position/"
@@ -34,9 +34,7 @@ COPIED = "- In part 1, every day the ferry leaves at six in the morning [1]"
 
 
 def report(*arguments: str) -> list[dict[str, Any]]:
-    out = io.StringIO()
-    call_command("report", "context", *arguments, "--json", stdout=out)
-    found: list[dict[str, Any]] = json.loads(out.getvalue())
+    found: list[dict[str, Any]] = json_of("report", "context", *arguments)
     return found
 
 
@@ -231,9 +229,10 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     assert {row.url for row in page.context["sheet"].table("all-rows").rows if row.names[1] == "keywords"} == {
         behind
     }
-    out = io.StringIO()
-    call_command("report", "position", "--judge", "lexical", "--json", stdout=out)
-    [row], [shown] = json.loads(out.getvalue()), page.context["sheet"].table("sensitivity").rows
+    [row], [shown] = (
+        json_of("report", "position", "--judge", "lexical"),
+        page.context["sheet"].table("sensitivity").rows,
+    )
     names = ("random", "top", "bottom", "sensitivity")
     assert {name: shown.number(name) for name in names} == {name: row[name] for name in names}
     content = b"".join(client.get(f"{PAGE}files/orders.csv?setting=keywords").streaming_content).decode()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -19,6 +17,7 @@ from annotation.studies.lifecycle import Details
 from benchmarks.models import AuditEvent, Insight, Judge, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 NOT_RANDOM = "the labelled summaries are not known to be a random draw"
@@ -59,9 +58,7 @@ def page_of(client: Client, study: Study) -> str:
 
 
 def corrected(*arguments: str) -> list[dict[str, Any]]:
-    out = io.StringIO()
-    call_command("report", "judges", "--full", "--json", *arguments, stdout=out)
-    rows: list[dict[str, Any]] = json.loads(out.getvalue())["corrected"]
+    rows: list[dict[str, Any]] = json_of("report", "judges", "--full", *arguments)["corrected"]
     return rows
 
 

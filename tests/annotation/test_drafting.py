@@ -272,9 +272,7 @@ def test_events_come_with_a_save_and_once_however_often_they_are_sent(writer: Wr
 
 def test_an_ordinary_save_costs_five_statements_and_reads_no_documents(writer: Writer) -> None:
     writer.save(1_000, "one")
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         drafting.save(session=writer.session, message=writer.message("two"), now=after(2_000))
     kinds = [each["sql"].split()[0] for each in captured.captured_queries]
     assert kinds == ["SAVEPOINT", "SELECT", "INSERT", "UPDATE", "RELEASE"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from benchmarks.recall import extraction_views as extraction
 from benchmarks.scoring.keypoints import extraction_recall
 from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response
+from tests.running import json_of, output_of
 
 POINTS = ("The ferry leaves the island at six.", "The pier was rebuilt in 2019.")
 
@@ -56,9 +56,7 @@ def question(db: None) -> Question:
 
 
 def report(path: Path, *arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("report", "extraction", str(path), *arguments, "--json", stdout=out)
-    return dict(json.loads(out.getvalue()))
+    return dict(json_of("report", "extraction", path, *arguments))
 
 
 def written(tmp_path: Path, text: str, name: str = "points.csv") -> Path:
@@ -83,10 +81,9 @@ def test_named_points_are_found_by_people_and_by_words(question: Question, tmp_p
     assert (found["lexical"]["n_points"], found["lexical"]["micro"]) == (4, 0.5)
     assert found["agreement"]["accuracy"] == pytest.approx(2 / 3)
     assert found["points"][-1]["closest"] == POINTS[1]
-    out = io.StringIO()
-    call_command("report", "extraction", str(path), stdout=out)
-    assert re.search(r"Not found\n.*\nq1 .* Fares rose by a tenth\. ", out.getvalue())
-    assert "boats land" not in out.getvalue()
+    shown = output_of("report", "extraction", path)
+    assert re.search(r"Not found\n.*\nq1 .* Fares rose by a tenth\. ", shown)
+    assert "boats land" not in shown
 
 
 def test_points_of_a_response_are_looked_for_among_those_that_a_judge_took_from_it(

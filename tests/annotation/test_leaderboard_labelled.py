@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -17,6 +15,7 @@ from benchmarks.scoring.correction import NOT_LABELLED
 from benchmarks.scoring.ppi import Text, powered_mean
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
@@ -91,9 +90,7 @@ def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(client:
     shown = page(client)
     assert NAME in shown
     assert "1 person labelled 11 of the 24 texts, a random draw, on 6 subtopics (“Ferry links”)" in shown
-    out = io.StringIO()
-    call_command("report", "leaderboard", "--judge", "owl", stdout=out)
-    assert NAME in out.getvalue()
+    assert NAME in output_of("report", "leaderboard", "--judge", "owl")
 
 
 def test_one_labelled_text_has_a_mean_without_an_interval(client: Client, study: Study) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 
@@ -23,6 +22,7 @@ from benchmarks.results.judged import Judged, licence_notes
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW, flat, make_haystack
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
@@ -52,9 +52,7 @@ def shown(client: Client, url: str, **query: Any) -> str:
 
 
 def report(*arguments: str) -> Any:
-    out = io.StringIO()
-    call_command("report", "licence", *arguments, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("report", "licence", *arguments)
 
 
 def uid(name: str) -> str:
@@ -85,9 +83,7 @@ def test_page_files_and_report_have_the_same_figures(client: Client, study: Stud
     assert row["thresholds"] == {"bias": 0.05, "spread": 0.05, "concordance": 0.9, "power": 0.8}
     assert row["scope"]["version"] == 1
     assert set(row["by_system"]) == set(SYSTEMS)
-    out = io.StringIO()
-    call_command("report", "licence", "--study", study.name, "--judge", "owl", stdout=out)
-    assert "What it stands on" in out.getvalue()
+    assert "What it stands on" in output_of("report", "licence", "--study", study.name, "--judge", "owl")
     latex = client.get(address(study, "parts.tex"))
     assert latex.status_code == 200
     card = latex.getvalue().decode()  # type: ignore[attr-defined]
@@ -284,9 +280,7 @@ def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Clien
     for file in files:
         answer = client.get(reverse(name, args=[study.uid, file]))
         assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
-    out = io.StringIO()
-    call_command("report", "results", "--study", study.name, stdout=out)
-    assert says in out.getvalue()
+    assert says in output_of("report", "results", "--study", study.name)
 
 
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:

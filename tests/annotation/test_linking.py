@@ -161,9 +161,7 @@ def test_saving_takes_few_queries_whatever_the_history(task: LabelTask, now: dat
     say(task, "none", now=now)
     counts = []
     for number in range(3):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             uids = Insight.objects.filter(subtopic=task.item.summary.subtopic).values_list("uid", flat=True)
             record(
                 kind=LINK,

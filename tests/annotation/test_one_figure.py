@@ -13,7 +13,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -28,6 +27,7 @@ from benchmarks.web.parquet import is_available
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
+from tests.running import output_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
 JUDGE = ("--judge", "lexical-2")
@@ -45,9 +45,7 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
 
 
 def printed(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("report", *arguments, stdout=out)
-    return out.getvalue()
+    return output_of("report", *arguments)
 
 
 def body(client: Client, address: str) -> bytes:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 import uuid
 from datetime import timedelta
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
 from annotation.people.removal.finding import going_of
@@ -19,6 +17,7 @@ from annotation.writing.wire import Event
 from benchmarks.engine import judge_versions
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import FILLER
+from tests.running import output_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 
@@ -138,9 +137,7 @@ def test_packing_stops_when_its_time_is_up_and_goes_on_later(writer: Writer) -> 
 
 def test_the_command_packs_without_a_worker(writer: Writer) -> None:
     looked_over()
-    out = StringIO()
-    call_command("pack_drafts", stdout=out)
-    assert out.getvalue() == "1 sessions packed\n"
+    assert output_of("pack_drafts") == "1 sessions packed\n"
 
 
 def test_what_a_removal_would_delete_is_counted_alike(writer: Writer) -> None:

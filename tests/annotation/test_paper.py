@@ -27,15 +27,14 @@ from annotation.exports.paper_check import (
 from annotation.models import Study
 from benchmarks.models import AuditEvent
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.running import output_of
 
 NAME = "Ferry links 2"
 ON_A_BUSY_MACHINE_S = 3600  # commands one after another, each on tables that are made anew
 
 
 def run(*args: Any) -> str:
-    out = io.StringIO()
-    call_command("paper", *map(str, args), stdout=out)
-    return out.getvalue()
+    return output_of("paper", *args)
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.results.planning import Work
@@ -19,15 +17,14 @@ from benchmarks.scoring.students_t import t_interval
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
 from tests.makers import flat
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 KINDS = ("linking", "verification", "validation", "rating", "writing")
 
 
 def plan(study: Any) -> Any:
-    out = io.StringIO()
-    call_command("plan", "--study", str(study.uid), "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("plan", "--study", study.uid)
 
 
 @pytest.mark.parametrize("amount", [NOTHING, ALL])

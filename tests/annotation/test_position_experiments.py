@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.utils import timezone
 
@@ -25,6 +23,7 @@ from benchmarks.summarizers.arrangements import IRRELEVANT, MEASURES, ONLY_RELEV
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, Answer, FakeServer, serving
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -64,18 +63,12 @@ def heron(server: FakeServer, **values: Any) -> Judge:
 
 
 def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:
-    out = io.StringIO()
-    call_command(
-        "summarize", "--system", name, "--haystack", "news", *arguments, "--json", stdout=out, stderr=io.StringIO()
-    )
-    found: dict[str, Any] = json.loads(out.getvalue())
+    found: dict[str, Any] = json_of("summarize", "--system", name, "--haystack", "news", *arguments)
     return found
 
 
 def report() -> list[dict[str, Any]]:
-    out = io.StringIO()
-    call_command("report", "experiments", "--haystack", "news", "--json", stdout=out)
-    found: list[dict[str, Any]] = json.loads(out.getvalue())
+    found: list[dict[str, Any]] = json_of("report", "experiments", "--haystack", "news")
     return found
 
 
@@ -209,9 +202,7 @@ def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
     assert one < two > three  # the second document says what the reference says, the third something else
     assert [arm["name"] for arm in truncation["arrangements"]] == ["upto-2048", "upto-4096"]
     assert truncation["arrangements"][0]["rouge1"] == 0.0
-    out = io.StringIO()
-    call_command("reproduce", "middlesum", "--figure", "6", "--json", stdout=out)
-    (figure,) = json.loads(out.getvalue())["parts"]
+    (figure,) = json_of("reproduce", "middlesum", "--figure", "6")["parts"]
     assert [(cell["column"], cell["ours"]) for cell in figure["cells"]] == [
         (arm["name"], pytest.approx(100 * arm["rouge2"])) for arm in truncation["arrangements"]
     ]

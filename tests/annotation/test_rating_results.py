@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 from datetime import datetime
 from typing import Any
@@ -31,6 +30,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -105,9 +105,7 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
     client = login(ada)
     values = client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])).json()
     assert values["people"] == ["annotator1", "annotator2"]
-    out = io.StringIO()
-    call_command("report", "likert", "--json", stdout=out)
-    printed = json.loads(out.getvalue())
+    printed = json_of("report", "likert")
     assert printed["study"] == "Ferry ratings"
     assert printed["measures"] == values["measures"]
     overall = printed["measures"][0]
@@ -119,9 +117,7 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
     [pair] = printed["systems"][0]["differences"]
     assert pair["mean"] == pytest.approx(one["mean"] - other["mean"])
     assert one["mean"] == pytest.approx(one["own"]["mean"]), "both people rated all systems on all subtopics"
-    text = io.StringIO()
-    call_command("report", "likert", "--study", "Ferry ratings", stdout=text)
-    assert "4 of 4 summaries rated in full" in text.getvalue()
+    assert "4 of 4 summaries rated in full" in output_of("report", "likert", "--study", "Ferry ratings")
     rows = table(client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"])))
     figures = [row for row in rows if row["figure"] != "n"]
     assert Counter(row["row"] for row in figures if row["part"].startswith("raters-")) == {

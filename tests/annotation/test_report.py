@@ -23,21 +23,18 @@ from benchmarks.engine import judge_versions, judging
 from benchmarks.models import Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
+from tests.running import json_of, output_of
 
 FIRST = ("FFF", "FPF", "NNN", "NPF", "PPN")
 FIGURES = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal")
 
 
 def report(*args: Any) -> Any:
-    out = io.StringIO()
-    call_command("report", *map(str, args), "--json", stdout=out, stderr=io.StringIO())
-    return json.loads(out.getvalue())
+    return json_of("report", *args)
 
 
 def text(*args: Any) -> str:
-    out = io.StringIO()
-    call_command("report", *map(str, args), stdout=out, stderr=io.StringIO())
-    return out.getvalue()
+    return output_of("report", *args)
 
 
 def give_accounts(study: Study) -> None:
@@ -423,7 +420,6 @@ def test_the_report_names_by_pseudonym_who_has_too_few_items_to_be_replaced() ->
     for row in report("replaceability", "--study", study.name):
         assert {one["annotator"] for one in row["against"]} == {"annotator1", "annotator2", "annotator3"}
         assert row["left_out"] == [{"annotator": "annotator4", "n_items": 12, "reason": "fewer than 30 items"}]
-    out = io.StringIO()
-    call_command("report", "replaceability", "--study", study.name, stdout=out)
-    assert "left out: annotator4 (12: fewer than 30 items)" in out.getvalue()
-    assert "dora" not in out.getvalue()
+    shown = output_of("report", "replaceability", "--study", study.name)
+    assert "left out: annotator4 (12: fewer than 30 items)" in shown
+    assert "dora" not in shown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.reproduction.identities import identities
 from annotation.reproduction.printed import PAPERS, printed
@@ -21,6 +20,7 @@ from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Judge
 from tests.makers_recall import make_judge, make_response, say
 from tests.papers import PAGE, page
+from tests.running import json_of, output_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -28,9 +28,7 @@ pytestmark = pytest.mark.django_db
 
 def reproduced(paper: str, *arguments: str) -> dict[str, Any]:
     """Parts by their name: “table 1”, “table 2 joint”."""
-    out = io.StringIO()
-    call_command("reproduce", paper, *arguments, "--json", stdout=out)
-    parts = json.loads(out.getvalue())["parts"]
+    parts = json_of("reproduce", paper, *arguments)["parts"]
     return {" ".join(filter(None, (part["kind"], part["number"], part["part"]))): part for part in parts}
 
 
@@ -103,9 +101,7 @@ def test_on_an_empty_site_every_number_has_its_reason(paper: str) -> None:
     for name, part in reproduced(paper).items():
         assert part["reason"] or any(cell["ours"] is not None for cell in part["cells"]), name
         assert all((cell["ours"] is None) == bool(cell["reason"]) for cell in part["cells"])
-    out = io.StringIO()
-    call_command("reproduce", paper, stdout=out)
-    assert "What the printed numbers say of each other" in out.getvalue()
+    assert "What the printed numbers say of each other" in output_of("reproduce", paper)
 
 
 @pytest.fixture
@@ -200,9 +196,7 @@ def test_a_study_or_judge_that_is_not_here_is_named(paper: str, arguments: tuple
 
 
 def test_one_table_is_printed_with_all_its_numbers() -> None:
-    out = io.StringIO()
-    call_command("reproduce", "summhay", "--table", "3", stdout=out)
-    lines = out.getvalue().splitlines()
+    lines = output_of("reproduce", "summhay", "--table", "3").splitlines()
     assert lines[0] == "Table 3. Joint by the order of documents in the full context"
     assert len([line for line in lines if "—" in line]) == 12
-    assert "Not here: There is no judge “published”" in out.getvalue()
+    assert any("Not here: There is no judge “published”" in line for line in lines)

@@ -6,7 +6,6 @@ here without a word.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
 from django.contrib.admindocs.views import extract_views_from_urlpatterns
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import transaction
 from django.http import QueryDict
 from django.test import Client
@@ -28,6 +27,7 @@ from annotation.management.commands.report import REPORTS
 from annotation.models import Study
 from tests.annotation.little import ALL, AMOUNTS, MAKERS, NOTHING, ONE_LABEL, make_benchmarks
 from tests.by_day import some
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -268,12 +268,10 @@ def test_every_report_on_a_study_is_printed_or_refused(
 
 def reported(name: str, *arguments: str) -> str:
     """What a report prints; nothing where it says what there is not."""
-    out = io.StringIO()
     try:
-        call_command("report", name, *arguments, stdout=out)
+        return output_of("report", name, *arguments)
     except CommandError:
         return ""
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("amount", TRIED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
@@ -25,6 +24,7 @@ from tests.annotation.little import ALL, MAKERS
 from tests.annotation.test_toy_results import graded
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 KINDS = ("linking", "verification", "validation", "rating", "grading")
@@ -69,12 +69,10 @@ class Shown:
 
     @staticmethod
     def _printed(report: str, study: Study) -> str:
-        out = io.StringIO()
         try:
-            call_command("report", report, "--study", str(study.uid), stdout=out)
+            return CHANGING.sub("", output_of("report", report, "--study", study.uid))
         except CommandError as refused:
             return str(refused)
-        return CHANGING.sub("", out.getvalue())
 
     @property
     def public(self) -> dict[str, Any]:
@@ -177,9 +175,7 @@ def of_writing(client: Client, study: Study) -> dict[str, str]:
     found = {"study": json.dumps(values)}
     judge = ("--judge", "lexical-2")
     for name, options in {"leaderboard": ("--people", *judge), "context": judge}.items():
-        out = io.StringIO()
-        call_command("report", name, *options, "--json", stdout=out)
-        found[name] = CHANGING.sub("", out.getvalue())
+        found[name] = CHANGING.sub("", output_of("report", name, *options, "--json"))
     return found
 
 

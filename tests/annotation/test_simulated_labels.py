@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 
 from annotation.coverage.collect import coverage_table
@@ -20,6 +18,7 @@ from tests.annotation.test_validation import make_judged
 from tests.conftest import make_user
 from tests.makers import make_haystack, make_summary
 from tests.makers_verification import make_questions
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -57,9 +56,7 @@ PARTS = {
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    out = StringIO()
-    call_command("simulate_labels", *arguments, "--json", stdout=out)
-    found: dict[str, Any] = json.loads(out.getvalue())
+    found: dict[str, Any] = json_of("simulate_labels", *arguments)
     return found
 
 

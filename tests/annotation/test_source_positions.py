@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +17,7 @@ from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
 from tests.annotation.rated import judge_all, make_rating_study, rate
 from tests.conftest import make_user
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -55,9 +55,7 @@ def _sources(now: datetime) -> None:
 
 
 def report(*arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("report", "context", "--haystack", "long", *arguments, "--json", stdout=out)
-    return {row["system"]: row for row in json.loads(out.getvalue())}
+    return {row["system"]: row for row in json_of("report", "context", "--haystack", "long", *arguments)}
 
 
 def full_bins(row: dict[str, Any], part: str) -> list[int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +16,7 @@ from benchmarks.io.schemas import sources
 from benchmarks.leaderboard import sampling
 from benchmarks.models import AuditEvent, Haystack, SourceSample, Summary
 from tests.annotation.rated import judge_all, make_rating_study, rate
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -49,9 +48,7 @@ def _two_datasets(now: datetime) -> None:
 
 
 def report(*arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("report", "sources", *arguments, "--json", stdout=out)
-    found: dict[str, Any] = json.loads(out.getvalue())
+    found: dict[str, Any] = json_of("report", "sources", *arguments)
     return found
 
 
@@ -127,9 +124,7 @@ def of(name: str, *, rule: str = "any", n: int = 1, seed: int = 1) -> dict[str, 
 
 def test_a_sample_is_drawn_by_command_or_refused(now: datetime) -> None:
     take(now, "law", *(source(f"l{at}", is_late=at % 2 == 0) for at in range(8)))
-    out = io.StringIO()
-    call_command("draw_sample", "middle", "--part", "law=3", "--late", "--seed", "5", "--json", stdout=out)
-    found = json.loads(out.getvalue())
+    found = json_of("draw_sample", "middle", "--part", "law=3", "--late", "--seed", "5")
     assert (found["parts"], found["rule"], found["seed"]) == ({"law": 3}, "late", 5)
     assert found["sources"] == sorted(SourceSample.objects.get().members.values_list("key", flat=True))
     for wrong, message in (

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import Study
@@ -21,6 +18,7 @@ from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack
 from tests.annotation.writing_study import form_data
 from tests.makers import NOW, annotator_of, flat, give_consent
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -75,9 +73,7 @@ def test_a_person_writes_on_a_long_document_and_is_in_its_curves(ada: Any, ben: 
     sessions.submit(session=session, message=message, now=timezone.now())
     scoring.score_snapshots(now=timezone.now())
 
-    out = io.StringIO()
-    call_command("report", "context", "--haystack", "long", "--json", stdout=out)
-    (people,) = json.loads(out.getvalue())
+    (people,) = json_of("report", "context", "--haystack", "long")
     assert (people["system"], people["retriever"], people["n_summaries"]) == ("people", "full-ctxt", 1)
     assert people["bigrams"]["bins"][-1] == pytest.approx(max(people["bigrams"]["bins"]))
     shown = researcher.get("/leaderboard/position/?dataset=long").context["sheet"].charts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -36,6 +36,7 @@ from tests.makers import (
 )
 from tests.makers_verification import make_questions, make_verification_study, say_all
 from tests.queries import cost_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -66,12 +67,6 @@ def table(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
-def command(*args: Any) -> Any:
-    out = io.StringIO()
-    call_command(*map(str, args), stdout=out, stderr=io.StringIO())
-    return out.getvalue()
-
-
 @pytest.fixture
 def linking(ada: Any) -> Study:
     return make_labelled_study(summaries=make_summaries(n=10), researcher=ada)
@@ -94,20 +89,22 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
     assert files["LICENCE.txt"] == b"CC BY 4.0\n"
     assert "CC BY 4.0" in files["README.md"].decode()
-    own = json.loads(command("report", "agreement", "--study", linking.name, "--json"))
+    own = json_of("report", "agreement", "--study", linking.name)
     before = {own["randolph"]}
     for name, content in files.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
     of_file = ("--labels", tmp_path / "labels.csv", "--categories", "none,partial,full")
-    assert json.loads(command("report", "agreement", *of_file, "--json"))["intervals"] == own["intervals"]
-    command("import_labels", tmp_path / "labels.csv", "--study", "From the table")
+    assert json_of("report", "agreement", *of_file)["intervals"] == own["intervals"]
+    output_of("import_labels", tmp_path / "labels.csv", "--study", "From the table")
     CoverageLabel.objects.filter(study=linking).delete()
     Verdict.objects.all().delete()
-    command("import_dataset", "summhay-eval-benchmark", tmp_path / "annotated-summaries.json", "--dataset", "back")
+    output_of(
+        "import_dataset", "summhay-eval-benchmark", tmp_path / "annotated-summaries.json", "--dataset", "back"
+    )
     for name in ("From the table", "back: published labels"):
-        before.add(json.loads(command("report", "agreement", "--study", name, "--json"))["randolph"])
+        before.add(json_of("report", "agreement", "--study", name)["randolph"])
     assert len(before) == 1
     assert Verdict.objects.filter(judge__name="strict").count() == 30
 
@@ -231,7 +228,7 @@ def test_a_verified_dataset_imports_again(ada: Any, ben: Any, login: Any, tmp_pa
     n_kept = json.loads(files["dataset.jsonl.manifest.json"])["counts"]["key_points_kept"]
     path = tmp_path / "dataset.jsonl"
     path.write_bytes(files["dataset.jsonl"])
-    command("import_dataset", "long2rag", path, "--dataset", "verified")
+    output_of("import_dataset", "long2rag", path, "--dataset", "verified")
     assert KeyPoint.objects.filter(question__dataset="verified").count() == n_kept > 0
     assert Question.objects.filter(dataset="verified").exists()
     assert json.loads(files["manifest.json"])["corpora"][0]["kind"] == "question set"
@@ -246,7 +243,7 @@ def answered_study(ada: Any, ben: Any) -> Study:
 def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("annotator,item,label,cluster,links\nxena,1,yes,a,2;3\nyuri,1,no,a,\nxena,2,=no,b,\n")
-    command("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
+    output_of("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
     files = archive_of(Study.objects.get(name="Elsewhere"), login(ada))
     rows = table(files["labels.csv"])
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
@@ -300,14 +297,14 @@ def test_a_licence_that_is_too_long_is_refused(linking: Study, ada: Any, login: 
 
 def test_the_command_writes_the_same_archive(linking: Study, tmp_path: Path) -> None:
     out = tmp_path / "archive.zip"
-    assert "files in" in command("export_study", "--study", linking.name, "--out", out, "--licence", "CC0")
+    assert "files in" in output_of("export_study", "--study", linking.name, "--out", out, "--licence", "CC0")
     files = opened(out.read_bytes())
     assert json.loads(files["manifest.json"])["licence"] == "CC0"
     assert AuditEvent.objects.get(action="file.exported").object_uid == str(linking.uid)
     with pytest.raises(CommandError, match="There is no study"):
-        command("export_study", "--study", "nothing", "--out", out)
+        output_of("export_study", "--study", "nothing", "--out", out)
     with pytest.raises(CommandError, match="cannot be written"):
-        command("export_study", "--study", linking.name, "--out", tmp_path / "nowhere" / "x.zip")
+        output_of("export_study", "--study", linking.name, "--out", tmp_path / "nowhere" / "x.zip")
     assert [path.name for path in tmp_path.iterdir()] == ["archive.zip"]
 
 

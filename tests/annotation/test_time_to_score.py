@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Study
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import make_haystack, make_writing_study
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -29,9 +29,7 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
 
 
 def report(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("report", "leaderboard", "--judge", "lexical-2", "--people", *arguments, stdout=out)
-    return out.getvalue()
+    return output_of("report", "leaderboard", "--judge", "lexical-2", "--people", *arguments)
 
 
 def test_who_ends_below_the_level_is_censored_and_not_taken_for_slow(people: Study) -> None:

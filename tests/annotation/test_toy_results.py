@@ -31,6 +31,7 @@ from tests.annotation.test_results_stay_true import page_of
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_study
 from tests.makers_recall import make_judge
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 LEVELS = ("none", "partial", "full")
@@ -167,16 +168,14 @@ def test_card_headline_and_console_follow(ada: Any, ben: Any, cleo: Any, login: 
     chart = CARD.compute(OfStudy(study.pk)).chart
     assert chart is not None
     assert [row["series"] for row in chart.rows]
-    out = io.StringIO()
-    call_command("report", "results", "--study", "Grades", stdout=out)
-    assert out.getvalue().startswith("Grades\n")
-    assert "annotator1" in out.getvalue()
-    assert "Ben" not in out.getvalue()
-    out = io.StringIO()
-    call_command("report", "results", "--study", str(study.uid), "--json", stdout=out)
+    shown = output_of("report", "results", "--study", "Grades")
+    assert shown.startswith("Grades\n")
+    assert "annotator1" in shown
+    assert "Ben" not in shown
+    told = json_of("report", "results", "--study", study.uid)
     in_file = login(ada).get(url(study, "figures.json")).json()
     del in_file["data_version"]
-    assert json.loads(out.getvalue()) == in_file
+    assert told == in_file
 
 
 def test_a_kind_without_results_says_that_it_has_no_such_report(

@@ -9,7 +9,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -28,6 +27,7 @@ from benchmarks.models import Judge, PointVerdict, Response, System
 from tests.makers import NOW, annotator_of, flat, give_consent, label_url
 from tests.makers_verification import make_questions
 from tests.queries import cost_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
@@ -261,16 +261,13 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
     assert found.evaluation.by_answer["no"].value == pytest.approx(1 / 2)
     assert len(found.disputed) == 4
     assert found.verdicts == {"yes": 16, "neutral": 16, "no": 16}
-    out = io.StringIO()
-    call_command("report", "validation", "--study", study.name, "--json", stdout=out)
-    told = json.loads(out.getvalue())
+    told = json_of("report", "validation", "--study", study.name)
     assert told == json.loads(json.dumps(as_json(results_of(study, public=True))))
     assert [row["annotator"] for row in told["people"]] == ["annotator1", "annotator2"]
     assert told["mean"]["intervals"]["accuracy"]["clusters"] == len(
         set(study.label_items.values_list("response", flat=True))
     )
-    call_command("report", "validation", "--study", study.name, stdout=(words := io.StringIO()))
-    assert "12 of 12 sampled verdicts answered" in words.getvalue()
+    assert "12 of 12 sampled verdicts answered" in output_of("report", "validation", "--study", study.name)
 
 
 def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -19,21 +17,18 @@ from annotation.models import ExternalLabel, Study
 from annotation.verification.labels import ExternalAnswer, collect, external_point_table
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
+from tests.running import json_of
 
 PEOPLE = ("anna", "bert", "cora")
 MARKS = {"Y": "yes", "X": "no", "F": "agree", "P": "neutral", "N": "disagree"}
 
 
 def report(*args: Any) -> Any:
-    out = io.StringIO()
-    call_command("report", "agreement", *map(str, args), "--json", stdout=out, stderr=io.StringIO())
-    return json.loads(out.getvalue())
+    return json_of("report", "agreement", *args)
 
 
 def import_labels(path: Path, *args: str, study: str = "Elsewhere") -> Any:
-    out = io.StringIO()
-    call_command("import_labels", str(path), "--study", study, "--json", *args, stdout=out, stderr=io.StringIO())
-    return json.loads(out.getvalue())
+    return json_of("import_labels", path, "--study", study, *args)
 
 
 def file_of(folder: Path, *, grounded: Sequence[str] = (), key_point: Sequence[str] = (), per: int = 1) -> Path:
@@ -150,9 +145,7 @@ def study(db: None) -> Study:
 
 
 def test_labels_of_a_study_are_read_in_three_queries_with_what_is_not_labelled(study: Study) -> None:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         table = collect(study)
     assert len(queries) == 3
     assert (table.n_items, table.n_questions, [one.name for one in table.people]) == (6, 3, list(PEOPLE))

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import PointLabel, Study
 from annotation.verification import datasets, exports
 from benchmarks.models import KeyPoint, Question
 from tests.makers import NOW
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
+from tests.running import json_of, output_of
 
 PEOPLE = ("anna", "bert", "cora")
 
 
-def run(*args: Any) -> str:
-    out = io.StringIO()
-    call_command(*map(str, args), stdout=out, stderr=io.StringIO())
-    return out.getvalue()
-
-
 def export(study: Study, out: Path, *args: Any) -> list[Any]:
-    run("export_dataset", "long2rag", "--study", study.name, "--out", out, *args)
+    output_of("export_dataset", "long2rag", "--study", study.name, "--out", out, *args)
     return [json.loads(line) for line in out.read_text().splitlines()] if out.suffix == ".jsonl" else []
 
 
@@ -70,18 +64,18 @@ def test_a_table_of_the_command_is_for_spreadsheets_or_for_programs(study: Study
 def test_what_is_exported_comes_in_again_and_out_again_byte_by_byte(study: Study, tmp_path: Path) -> None:
     first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     export(study, first)
-    run("import_dataset", "long2rag", first, "--dataset", "verified", "--json")
-    run("export_dataset", "long2rag", "--dataset", "verified", "--out", second)
+    output_of("import_dataset", "long2rag", first, "--dataset", "verified", "--json")
+    output_of("export_dataset", "long2rag", "--dataset", "verified", "--out", second)
     assert first.read_bytes() == second.read_bytes()
-    again = json.loads(run("import_dataset", "long2rag", second, "--dataset", "verified", "--json"))
+    again = json_of("import_dataset", "long2rag", second, "--dataset", "verified")
     assert not any(again["created"].values())
 
 
 def test_where_everything_is_kept_the_study_gives_what_was_imported(tmp_path: Path, db: None) -> None:
     source = tmp_path / "source.jsonl"
     make_questions(4, n_points=3, dataset="first", autods=[0.3, None])
-    run("export_dataset", "long2rag", "--dataset", "first", "--out", source)
-    run("import_dataset", "long2rag", source, "--dataset", "again", "--json")
+    output_of("export_dataset", "long2rag", "--dataset", "first", "--out", source)
+    output_of("import_dataset", "long2rag", source, "--dataset", "again", "--json")
     questions = Question.objects.filter(dataset="again")
     made = make_verification_study(annotators=("anna",), questions=questions, n_control=0)
     say_all(made, ["A"] * 12)
@@ -123,11 +117,10 @@ def test_labels_go_out_under_pseudonyms_and_come_in_again_with_the_same_agreemen
     out = tmp_path / "labels.csv"
     export(study, out, "--labels", "current")
     assert "anna" not in out.read_text()
-    run("import_labels", out, "--study", "Again")
+    output_of("import_labels", out, "--study", "Again")
     for task in ("grounded", "key_point", "keep"):
         here, there = (
-            json.loads(run("report", "agreement", "--study", name, "--task", task, "--json"))
-            for name in (study.name, "Again")
+            json_of("report", "agreement", "--study", name, "--task", task) for name in (study.name, "Again")
         )
         for name in ("percent", "randolph", "fleiss", "n_items", "n_pairable", "annotators", "n_clusters"):
             assert here[name] == there[name], (task, name)
@@ -163,7 +156,7 @@ def test_what_cannot_be_exported_is_a_sentence(
     study: Study, tmp_path: Path, args: tuple[str, ...], sentence: str
 ) -> None:
     with pytest.raises(CommandError, match=sentence):
-        run("export_dataset", "long2rag", "--out", tmp_path / "x", *args)
+        output_of("export_dataset", "long2rag", "--out", tmp_path / "x", *args)
     assert not list(tmp_path.iterdir())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,6 +23,7 @@ from tests.fake_openai import MODEL, FakeServer, serving
 from tests.makers import NOW, flat
 from tests.makers_recall import make_judge
 from tests.makers_verification import WORDS, make_questions, make_verification_study, say_all
+from tests.running import json_of
 from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
@@ -32,9 +32,10 @@ SCORES = [0.9, 0.8, 0.3, 0.75, None, 0.1]
 
 def report(study: Study, task: str, *args: str) -> dict[str, dict[str, Any]]:
     """The rows of machines, and of people, by name."""
-    out = io.StringIO()
-    call_command("report", "agreement", "--study", study.name, "--task", task, "--json", *args, stdout=out)
-    return {row["name"]: row for row in json.loads(out.getvalue())["machines"]}
+    return {
+        row["name"]: row
+        for row in json_of("report", "agreement", "--study", study.name, "--task", task, *args)["machines"]
+    }
 
 
 def judge_says(judge: Judge, study: Study, answers: Sequence[str]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +19,7 @@ from annotation.verification.simulated import CARELESS, Truth, answers_of, true_
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study
+from tests.running import json_of
 
 RATES = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 
@@ -91,9 +90,7 @@ def test_rates_are_shares(rate: float) -> None:
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    out = StringIO()
-    call_command("simulate_labels", *arguments, "--json", stdout=out)
-    found: dict[str, Any] = json.loads(out.getvalue())
+    found: dict[str, Any] = json_of("simulate_labels", *arguments)
     return found
 
 

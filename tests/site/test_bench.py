@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from bench.driver import Figure, all_cases, percentile, run
 from bench.processes import ROOT
 from bench.site import Site, Size
 from bench.two_years.walk import summed_up
+from tests.running import json_of
 
 pytestmark = pytest.mark.own_database
 
@@ -77,9 +77,7 @@ def test_a_checkout_can_be_measured_against_another_in_the_same_run(site: Site) 
 @pytest.mark.nightly
 def test_the_data_of_the_site_is_not_touched(settings: Any) -> None:
     before = {path: path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*")}
-    printed = io.StringIO()
-    call_command("bench", "scoring", "--rounds", "1", "--json", stdout=printed, stderr=io.StringIO())
-    assert {row["case"] for row in json.loads(printed.getvalue())} == {"scoring"}
+    assert {row["case"] for row in json_of("bench", "scoring", "--rounds", "1")} == {"scoring"}
     assert {path: path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*")} == before
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from io import BytesIO, StringIO
+from io import BytesIO
 from statistics import mean
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from benchmarks.io.schemas import summhay
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
@@ -27,6 +26,7 @@ from benchmarks.synthesis.checks.values import changes, planted_evidence, wrong_
 from benchmarks.synthesis.packs.drawing import Chance
 from benchmarks.synthesis.packs.linting import lint
 from benchmarks.synthesis.packs.world import World
+from tests.running import output_of
 from tests.synthesis.worlds import pack, world
 
 IN_THE_GATE, AT_NIGHT = (1,), (2, 3, 4, 5)
@@ -42,9 +42,7 @@ def test_the_same_seed_gives_the_same_bytes_on_every_python() -> None:
     assert hashlib.sha256(content).hexdigest() == BYTES[pack().version], (
         "a new text needs a new version of the pack"
     )
-    printed = StringIO()
-    call_command("synthesize", "pack", "baths", "--seed=1", stdout=printed)
-    assert printed.getvalue().encode() == content
+    assert output_of("synthesize", "pack", "baths", "--seed=1").encode() == content
 
 
 def test_nothing_is_left_for_the_linter() -> None:

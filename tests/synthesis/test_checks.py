@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +16,7 @@ from benchmarks.synthesis.checks.lexical import LexicalCheck, Scores, compare
 from benchmarks.synthesis.checks.mutations import Kind, Mutant, mutants, recall_of
 from benchmarks.synthesis.checks.plans import Plan, make_plan
 from tests.judges.real_data import FOLDER, needs_data
+from tests.running import json_of, output_of
 
 FERRY = Path("summhay_site/demo/data/ferry.json")
 BELL = "The bell of the old chapel weighs 340 kilograms."
@@ -120,9 +119,7 @@ def test_numbers_and_verbatim_insights_are_counted_in_their_documents() -> None:
 
 
 def checked(path: Path) -> dict[str, float]:
-    out = StringIO()
-    call_command("synthesize", "check", str(path), "--json", stdout=out)
-    return json.loads(out.getvalue())  # type: ignore[no-any-return]
+    return json_of("synthesize", "check", path)  # type: ignore[no-any-return]
 
 
 def test_the_command_prints_figures_of_a_file() -> None:
@@ -130,9 +127,7 @@ def test_the_command_prints_figures_of_a_file() -> None:
     assert figures["auc"] > 0.99
     assert figures["precision"] > 0.9
     assert figures["recall"] > 0.9
-    out = StringIO()
-    call_command("synthesize", "check", str(FERRY), stdout=out)
-    assert "AUC 0.9969" in out.getvalue()
+    assert "AUC 0.9969" in output_of("synthesize", "check", FERRY)
 
 
 def test_the_command_names_the_place_of_what_it_cannot_read(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 import time
 from datetime import datetime
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from benchmarks.synthesis import deciding, handing_over, pdf, sources
 from benchmarks.synthesis.part_states import NotAllowed
 from benchmarks.synthesis.replies import located, no_partition
 from tests.fake_openai import MODEL, FakeServer
+from tests.running import json_of
 from tests.synthesis.scripted import FACTS, FILLER, Script
 
 
@@ -40,14 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 def make(server: FakeServer, script: Script, folder: Path, *arguments: str) -> dict[str, Any]:
     server.behaviour = script
-    out = io.StringIO()
-    call_command(
-        *("synthesize", "from-documents", str(folder), "--topic", "A harbour", "--model", MODEL, "--json"),
-        *arguments,
-        stdout=out,
-        stderr=io.StringIO(),
-    )
-    return dict(json.loads(out.getvalue()))
+    command = ("synthesize", "from-documents", folder, "--topic", "A harbour", "--model", MODEL)
+    return dict(json_of(*command, *arguments))
 
 
 @pytest.mark.django_db

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -20,6 +19,7 @@ from benchmarks.states import PartKind, PartState
 from benchmarks.synthesis import deciding
 from benchmarks.synthesis.wording import default_prompt
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
+from tests.running import json_of
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
 pytestmark = pytest.mark.django_db
@@ -38,15 +38,8 @@ FEW = (
 def make(server: FakeServer, script: Behaviour, *arguments: str) -> dict[str, Any]:
     """Run the command; gives its report."""
     server.behaviour = script
-    out = io.StringIO()
-    call_command(
-        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--json"),
-        *SMALL,
-        *arguments,
-        stdout=out,
-        stderr=io.StringIO(),
-    )
-    return dict(json.loads(out.getvalue()))
+    command = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL)
+    return dict(json_of(*command, *SMALL, *arguments))
 
 
 def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_path: Path) -> None:

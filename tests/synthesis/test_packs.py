@@ -17,6 +17,7 @@ from benchmarks.synthesis.packs.filling import NoWorld, Values, fill
 from benchmarks.synthesis.packs.linting import lint
 from benchmarks.synthesis.packs.reading import UnreadablePack, read_pack
 from benchmarks.synthesis.packs.world import World, make
+from tests.running import output_of
 from tests.synthesis.worlds import small
 
 
@@ -144,21 +145,20 @@ def linted(path: str) -> list[str]:
 
 def test_the_command_lints_and_ends_with_a_status(tmp_path: Path) -> None:
     small(tmp_path)
-    out = StringIO()
-    with pytest.raises(SystemExit):
-        call_command("synthesize", "lint", str(tmp_path / "pack.toml"), "--json", stdout=out)
-    findings = json.loads(out.getvalue())
-    assert {"where": "rents.facts[0]", "message": "2 renderings; 4 or more keep documents apart"} in findings
-    (tmp_path / "pack.toml").write_text("id = 3")
-    out = StringIO()
-    with pytest.raises(SystemExit):
-        call_command("synthesize", "lint", str(tmp_path / "pack.toml"), stdout=out)
-    assert "pack.toml: id: Input should be a valid string" in out.getvalue()
-    (tmp_path / "pack.toml").write_bytes(b"\xff")
-    out = StringIO()
-    with pytest.raises(SystemExit):
-        call_command("synthesize", "lint", str(tmp_path / "pack.toml"), stdout=out)
-    assert "pack.toml: it is not UTF-8 text" in out.getvalue()
+    pack = tmp_path / "pack.toml"
+
+    def linted(*options: str) -> str:
+        out = StringIO()
+        with pytest.raises(SystemExit):
+            call_command("synthesize", "lint", str(pack), *options, stdout=out)
+        return out.getvalue()
+
+    few = {"where": "rents.facts[0]", "message": "2 renderings; 4 or more keep documents apart"}
+    assert few in json.loads(linted("--json"))
+    pack.write_text("id = 3")
+    assert "pack.toml: id: Input should be a valid string" in linted()
+    pack.write_bytes(b"\xff")
+    assert "pack.toml: it is not UTF-8 text" in linted()
 
 
 def test_the_command_makes_a_haystack_of_a_pack_of_ones_own(tmp_path: Path) -> None:
@@ -166,9 +166,7 @@ def test_the_command_makes_a_haystack_of_a_pack_of_ones_own(tmp_path: Path) -> N
     out, err = tmp_path / "out.json", StringIO()
     call_command("synthesize", "pack", str(tmp_path / "pack.toml"), "--seed=5", f"--out={out}", stderr=err)
     assert "8 documents" in err.getvalue()
-    printed = StringIO()
-    call_command("synthesize", "pack", str(tmp_path / "pack.toml"), "--seed=5", stdout=printed)
-    assert printed.getvalue() == out.read_text()
+    assert output_of("synthesize", "pack", str(tmp_path / "pack.toml"), "--seed=5") == out.read_text()
     for arguments, message in [
         (["nowhere"], "There is no pack “nowhere”; there is baths"),
         ([], "Name a pack"),

@@ -19,6 +19,7 @@ from benchmarks.models import JudgeCall, KeyPoint, Question, Span, Synthesis, Sy
 from benchmarks.states import PartKind
 from benchmarks.synthesis import searching
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
+from tests.running import json_of
 from tests.synthesis.scripted import FACTS
 from tests.synthesis.scripted_questions import QuestionScript, SearchServer, result
 from tests.synthesis.scripted_questions import searching as running
@@ -58,15 +59,8 @@ def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchSer
 def make(server: FakeServer, script: Behaviour, seeds: Path, *arguments: str) -> dict[str, Any]:
     """Run the command; gives its report."""
     server.behaviour = script
-    out = io.StringIO()
-    call_command(
-        *("synthesize", "questions", str(seeds), "--topic", "A harbour", "--model", MODEL, "--json"),
-        *SMALL,
-        *arguments,
-        stdout=out,
-        stderr=io.StringIO(),
-    )
-    return dict(json.loads(out.getvalue()))
+    command = ("synthesize", "questions", seeds, "--topic", "A harbour", "--model", MODEL)
+    return dict(json_of(*command, *SMALL, *arguments))
 
 
 def test_questions_come_out_with_documents_and_key_points(

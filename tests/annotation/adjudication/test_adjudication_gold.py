@@ -22,6 +22,7 @@ from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import label_task, make_linking_study
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -42,9 +43,7 @@ def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[
 
 
 def report(*args: str) -> Any:
-    out = io.StringIO()
-    call_command("report", *args, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("report", *args)
 
 
 @pytest.mark.parametrize("scope", [("--study", "Ferry links"), ()])

@@ -21,6 +21,7 @@ from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Stu
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -121,9 +122,7 @@ def test_an_item_on_which_people_agree_joins_the_queue_once_it_is_decided(
 
 def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: Any) -> None:
     def report() -> Any:
-        out = io.StringIO()
-        call_command("report", "judges", "--study", study.name, "--reference", "adjudicated", "--json", stdout=out)
-        return json.loads(out.getvalue())
+        return json_of("report", "judges", "--study", study.name, "--reference", "adjudicated")
 
     with pytest.raises(Exception, match="adjudicated"):
         report()

@@ -18,6 +18,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Verdict
 from tests.makers_topic import topic_json, write_topic
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 OTHER = ("summary_subtopic_keywords_model-a", "summary_subtopic_keywords_model-z")
@@ -55,16 +56,12 @@ def annotated(topic: dict[str, Any], *, file_name: str) -> list[dict[str, Any]]:
 
 
 def bring_in(format_name: str, path: Path) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("import_dataset", format_name, str(path), "--json", stdout=out, stderr=io.StringIO())
-    report: dict[str, Any] = json.loads(out.getvalue())
+    report: dict[str, Any] = json_of("import_dataset", format_name, path)
     return report
 
 
 def leaderboard(judge: str) -> Any:
-    out = io.StringIO()
-    call_command("report", "leaderboard", "--judge", judge, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("report", "leaderboard", "--judge", judge)
 
 
 def rounded(rows: Any) -> Any:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import json
 from datetime import datetime
 from typing import Any
-
-from django.core.management import call_command
 
 from annotation.models import Assignment, Session, Study
 from annotation.writing import scoring
@@ -19,6 +15,7 @@ from tests.makers import (
     make_session,
     make_summary,
 )
+from tests.running import json_of
 
 MINUTE = 60_000
 
@@ -42,9 +39,7 @@ CELLS = {
 
 
 def report(name: str, *arguments: str) -> Any:
-    out = io.StringIO()
-    call_command("report", name, *arguments, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("report", name, *arguments)
 
 
 def written(

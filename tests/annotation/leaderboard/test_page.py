@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.models import Study
 from benchmarks.engine import judge_versions, judging
@@ -29,6 +28,7 @@ from tests.makers import (
     make_writing_study,
 )
 from tests.queries import cost_of
+from tests.running import json_of
 
 
 def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
@@ -41,10 +41,7 @@ def test_names_of_systems_are_escaped_in_latex() -> None:
 
 def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) -> None:
     def asked(domain: str) -> list[dict[str, Any]]:
-        printed = io.StringIO()
-        options = ("--judge", "lexical-2", "--domain", domain, "--json")
-        call_command("report", "leaderboard", *options, stdout=printed)
-        rows: list[dict[str, Any]] = json.loads(printed.getvalue())
+        rows: list[dict[str, Any]] = json_of("report", "leaderboard", "--judge", "lexical-2", "--domain", domain)
         return rows
 
     Haystack.objects.update(domain="conversation")

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.leaderboard import files
 from annotation.models import Exclusion, Session, Study
@@ -23,6 +23,7 @@ from tests.makers import (
     make_haystack,
     make_writing_study,
 )
+from tests.running import output_of
 
 
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
@@ -112,10 +113,8 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     assert re.fullmatch(origin, made)
     assert re.search(rf"{origin}}}$", latex, re.MULTILINE)
     assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
-    printed = io.StringIO()
     words = ("leaderboard", "--judge", "lexical-2", "--people", "--format", "markdown", "--intervals")
-    call_command("report", *words, stdout=printed)
-    assert licence in printed.getvalue()
+    assert licence in output_of("report", *words)
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
     assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}

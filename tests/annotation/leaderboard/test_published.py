@@ -24,6 +24,7 @@ from tests.makers import (
     NOW,
 )
 from tests.makers_topic import topic_json, write_topic
+from tests.running import output_of
 
 
 def load(path: Path) -> None:
@@ -218,9 +219,7 @@ def test_the_table_has_intervals_unless_told_otherwise(tmp_path: Path) -> None:
     load(write_topic(tmp_path, topic_json(n_subtopics=6)))
 
     def text(*arguments: str) -> str:
-        out = io.StringIO()
-        call_command("report", "leaderboard", *arguments, stdout=out)
-        return out.getvalue()
+        return output_of("report", "leaderboard", *arguments)
 
     assert "[" in text("--intervals")
     assert text() == text("--intervals")

@@ -1,0 +1,21 @@
+"""Commands, run as from a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from django.core.management import call_command
+
+
+def output_of(*args: Any, **options: Any) -> str:
+    """What a command prints."""
+    out = io.StringIO()
+    call_command(*map(str, args), stdout=out, stderr=io.StringIO(), **options)
+    return out.getvalue()
+
+
+def json_of(*args: Any) -> Any:
+    """What a command prints with --json."""
+    return json.loads(output_of(*args, "--json"))
