@@ -191,7 +191,7 @@ FAULTS = (
         "researchers open pages and files of studies that are not theirs",
         "studies = Study.objects.for_user(request.user).filter(kind__in=kinds)",
         "studies = Study.objects.filter(kind__in=kinds)",
-        "tests/annotation/test_results.py::test_a_researcher_of_another_study_finds_nothing",
+        "tests/audit/test_access.py::test_what_is_anothers_is_not_there",
     ),
     Fault(
         "a text that somebody else wrote too is deleted with a person's work",
