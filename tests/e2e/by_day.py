@@ -13,6 +13,7 @@ BY_DAY = {
         test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of
         test_what_is_submitted_is_what_is_on_the_screen_also_after_a_submit_that_was_broken_off
         test_the_editor_helps_as_the_scoring_reads
+        test_a_session_reads_odd_signs_and_outlives_what_browsers_do
     """,
     "label work, a story for each kind, and its queue": """
         test_two_people_link_by_keyboard_and_a_researcher_reads_it
