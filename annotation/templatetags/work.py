@@ -22,9 +22,9 @@ def key_of(keys: Mapping[str, str], name: object) -> str:
 
 
 @register.simple_tag
-def next_step(annotator: Annotator) -> tasklist.Row | None:
-    """What somebody goes on to from a page that knows one kind of work alone."""
-    return tasklist.next_step(annotator, timezone.now())
+def after_practice(annotator: Annotator, practised_for: str = "") -> tasklist.Row | None:
+    """The writing that somebody goes on to, on a page that does not know what practice was for."""
+    return tasklist.after_practice(annotator, timezone.now(), practised_for=practised_for)
 
 
 @register.simple_tag

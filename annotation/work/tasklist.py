@@ -163,6 +163,12 @@ def next_step(annotator: Annotator, now: datetime) -> Row | None:
     return board(annotator, now).hero
 
 
+def after_practice(annotator: Annotator, now: datetime, *, practised_for: str) -> Row | None:
+    """The writing task with this uid, from which practice was asked for, or else the most urgent one."""
+    writing = [row for row in board(annotator, now).rows if row.assignment]
+    return min(writing, key=lambda row: str(getattr(row.assignment, "uid", "")) != practised_for, default=None)
+
+
 def contacts(annotator: Annotator) -> list[str]:
     """The addresses of the studies that a person takes part in, or else of those that they have left."""
     members = annotator.memberships.exclude(study__contact="").order_by("study__contact")

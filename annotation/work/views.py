@@ -70,7 +70,7 @@ def work(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.do_work")
 @require_POST
 def practice(request: HttpRequest) -> HttpResponse:
-    """Open the practice session, made when it is first asked for."""
+    """Open the practice session, made when it is first asked for; note the task `for` which it was asked."""
     annotator, now = annotator_behind(request), timezone.now()
     consent.ensure_default_consent(now=now)
     if not consent.is_given(annotator):
@@ -79,6 +79,8 @@ def practice(request: HttpRequest) -> HttpResponse:
     if task is None:
         messages.info(request, _("There is nothing to practise on here."))
         return redirect("annotation:work")
+    if "for" in request.POST:
+        request.session["practised_for"] = request.POST["for"]
     return redirect("annotation:session-start", task.uid)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -13,6 +14,8 @@ from annotation.models import Assignment, Session
 from annotation.writing import assigning
 from benchmarks.models import Summary, Verdict
 from tests import makers
+from tests.annotation.points import make_points_study
+from tests.makers import annotator_of
 
 
 def page_of(client: Client, session: Session, name: str) -> Any:
@@ -56,6 +59,37 @@ def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, login: Any) 
     session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
     after = reverse("annotation:session-after", args=[session.uid])
     assert page_of(login(ben), session, "session-practised").headers["Location"] == after
+
+
+@pytest.mark.parametrize("is_by_its_page", [True, False])
+def test_practice_leads_back_to_the_writing_that_it_was_for(
+    is_by_its_page: bool, ben: Any, login: Any, now: datetime
+) -> None:
+    """Not to what is due first."""
+    makers.make_haystack(key="practice", title="Practice", is_practice=True)
+    make_points_study(annotators=[ben], due_at=now + timedelta(hours=1))
+    study = makers.make_writing_study(
+        haystack=makers.make_haystack(), annotators=[ben], allow_second_on_haystack=True
+    )
+    first, second = [
+        makers.make_assignment(study=study, annotator=ben, subtopic=each)
+        for each in study.writing_plan.subtopics.all()
+    ]
+    makers.give_consent(ben)
+    client = login(ben)
+    if is_by_its_page:
+        page = client.get(reverse("annotation:session-start", args=[second.uid])).content.decode()
+        form = page[page.index(reverse("annotation:practice")) :]
+        led_here = {"for": re.search(r'name="for" value="(.*?)"', form)[1]}  # type: ignore[index]
+    else:
+        led_here = {}
+    client.post(reverse("annotation:practice"), led_here)
+    practice = annotator_of(ben).assignments.get(is_practice=True)
+    session = makers.make_session(assignment=practice, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
+    Assignment.objects.filter(pk=practice.pk).update(state="done")
+    shown = makers.flat(page_of(client, session, "session-practised").content.decode())
+    task = second if is_by_its_page else first
+    assert f'href="{reverse("annotation:session-start", args=[task.uid])}">Go on to your task' in shown
 
 
 def test_who_practises_again_gets_another_subtopic(ben: Any, login: Any, now: datetime) -> None:
