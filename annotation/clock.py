@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -20,6 +21,19 @@ STEP_BACK_MS = 1_000
 
 JUMP_MS = 5_000
 """A host clock that was set by this much is undone; less is not told from slow corrections."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def to_ms(moment: datetime) -> int:
+    """Whole milliseconds since the epoch, by integer arithmetic."""
+    return (moment - EPOCH) // MILLISECOND
+
+
+def from_ms(ms: int) -> datetime:
+    """The moment, in UTC."""
+    return EPOCH + ms * MILLISECOND
 
 
 class State(StrEnum):

@@ -14,10 +14,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation import clock
 from annotation.models.studies import Annotator, Assignment, Guideline
 from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
 from annotation.states import SessionState, SnapshotKind, WritingDisconnectPolicy
 from benchmarks.models import Summary
+
+
+def _ms(moment: datetime | None) -> int | None:
+    return None if moment is None else clock.to_ms(moment)
 
 
 class Session(models.Model):
@@ -104,6 +109,33 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"{self.uid} ({self.state})"
+
+    @property
+    def clock_state(self) -> clock.ClockState:
+        """Its clock, as `annotation.clock` wants it."""
+        return clock.ClockState(
+            limit_ms=self.limit_ms,
+            mark_every_ms=self.mark_every_ms,
+            state=clock.State(self.state),
+            grace_ms=self.grace_ms,
+            disconnect_policy=clock.Policy(self.disconnect_policy),
+            lease_ms=self.lease_ms,
+            acc_ms=self.acc_ms,
+            run_started_at_ms=_ms(self.run_started_at),
+            clock_hwm_ms=_ms(self.clock_hwm) or 0,
+            last_seen_ms=_ms(self.last_seen_at),
+            last_mark_ms=self.last_mark_ms,
+            started_at_ms=_ms(self.started_at),
+            ended_at_ms=_ms(self.ended_at),
+            end_reason=self.end_reason,
+        )
+
+    def active_ms_at(self, now: datetime) -> int:
+        """Active time (ms) at `now`, also where nobody has settled it."""
+        if self.run_started_at is None:
+            return self.acc_ms
+        state = self.clock_state
+        return clock.active_ms(state, clock.advance(state, clock.to_ms(now)))
 
 
 class ActivePeriod(models.Model):

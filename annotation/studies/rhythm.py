@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from statistics import median
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Q, Sum
 from django.utils.timezone import localtime
 
 from annotation import clock
@@ -49,29 +49,29 @@ class Goal:
 
 
 def day_of(annotator: Annotator, now: datetime) -> Day:
-    """All work of today, in the time zone of the reader; a writing session up to its last pause. Two queries."""
+    """All work of today until `now`, in the time zone of the reader. Two queries."""
     midnight = localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     begun, done = Q(begun_at__gte=midnight), Q(done_at__gte=midnight)
     labels = (
         LabelTask.objects.filter(annotator=annotator, last_seen_at__gte=midnight)  # an index has that
         .order_by()
-        .values_list("study__currency", "study__hourly_rate")
+        .values_list("study__currency", "study__hourly_rate", "study")
         .annotate(ms=Sum("active_ms", filter=begun), n=Count("pk", filter=done))
     )
     sessions = Session.objects.filter(
         annotator=annotator, assignment__is_practice=False, started_at__gte=midnight
-    ).values_list("assignment__study__currency", "assignment__study__hourly_rate", "acc_ms", "state")
+    ).annotate(currency=F("assignment__study__currency"), rate=F("assignment__study__hourly_rate"))
     rows = [
-        *labels,
-        *((currency, rate, ms, int(state in clock.HANDED_IN)) for currency, rate, ms, state in sessions),
+        *((currency, rate, ms or 0, n) for currency, rate, _study, ms, n in labels),
+        *((row.currency, row.rate, row.active_ms_at(now), int(row.state in clock.HANDED_IN)) for row in sessions),
     ]
     earned: dict[str, Decimal] = defaultdict(Decimal)
     for currency, rate, ms, _n in rows:
-        earned[currency] += pay(ms or 0, rate)
+        earned[currency] += pay(ms, rate)
     return Day(
         tuple(sorted((currency, amount) for currency, amount in earned.items() if amount)),
         n_items=sum(n for *_row, n in rows),
-        worked_ms=sum(ms or 0 for _currency, _rate, ms, _n in rows),
+        worked_ms=sum(ms for _currency, _rate, ms, _n in rows),
     )
 
 

@@ -237,7 +237,7 @@ def _writing_rows(
                 assignment=row,
                 session=session,
                 limit_ms=limit,
-                used_ms=earnings.active_ms(session, now) if session is not None else 0,
+                used_ms=session.active_ms_at(now) if session is not None else 0,
                 reading_minutes=reading_minutes(row.n_words),
             )
         )

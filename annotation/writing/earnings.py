@@ -12,10 +12,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from annotation import clock
 from annotation.models import Assignment, Session, Study
 from annotation.studies.earnings import paid_ms, pay
-from annotation.writing.locking import clock_of, to_ms
 
 Key = TypeVar("Key")
 
@@ -41,17 +39,9 @@ class Total:
     currency: str
 
 
-def active_ms(session: Session, now: datetime) -> int:
-    """Active time (ms) of a session at `now`, also of one that nobody has settled."""
-    if session.run_started_at is None:
-        return session.acc_ms
-    state = clock_of(session)
-    return clock.active_ms(state, clock.advance(state, to_ms(now)))
-
-
 def last_known_ms(session: Session) -> int:
     """Active time (ms) of a session when the server last heard of it; for pages that ask no clock."""
-    return session.acc_ms if session.clock_hwm is None else active_ms(session, session.clock_hwm)
+    return session.acc_ms if session.clock_hwm is None else session.active_ms_at(session.clock_hwm)
 
 
 def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
@@ -67,7 +57,7 @@ def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
 
 def earning_of(session: Session, study: Study, now: datetime) -> Earning:
     """What a session of a study has brought its writer until now."""
-    worked, rate = active_ms(session, now), study.hourly_rate
+    worked, rate = session.active_ms_at(now), study.hourly_rate
     return Earning(session, worked, paid_ms(worked, rate), pay(worked, rate), study.currency)
 
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 
 from annotation import clock, hot
-from annotation.clock import ClockState, Policy, Reason, Settlement, State
+from annotation.clock import ClockState, Reason, Settlement, State
 from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
 from annotation.writing import host_clock
 from annotation.writing.snapshots import FilledBy, materialise
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MILLISECOND = timedelta(milliseconds=1)
 LARGEST_MS = 2**31 - 1
 SERVER_TAB = "@server"
 """No browser can call itself so: its identifiers have no such sign."""
@@ -30,42 +28,8 @@ HEAVY = ("config", "document_numbers", "draft_text", "notes_text", "read_documen
 """Columns that the clock never needs."""
 
 
-def to_ms(moment: datetime) -> int:
-    """Whole milliseconds since the epoch, by integer arithmetic."""
-    return (moment - EPOCH) // MILLISECOND
-
-
-def from_ms(ms: int) -> datetime:
-    """The moment, in UTC."""
-    return EPOCH + ms * MILLISECOND
-
-
-def _ms(moment: datetime | None) -> int | None:
-    return None if moment is None else to_ms(moment)
-
-
 def _moment(ms: int | None) -> datetime | None:
-    return None if ms is None else from_ms(ms)
-
-
-def clock_of(row: Session) -> ClockState:
-    """The clock of a stored session."""
-    return ClockState(
-        limit_ms=row.limit_ms,
-        mark_every_ms=row.mark_every_ms,
-        state=State(row.state),
-        grace_ms=row.grace_ms,
-        disconnect_policy=Policy(row.disconnect_policy),
-        lease_ms=row.lease_ms,
-        acc_ms=row.acc_ms,
-        run_started_at_ms=_ms(row.run_started_at),
-        clock_hwm_ms=_ms(row.clock_hwm) or 0,
-        last_seen_ms=_ms(row.last_seen_at),
-        last_mark_ms=row.last_mark_ms,
-        started_at_ms=_ms(row.started_at),
-        ended_at_ms=_ms(row.ended_at),
-        end_reason=row.end_reason,
-    )
+    return None if ms is None else clock.from_ms(ms)
 
 
 COLUMN = {
@@ -131,7 +95,7 @@ class LockedSession:
         if at_ms is None:
             return None
         earliest = self.row.started_at or self.now
-        return min(max(from_ms(at_ms), earliest), self.now)
+        return min(max(clock.from_ms(at_ms), earliest), self.now)
 
     def settle(self) -> Settlement:
         """Bring the clock to now and store what became due."""
@@ -218,7 +182,7 @@ class LockedSession:
 
     def _close(self, closed: clock.ClosedPeriod) -> None:
         ActivePeriod.objects.filter(session=self.row.pk, ended_at=None).update(
-            ended_at=from_ms(closed.ended_at_ms), end_reason=closed.reason.value
+            ended_at=clock.from_ms(closed.ended_at_ms), end_reason=closed.reason.value
         )
         self._lapse = Lapse(closed.reason.value, closed.ended_at_ms)
 
@@ -227,7 +191,7 @@ class LockedSession:
         ActivePeriod.objects.create(
             session_id=self.row.pk,
             seq=last + 1,
-            started_at=from_ms(opened.started_at_ms),
+            started_at=clock.from_ms(opened.started_at_ms),
             acc_before_ms=opened.acc_before_ms,
             start_reason=opened.reason.value,
         )
@@ -250,8 +214,10 @@ def locked(
         row = hot.locked_session(session.pk, skip_locked=skip_locked)
         if row is None:
             raise Session.DoesNotExist
-        state = clock_of(row)
-        held = LockedSession(row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=to_ms(now))
+        state = row.clock_state
+        held = LockedSession(
+            row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=clock.to_ms(now)
+        )
         held.look_at_host_clock()
         yield held
         held.flush()
@@ -260,4 +226,4 @@ def locked(
 def lapse_of(row: Session) -> Lapse | None:
     """The end of a session's last closed period; None before the first."""
     last = ActivePeriod.objects.filter(session=row.pk, ended_at__isnull=False).order_by("-seq").first()
-    return Lapse(last.end_reason, to_ms(last.ended_at)) if last and last.ended_at else None
+    return Lapse(last.end_reason, clock.to_ms(last.ended_at)) if last and last.ended_at else None

@@ -86,7 +86,7 @@ def on_now(study: Study, now: datetime) -> list[Presence]:
     )
     present = []
     for session in rows.order_by("annotator__label"):
-        left = session.limit_ms - earnings.active_ms(session, now)
+        left = session.limit_ms - session.active_ms_at(now)
         if left <= 0:
             continue
         words = _("%(time)s left") if session.state == Session.State.RUNNING else _("paused, %(time)s left")

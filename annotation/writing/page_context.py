@@ -25,7 +25,6 @@ from annotation.studies.guidelines import current_guideline, guideline_html
 from annotation.studies.preferences import preferences_of
 from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
-from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.planning import AIDS
 from annotation.writing.recorded import RECORDED
 from annotation.writing.starting import limit_of, mark_every_of
@@ -49,7 +48,7 @@ ENDPOINTS = (
 
 def facts(row: Session, now: datetime) -> dict[str, Any]:
     """What every page of a session shows."""
-    state, now_ms = clock_of(row), to_ms(now)
+    state, now_ms = row.clock_state, clock.to_ms(now)
     t = clock.advance(state, now_ms)
     return {
         "session": row,
@@ -94,8 +93,8 @@ def leftovers_config(person: UUID) -> str:
 
 def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = None) -> str:
     """What the scripts of the page need to know, as JSON for one attribute; `urls` if none is stored."""
-    state = clock_of(row)
-    t = clock.advance(state, to_ms(now))
+    state = row.clock_state
+    t = clock.advance(state, clock.to_ms(now))
     config = {
         "session": str(row.uid),
         "person": str(row.annotator.uid),

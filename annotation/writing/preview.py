@@ -20,7 +20,6 @@ from annotation.studies.sampling import stable_seed
 from annotation.writing.assigning import shuffled
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.drafting import sha256_of, status_at
-from annotation.writing.locking import clock_of, to_ms
 from annotation.writing.page_context import ENDPOINTS, client_config, facts, fixed_parts
 from annotation.writing.starting import frozen_settings
 from benchmarks.models import Subtopic
@@ -47,7 +46,7 @@ def act(request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str,
         raise Http404
     bare = Assignment(study=place.study, annotator=_nobody(), document_numbers=[])
     row = unstored_session(bare, started_at=_moment(request.GET.get("t", "")))
-    state, now_ms = clock_of(row), to_ms(timezone.now())
+    state, now_ms = row.clock_state, clock.to_ms(timezone.now())
     t = clock.advance(state, now_ms)
     status = asdict(status_at(state, t, is_active_tab=True))
     is_running = bool(status["remaining_ms"])
@@ -70,7 +69,7 @@ def _revision(request: HttpRequest) -> int:
 
 def _urls(place: PreviewPlace, now: datetime) -> dict[str, str]:
     """Acts come here, with the start of the clock; pause and submit lead back to the study."""
-    acts = {name: f"{place.act(name)}?t={to_ms(now)}" for name in ENDPOINTS}
+    acts = {name: f"{place.act(name)}?t={clock.to_ms(now)}" for name in ENDPOINTS}
     return acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), place.study_url)
 
 

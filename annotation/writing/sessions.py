@@ -29,10 +29,8 @@ from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost,
 from annotation.writing.locking import (
     HEAVY,
     LockedSession,
-    clock_of,
     lapse_of,
     locked,
-    to_ms,
 )
 from annotation.writing.starting import frozen_settings
 from annotation.writing.wire import Message
@@ -92,7 +90,7 @@ def _only_one_clock(held: LockedSession, tab_id: str) -> None:
     """Call it with the annotator's row locked, so that two starts can't pass each other."""
     others = Session.objects.filter(annotator=held.row.annotator_id, state=Session.State.RUNNING)
     for other in others.exclude(pk=held.row.pk).defer(*HEAVY):
-        if clock.settle(clock_of(other), held.now_ms).state.state == State.RUNNING:
+        if clock.settle(other.clock_state, held.now_ms).state.state == State.RUNNING:
             raise OtherSession(status_of(held, tab_id))
 
 
@@ -197,9 +195,9 @@ def record_events(*, session: Session, message: Message, now: datetime) -> Statu
 def look(*, session: Session, tab_id: str, now: datetime) -> Status:
     """How the session stands, without a sign of life: it writes only what is due."""
     row = settling.settle(session=session, now=now)
-    state = clock_of(row)
+    state = row.clock_state
     lapse = lapse_of(row) if row.state == Session.State.PAUSED else None
-    at_ms = clock.advance(state, to_ms(now))
+    at_ms = clock.advance(state, clock.to_ms(now))
     return drafting.status_at(state, at_ms, is_active_tab=row.active_tab == tab_id, lapse=lapse)
 
 

@@ -28,7 +28,6 @@ from annotation.models import (
 from annotation.studies.consent import withdrawn_by
 from annotation.studies.guidelines import publish_guideline
 from annotation.verification.recording import POINT
-from annotation.writing.locking import clock_of
 from summhay_site.models import User
 from tests.annotation.rated import make_rating_study
 from tests.annotation.writer import Writer, after, start_session
@@ -68,7 +67,7 @@ def test_a_session_is_read_as_by_a_queryset_and_by_its_writer_only(ben: Any, cle
     assert same(found, expected)
     assert found is not None
     assert same(hot.locked_session(session.pk), expected)
-    assert clock_of(found) == clock_of(expected)
+    assert found.clock_state == expected.clock_state
     assert hot.session_of(user_id=cleo.pk, uid=session.uid) is None
     assert hot.session_of(user_id=ben.pk, uid=uuid4()) is None
     assert hot.locked_session(0) is None

@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import LabelTask, Study
+from annotation.people.earnings.days import last_days
+from annotation.people.earnings.earned import earned_by
 from annotation.studies.preferences import Preferences, prefer
 from annotation.studies.rhythm import day_of, goal_of, items_an_hour
 from tests.annotation.points import make_points_question, make_points_study
@@ -55,6 +57,22 @@ def test_a_day_has_the_time_that_was_begun_on_it_and_the_pay_for_that(ben: Any, 
     assert day.n_items == 3
     assert dict(day.earned)["USD"] >= Decimal("7.50")
     assert day_of(annotator_of(ben), now + timedelta(days=1)).worked_ms == 0
+
+
+def test_today_is_what_is_earned_so_far_also_while_a_clock_runs_and_in_several_studies(
+    ben: Any, study: Study, now: datetime
+) -> None:
+    """Rounded by study, as everywhere."""
+    other = make_points_study(annotators=[ben], name="Other", questions=[make_points_question(key="three")])
+    for each in (study, other):
+        Study.objects.filter(pk=each.pk).update(hourly_rate=10)
+        work_on(each, ben, 0.1, at=now)
+    make_session(annotator=ben, state="running", now=now - timedelta(minutes=30))
+    day, earned = day_of(annotator_of(ben), now), earned_by(annotator_of(ben), now)
+    assert day.worked_ms == 30 * MINUTE + 12_000
+    assert day.worked_ms == earned.worked_ms
+    assert list(day.earned) == earned.totals
+    assert last_days(annotator_of(ben), earned, now=now)[-1].amounts == earned.totals
 
 
 def test_practice_is_no_work_of_the_day(ben: Any, now: datetime) -> None:

@@ -197,7 +197,7 @@ def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: 
 
 def test_a_running_clock_earns_no_more_than_its_limit(ben: Any, now: datetime) -> None:
     session = make_session(annotator=ben, state="running")
-    assert earnings.active_ms(session, now + timedelta(days=3)) == session.limit_ms
+    assert session.active_ms_at(now + timedelta(days=3)) == session.limit_ms
 
 
 def test_practice_is_not_paid(ben: Any, now: datetime) -> None:
