@@ -22,7 +22,7 @@ export async function request(url, message, { keepalive = false, seconds = 15 } 
       body: isForm ? message : message && JSON.stringify(message),
       keepalive,
       redirect: "error",
-      signal: keepalive ? undefined : AbortSignal.timeout(seconds * 1000),
+      signal: AbortSignal.timeout(seconds * 1000),
     });
   } catch {
     throw new Unreachable();

@@ -22,7 +22,7 @@ BY_DAY = {
         test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away
         test_ten_items_are_answered_without_a_connection_and_reach_the_server[linking-paul]
         test_the_next_item_is_there_at_once_and_no_answer_is_lost_or_put_on_another_item[verification]
-        test_a_typed_comment_is_saved_when_the_item_is_left_and_asked_about_when_the_page_is
+        test_a_typed_comment_is_saved_when_its_item_its_page_or_its_tab_is_left
         test_a_passage_is_marked_without_covering_the_answer
         test_an_annotator_labels_and_writes_in_german
     """,

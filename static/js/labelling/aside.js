@@ -56,7 +56,7 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy, s
   function keepComment() { remark("comment", comment.value, comment.value.trim() ? "comment-kept" : "comment-gone"); }
   // What was typed and not saved, before the item is left; not what was refused, which would lead back here again.
   function keepTyped() { if (isTyped() && comment.value !== refusedWords) keepComment(); }
-  on(window, "beforeunload", (event) => { if (isTyped()) event.preventDefault(); });
+  on(document, "visibilitychange", () => { if (document.hidden) keepTyped(); }); // a tab that is closed is hidden first
   on(find("flag-form"), "submit", (event) => { event.preventDefault(); flag(); });
   on(comment, "keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

@@ -64,7 +64,7 @@ export class Outbox {
       this.show(attempt ? "offline" : "saving", {});
       const act = this.acts[0];
       try {
-        const { status, body } = await request(act.url, new URLSearchParams([...act.fields, ["ago", String(age(act))]]));
+        const { status, body } = await request(act.url, new URLSearchParams([...act.fields, ["ago", String(age(act))]]), { keepalive: document.hidden });
         if (status === 401 || status === 403) { this.show("login", {}); await pause(5000); continue; }
         attempt = 0;
         this.acts.shift();
