@@ -392,6 +392,20 @@ def test_a_typed_comment_is_saved_when_its_item_its_page_or_its_tab_is_left(
     until(another, lambda: remarks(site, study, 6) == (False, "typed, then closed"))
 
 
+def test_what_is_said_of_an_item_that_was_left_is_said_in_its_own_study(
+    sam: Page, studies: dict[str, str]
+) -> None:
+    sam.goto(f"/work/studies/{studies['validation']}/go/?n=5")
+    at(sam, 5)
+    comment(sam, "typed, then home")
+    press(sam, "Escape")
+    sam.locator(".bar .home").first.click()
+    sam.wait_for_url("**/work/")
+    open_first(sam, studies["verification"])
+    sam.wait_for_timeout(500)
+    expect(sam.locator("[data-message]")).to_have_text("")
+
+
 def hide(page: Page) -> None:
     """Do as if another tab were in front, which browsers without windows cannot show."""
     page.evaluate("""() => {

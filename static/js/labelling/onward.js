@@ -66,20 +66,20 @@ export class Onward {
   }
 }
 
-// Open a page as the browser does; a page of label work says the note.
-export function load(url, note) {
+// Open a page as the browser does; a page of label work says the note, if it is of the same study.
+export function load(url, note, study) {
   try {
-    if (note) sessionStorage.setItem(NOTE, JSON.stringify([Date.now(), note]));
+    if (note) sessionStorage.setItem(NOTE, JSON.stringify([Date.now(), note, study]));
   } catch { /* private mode: the note was on the page before */ }
   location.assign(url);
 }
 
 // The note that the page before has left, once.
-export function noteLeft() {
+export function noteLeft(study) {
   try {
-    const [at, note] = JSON.parse(sessionStorage.getItem(NOTE)) ?? [0, ""];
+    const [at, note, of] = JSON.parse(sessionStorage.getItem(NOTE)) ?? [0, "", study];
     sessionStorage.removeItem(NOTE);
-    return Date.now() - at < NOTE_LASTS_MS ? note : "";
+    return of === study && Date.now() - at < NOTE_LASTS_MS ? note : "";
   } catch {
     return "";
   }

@@ -35,7 +35,7 @@ export const hasEarlyChoice = (form) => [...form.querySelectorAll("input")].some
 // ones, if anything; `next()` is Enter, and `onClick()` the button to the next task, where that is something else.
 // `retry(act)` shows a refused answer again and gives the box it belongs to.
 export function startShell(root, { answered, keys, next, onClick = next, retry }) {
-  const config = JSON.parse(root.dataset.config), { urls } = config;
+  const config = JSON.parse(root.dataset.config), { urls } = config, [study] = urls.end.split("?");
   const find = (name) => root.querySelector(`[data-${name}]`);
   const life = new AbortController(), { signal } = life; // ends when the next task takes this one's place
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
@@ -81,7 +81,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     stay: () => { trip += 1; if (isLoading) window.stop(); gate.open(); say(text("stayed")); },
   });
   if (arrival) gate.openOncePainted();
-  const noteHere = arrival ? arrival.note : noteLeft();
+  const noteHere = arrival ? arrival.note : noteLeft(study);
   arrival = null;
   if (noteHere) setTimeout(() => say(noteHere), 50); // after the live region is there
 
@@ -117,12 +117,12 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     const url = typeof where === "string" ? where : await where();
     if (!isWanted()) return;
     if (!url) { gate.open(); return; }
-    if (open) { isLoading = true; open(url, notes()); return; }
+    if (open) { isLoading = true; open(url, notes(), study); return; }
     const page = await onward.pageAt(url);
     if (!isWanted()) return;
     onward.drop(url);
     if (page?.root) { swap(page, notes()); return; }
-    if (page && !isReturn && await outbox.settled()) { if (isWanted()) load(url, notes()); return; }
+    if (page && !isReturn && await outbox.settled()) { if (isWanted()) load(url, notes(), study); return; }
     if (isWanted()) stay();
   }
   // This item as the server holds it now, in the place of this one; what is being typed and where one reads stay.
