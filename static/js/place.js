@@ -11,7 +11,8 @@ export function place(element) {
 
 // Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
 export function reveal(element) {
-  const pane = element.closest("[data-asking]"), below = pane.querySelector("[data-onward]")?.offsetHeight ?? 0;
+  const pane = element.closest("[data-asking]"), onward = pane.querySelector("[data-onward]");
+  const below = onward ? Math.max(onward.offsetHeight, onward.parentElement.offsetHeight) : 0; // either may stick there
   const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), margin = 12;
   const down = box.bottom - (room.bottom - below - margin), up = box.top - room.top - margin;
   if (pane.scrollHeight <= pane.clientHeight) element.scrollIntoView({ block: "nearest" });

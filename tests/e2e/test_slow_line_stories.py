@@ -29,6 +29,10 @@ STEP = """keys => {
     press(last); // still in the same task: nothing was painted yet
     return { taken, state: document.querySelector("[data-save-state]").textContent };
 }"""
+IS_COVERED = """element => {
+    const { left, top, bottom } = element.getBoundingClientRect();
+    return ![top + 1, bottom - 1].every((y) => element.contains(document.elementFromPoint(left + 1, y)));
+}"""
 STORED = {
     "linking": ("coveragelabel", "coverage", "none"),
     "verification": ("pointlabel", "grounded", "no"),
@@ -262,6 +266,23 @@ def test_enter_refuses_a_covered_insight_without_a_bullet(sam: Page, site: Site,
         WHERE t.position = 4 AND s.uid = ?
     """
     assert site.rows(query, studies["linking"].replace("-", "")) == [("begun",)]
+
+
+def test_the_reason_of_a_refusal_is_seen_whole_wherever_its_question_stands(
+    sam: Page, studies: dict[str, str]
+) -> None:
+    hidden = []
+    for width, height in ((1000, 485), (800, 450), (390, 660)):
+        sam.set_viewport_size({"width": width, "height": height})
+        sam.goto(f"/work/studies/{studies['linking']}/go/?n=2")
+        at(sam, 2)
+        n = sam.locator(".question").count()
+        for number in range(1, n + 1):
+            question = sam.locator(f".question[data-number='{number}']")
+            press(sam, "ArrowUp " * n + "ArrowDown " * (number - 1) + "1 2 Enter")
+            expect(question.locator(".reason")).to_contain_text("Which bullet?")
+            hidden += [(width, height, number)] * question.locator(".reason").evaluate(IS_COVERED)
+    assert hidden == []
 
 
 def test_a_comment_leaves_a_trace_and_the_key_for_skipping_types_nothing(

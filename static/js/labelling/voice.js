@@ -1,4 +1,6 @@
 // What the page says to a person: to everybody at the top, to screen readers too, or beside the control it is about.
+import { reveal } from "../place.js";
+
 const LASTS_MS = 7000;
 
 export function startVoice(root, signal) {
@@ -27,7 +29,9 @@ export function startVoice(root, signal) {
     hush();
     announce(message);
     const className = byServer ? "reason is-refusal" : "reason";
-    box.append(Object.assign(document.createElement("strong"), { className, textContent: message }));
+    const reason = Object.assign(document.createElement("strong"), { className, textContent: message });
+    box.append(reason);
+    reveal(reason);
     box.classList.add("is-nudged");
     setTimeout(() => box.classList.remove("is-nudged"), 600);
   }
