@@ -23,7 +23,7 @@ from annotation.pane import Pane
 from annotation.studies.earnings import pay
 from annotation.studies.guidelines import current_guideline, guideline_html
 from annotation.studies.preferences import SWITCHES, Preferences, preferences_of
-from annotation.studies.rhythm import OFFER_AFTER, day_of, goal_of, items_an_hour
+from annotation.studies.rhythm import NEW_UNTIL, OFFER_AFTER, day_of, goal_of, items_an_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +232,7 @@ def _config(task: LabelTask, place: Place, *, version: int | None) -> dict[str, 
         "is_open": place.is_open,
         "n_done_besides": place.position.n_done - (task.state == LabelTask.State.DONE),
         "n_open_besides": place.position.n_open - (task.state in OPEN_STATES),
+        "new_until": NEW_UNTIL,
         "offer_after": OFFER_AFTER,
     }
 

@@ -21,6 +21,8 @@ from annotation.studies.preferences import Preferences
 
 PACE_OF, PACE_NEEDS = 50, 5
 """The pace is that of the last fifty items, once five are done."""
+NEW_UNTIL = 3
+"""Items of a study that are done before a tour of its page is no longer offered."""
 OFFER_AFTER = 10
 """Items that are done before going on automatically is offered."""
 

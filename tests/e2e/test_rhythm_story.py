@@ -140,6 +140,38 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     elsewhere.close()
 
 
+def test_nothing_is_offered_that_is_of_no_use_any_more(
+    context: BrowserContext, site: Site, ahead: dict[str, str]
+) -> None:
+    study = ahead["validation"]
+    page = context.new_page()
+    site.enter(page, "theo")
+    open_item(page, study)
+    expect(page.locator("[data-tour-offer]")).to_be_visible()
+    done_before(site, study, "theo", 3)
+    open_item(page, study, 4)
+    expect(page.locator("[data-tour-offer]")).to_be_hidden()  # not new any more
+
+    done_before(site, study, "theo", 10)
+    page.evaluate("sessionStorage.clear()")
+    open_item(page, study, 11)
+    offer = page.locator('[data-nudge="auto"]')
+    expect(offer).to_be_visible()
+    press(page, "3 Enter")
+    at_item(page, f"12 / {N_ITEMS}")
+    expect(offer).to_be_visible()
+    press(page, "3")
+    expect(page.locator("[data-left]")).to_have_text("0 left")
+    expect(offer).to_be_hidden()
+    press(page, "u")
+    expect(page.locator("[data-left]")).to_have_text("1 left")
+    page.reload()
+    at_item(page, f"12 / {N_ITEMS}")
+    expect(offer).to_be_visible()
+    page.locator("[data-auto]").click()
+    expect(offer).to_be_hidden()
+
+
 def test_an_answer_to_a_flag_reaches_the_annotator_and_is_put_away(
     context: BrowserContext, site: Site, ahead: dict[str, str]
 ) -> None:

@@ -10,9 +10,9 @@ export function mayOffer(name) {
   } catch { return true; }
 }
 
-// The tour of this kind of work is offered until it was taken, or until somebody does not want any, as this browser
-// remembers it; not in a preview, which has no place for it.
-export function offerTour({ config, find, on }) {
+// The tour of this kind of work is offered until it was taken, until somebody does not want any or is not new to the work,
+// as this browser remembers it; not in a preview, which has no place for it.
+export function offerTour({ config, find, on, isNew }) {
   const place = find("tour-offer"), key = (kind) => `tour:${kind}:${config.person}`;
   if (!place) return;
   const isSeen = () => { try { return [config.kind, "any"].some((kind) => localStorage.getItem(key(kind))); } catch { return true; } };
@@ -20,6 +20,7 @@ export function offerTour({ config, find, on }) {
     place.hidden = true;
     try { localStorage.setItem(key(kind), "1"); } catch { /* it is offered again */ }
   }
+  if (!isNew) remember(config.kind);
   place.hidden = isSeen() || !mayOffer("tour");
   on(find("tour-later"), "click", () => remember("any"));
   on(document, "tour", ({ detail: { isOpen } }) => { if (!isOpen) remember(config.kind); });

@@ -7,8 +7,8 @@ const BREAK_AFTER_MS = 50 * 60_000, BREAK_IS_MS = 5 * 60_000, NOTED_EVERY_MS = 5
 const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll"];
 let newest = null, askedAt = 0, nLeft = null; // these outlive the item on the screen
 
-// `isEarly()` tells that going on by itself is not to be offered yet.
-export function startRhythm(root, { config, find, text, on, signal, prefer, isEarly }) {
+// `isEarly()` tells that going on by itself is not to be offered yet, `isNew()` that somebody is new to this work.
+export function startRhythm(root, { config, find, text, on, signal, prefer, isEarly, isNew }) {
   const { urls, person } = config;
   const draw = () => { const place = document.querySelector("[data-left]"); if (place && nLeft !== null) place.textContent = text("left", { n: nLeft }); };
   function put() {
@@ -53,18 +53,25 @@ export function startRhythm(root, { config, find, text, on, signal, prefer, isEa
     place.hidden = false;
     for (const [answer, act] of Object.entries(answers)) on(place.querySelector(`[data-${answer}]`), "click", () => { place.hidden = true; act(); });
   }
-  if (!config.has_feedback && config.is_open && !prefer.get("goes_on") && !prefer.get("has_been_offered") && !isEarly() && mayOffer("auto")) {
+  const auto = find("auto");
+  if (!config.has_feedback && auto && !prefer.get("goes_on") && !prefer.get("has_been_offered") && !isEarly() && mayOffer("auto")) {
     suggest("auto", {
-      yes: () => find("auto")?.click(),
+      yes: () => auto.click(),
       no: () => prefer.set("has_been_offered", true),
     });
+    on(auto, "change", () => { nudge("auto").hidden = true; });
   }
-  offerTour({ config, find, on });
-  if (person === "preview") return { refresh, left(n) { nLeft = n; draw(); } };
+  offerTour({ config, find, on, isNew: isNew() });
+  function left(n) {
+    nLeft = n;
+    draw();
+    if (!n) nudge("auto").hidden = true; // there is nothing to go on to
+  }
+  if (person === "preview") return { refresh, left };
   watchBreaks({ person, signal, isWanted: () => config.is_open && prefer.get("suggests_breaks") }, (begin) => suggest("break", {
     no: begin, never: () => { begin(); prefer.set("suggests_breaks", false); },
   }), () => { nudge("break").hidden = true; });
-  return { refresh, left(n) { nLeft = n; draw(); } };
+  return { refresh, left };
 }
 
 // How long somebody has been at work in this browser without a break, on whatever items. `due(begin)` is called after

@@ -229,7 +229,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
 
   const prefer = preferencesOf(config, on);
   const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn, usual, prefer };
-  const rhythm = startRhythm(root, { ...shell, isEarly: () => nDoneBesides < config.offer_after });
+  const rhythm = startRhythm(root, { ...shell, isEarly: () => nDoneBesides < config.offer_after, isNew: () => nDoneBesides < config.new_until });
   const aside = startAside(root, { ...shell, leaveBy: leave, skipped: () => trail.settle(config.task, "skipped") });
   const presence = watchTime({ ...shell, show });
   const elsewhere = watchElsewhere({
