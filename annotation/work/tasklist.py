@@ -102,8 +102,8 @@ class Board:
 
     @property
     def is_through(self) -> bool:
-        """Whether something was done, and nothing waits, practice neither."""
-        is_waiting = bool(self.rows or self.blocked or self.practice_under_way)
+        """Whether something was done, and nothing waits, neither practice nor questions."""
+        is_waiting = bool(self.rows or self.blocked or self.practice_under_way or self.questions)
         return not is_waiting and bool(self.earned.n_written or self.earned.done)
 
     @property

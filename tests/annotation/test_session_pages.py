@@ -314,7 +314,16 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
     client, name = login(ben), "session-after"
     page = page_of(client, session, name).content.decode()
     assert "24.00 USD" in page
-    assert "All your tasks are done" in page
+    still_open = "Only questions about what you wrote are open."
+    work = reverse("annotation:work")
+    for text in (page, client.get(work).content.decode()):
+        assert still_open in makers.flat(text)
+        assert "All done" not in text
+        assert "All your tasks are done" not in text
+    client.post(reverse("annotation:session-after", args=[session.uid]), {"decline": "1"})
+    assert "All done" in client.get(work).content.decode()
+    assert "All your tasks are done" in page_of(client, session, "session-own").content.decode()
+    Session.objects.update(questions_declined_at=None)
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )
