@@ -135,9 +135,9 @@ def _labels(study: Study, annotator: str) -> Answers:
 
 
 def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, list[TopicVerdict]]]:
-    """The first valid answers of the judges that are named, by summary and name."""
+    """The first answers of the judges that are named, by summary and name."""
     labelled = study.coveragelabels.for_figures().order_by().values("summary")
-    rows = Verdict.objects.valid().filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
+    rows = Verdict.objects.filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
     predictions: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
     fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported")
     for judge, summary, key, coverage, lines, raw, is_imported in rows.values_list(*fields).iterator(

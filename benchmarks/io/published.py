@@ -131,6 +131,7 @@ def new_verdict(
         lines=list(incoming.lines),
         is_linked=bool(incoming.lines),
         is_imported=True,
+        is_valid=bool(incoming.coverage),
         p_partial=incoming.probabilities.partial if incoming.probabilities else None,
         p_full=incoming.probabilities.full if incoming.probabilities else None,
         breaks_rule=incoming.breaks_rule,

@@ -12,7 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from benchmarks.models import AuditEvent
+from benchmarks.io.schemas import summhay
+from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.models import AuditEvent, Haystack, Judge, Verdict
 from tests.makers import flat
 from tests.makers_topic import topic_json, write_topic
 
@@ -45,6 +47,31 @@ def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Pat
     assert by_page["leaderboard"] == by_command["leaderboard"]
     assert AuditEvent.objects.filter(action="file.exported", detail__files=["board.zip"]).exists()
     assert not out.with_name("board.zip.part").exists()
+
+
+@pytest.mark.django_db
+def test_a_board_comes_back_from_its_corpus_with_answers_that_could_not_be_used(tmp_path: Path) -> None:
+    value = topic_json(n_subtopics=3)
+    for subtopic in value["subtopics"]:
+        for verdicts in subtopic["eval_summaries"].values():
+            verdicts[0] |= {"coverage": "INVALID", "bullet_id": "NA"}
+    figures = [figures_of_board(write_topic(tmp_path, value), tmp_path)]
+    corpus = tmp_path / "topic_again.json"
+    corpus.write_bytes(b"".join(summhay.dump(topic_of(Haystack.objects.get(), judge=Judge.objects.get()))))
+    call_command("flush", interactive=False, verbosity=0)
+    figures.append(figures_of_board(corpus, tmp_path))
+    assert figures[0] == figures[1]
+    assert b"joint" in figures[0]
+
+
+def figures_of_board(corpus: Path, folder: Path) -> bytes:
+    call_command("import_dataset", "summhay", str(corpus), stdout=io.StringIO())
+    assert Verdict.objects.filter(is_valid=False).exists()
+    out = folder / "board.zip"
+    call_command("export_leaderboard", "--judge", "published", "--out", str(out))
+    with zipfile.ZipFile(out) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/figures.csv")]
+        return archive.read(name)
 
 
 def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(topic: None, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from annotation.exports.paper_check import (
     check_paper,
 )
 from annotation.models import Study
-from benchmarks.models import AuditEvent
+from benchmarks.models import AuditEvent, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.running import output_of
 
@@ -39,7 +39,10 @@ def run(*args: Any) -> str:
 
 @pytest.fixture
 def folder(db: None, tmp_path: Path) -> Path:
-    make_labelled_study(summaries=make_summaries(n=8), name=NAME)
+    summaries = make_summaries(n=8)
+    make_labelled_study(summaries=summaries, name=NAME)
+    unusable = Verdict.objects.filter(judge__name="kind", summary__in=summaries[:2])
+    unusable.update(coverage="", lines=[], is_linked=False, is_valid=False)
     run("--out", tmp_path / "paper", "--study", NAME, "--no-charts", "--licence", "CC BY 4.0")
     return tmp_path / "paper"
 

@@ -14,7 +14,9 @@ PUBLISHED = {
     Coverage.NONE.value: "NO_COVERAGE",
     Coverage.PARTIAL.value: "PARTIAL_COVERAGE",
     Coverage.FULL.value: "FULL_COVERAGE",
+    "": "INVALID",
 }
+"""How verdicts are spelt; without a coverage the judge's answer could not be used."""
 _SPELLINGS = {
     "full_coverage": Coverage.FULL.value,
     "fully_covered": Coverage.FULL.value,
@@ -40,6 +42,11 @@ def coverage_of(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     return _SPELLINGS.get(re.sub(r"[\s-]+", "_", value.strip().lower()))
+
+
+def verdict_of(value: Any) -> str | None:
+    """Give the coverage of a judge's verdict, which is empty for an answer that could not be used."""
+    return "" if value == PUBLISHED[""] else coverage_of(value)
 
 
 def lines_of(value: Any) -> tuple[int, ...] | None:

@@ -19,7 +19,14 @@ from benchmarks import system_names as systems
 from benchmarks.io.reading import files, jsonlines
 from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.schemas.coverage import PUBLISHED, as_published, coverage_of, lines_of, probabilities_in
+from benchmarks.io.schemas.coverage import (
+    PUBLISHED,
+    as_published,
+    coverage_of,
+    lines_of,
+    probabilities_in,
+    verdict_of,
+)
 from benchmarks.io.schemas.fields import (
     Expected,
     Id,
@@ -38,6 +45,8 @@ from benchmarks.system_names import TopicSystem
 PREDICTIONS = "predictions_"
 FITTED = "fitted_judges"
 PERSON = "annotation_"
+VERDICT_LINK = "bullet_id"
+"""The field of a verdict with its line; labels of people have `candidate_id`."""
 NAME_LENGTH = 120
 HUMAN = {"none": "not_covered", "partial": "partially_covered", "full": "fully_covered"}
 """How published files spell the coverage that people give."""
@@ -119,7 +128,7 @@ def _entry(value: Any, where: str, problems: Problems) -> BenchmarkEntry | None:
         return None
     known = {reference_insight.insight_id for reference_insight in part.reference_insights}
     labels = _Labels(value, where, problems, known, len(part.summary))
-    predictions = labels.named(PREDICTIONS, "bullet_id", first=1)
+    predictions = labels.named(PREDICTIONS, VERDICT_LINK, first=1)
     return BenchmarkEntry(
         haystack_key=part.topic_id,
         haystack_title=name_of(part.topic, where, "topic", problems) or part.topic_id,
@@ -177,7 +186,8 @@ class _Labels:
     def _verdict(
         self, part: LabelPart, raw: dict[str, Any], where: str, link: str, first: int
     ) -> TopicVerdict | None:
-        problems, key, coverage = self.problems, part.insight_id, coverage_of(part.coverage)
+        problems, key = self.problems, part.insight_id
+        coverage = (verdict_of if link == VERDICT_LINK else coverage_of)(part.coverage)
         if not can_be_kept(raw, raw, where, problems):
             return None
         if key not in self.insights:
@@ -234,4 +244,4 @@ def _labels_json(labels: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
 
 def _predictions_json(verdicts: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
     """Predictions as judges' are published."""
-    return [as_published(verdict, "bullet_id", words=PUBLISHED, none="NA") for verdict in verdicts]
+    return [as_published(verdict, VERDICT_LINK, words=PUBLISHED, none="NA") for verdict in verdicts]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from benchmarks.io.reading.problems import Got, Problems, describe
-from benchmarks.io.schemas.coverage import PUBLISHED, coverage_of, lines_of, probabilities_in
+from benchmarks.io.schemas.coverage import PUBLISHED, lines_of, probabilities_in, verdict_of
 from benchmarks.io.schemas.fields import (
     KEY_LENGTH,
     AsText,
@@ -270,7 +270,7 @@ def _verdicts(draft: Draft, value: Any, where: str, *, known: set[str], n_lines:
 
 
 def _verdict(part: VerdictPart, where: str, n_lines: int, problems: Problems) -> TopicVerdict | None:
-    coverage = coverage_of(part.coverage)
+    coverage = verdict_of(part.coverage)
     if coverage is None:
         problems.error("unknown_coverage", where, "coverage", expected=PUBLISHED_COVERAGES, got=part.coverage)
         return None

@@ -40,8 +40,8 @@ class TopicInsight:
 class TopicVerdict:
     """A published judgment of one insight in one summary.
 
-    `lines` are 1-based and exist in the summary; `coverage` and `bullet` as published are in `raw`. Few judges
-    give `probabilities`.
+    `lines` are 1-based and exist in the summary; `coverage` and `bullet` as published are in `raw`. Coverage is
+    empty where the judge's answer could not be used. Few judges give `probabilities`.
     """
 
     insight_key: str
@@ -53,7 +53,7 @@ class TopicVerdict:
     @property
     def breaks_rule(self) -> bool:
         """Whether it is covered without a line, or not covered with one."""
-        return (self.coverage == Coverage.NONE) == bool(self.lines)
+        return bool(self.coverage) and (self.coverage == Coverage.NONE) == bool(self.lines)
 
 
 @dataclass(frozen=True, slots=True)

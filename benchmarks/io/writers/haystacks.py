@@ -109,8 +109,7 @@ def _verdicts(haystack: Haystack, judge: Judge | None) -> dict[int, list[TopicVe
     verdicts: dict[int, list[TopicVerdict]] = defaultdict(list)
     of: dict[str, Any] = {"judge__name": PUBLISHED_JUDGE} if judge is None else {"judge": judge}
     rows = (
-        Verdict.objects.valid()
-        .filter(**of, summary__haystack=haystack, repeat=0)
+        Verdict.objects.filter(**of, summary__haystack=haystack, repeat=0)
         .order_by("summary", "-judge__version", "pk")
         .select_related("insight")
     )

@@ -12,13 +12,23 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snapshot, Study
 from annotation.writing import scoring
 from annotation.writing.curves import curve_rows
 from benchmarks.engine import judge_versions, judging
-from benchmarks.models import AutodsScore, Haystack, KeyPoint, KeyPointVerdict, SummaryRating, Verdict
+from benchmarks.models import (
+    AutodsScore,
+    Haystack,
+    KeyPoint,
+    KeyPointVerdict,
+    PointVerdict,
+    SummaryRating,
+    System,
+    Verdict,
+)
 from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_validation import make_judged
@@ -108,6 +118,23 @@ def test_linking_comes_back_with_its_judges(tmp_path: Path) -> None:
     assert Verdict.objects.count() == 60
 
 
+def test_linking_comes_back_with_answers_that_could_not_be_used(tmp_path: Path) -> None:
+    summaries = make_summaries(n=10)
+    System.objects.update(summarizer=F("key"), retriever="")  # as an import reads the key
+    study = make_labelled_study(summaries=summaries, judges=("mute", "strict", "torn"))
+    said = Verdict.objects.order_by("pk")
+    some = list(said.filter(judge__name="torn").values_list("pk", flat=True))[::4]
+    unusable = said.filter(judge__name="mute") | said.filter(pk__in=some)
+    unusable.update(coverage="", lines=[], is_linked=False, is_valid=False)
+    said.filter(judge__name="strict", summary__in=summaries[6:]).delete()
+    before = all_figures(path := archived(study, tmp_path))
+    fresh()
+    imported(path)
+    assert Verdict.objects.filter(is_valid=False).count() == 30 + len(some)
+    assert not Verdict.objects.filter(is_valid=False, breaks_rule=True).exists()
+    assert all_figures(archived(Study.objects.get(), tmp_path)) == before
+
+
 def test_one_person_keeps_the_pseudonym(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"))
     study.coveragelabels.filter(annotator__label="anna").delete()
@@ -138,7 +165,9 @@ def test_key_points_come_back_with_every_figure_and_their_judges(tmp_path: Path)
     for at, point in enumerate(KeyPoint.objects.filter(question__in=questions)):
         answer = "yes" if at % 3 else "no"
         values = {"judge": judge, "key_point": point, "created_at": timezone.now()}
-        KeyPointVerdict.objects.create(judgment="grounded", answer=answer, **values)
+        KeyPointVerdict.objects.create(
+            judgment="grounded", answer=answer if at % 5 else "", is_valid=bool(at % 5), **values
+        )
         AutodsScore.objects.create(value=at / 100, **values)
     before, n = all_figures(path := archived(study, tmp_path)), study.pointlabels.count()
     fresh()
@@ -154,6 +183,8 @@ def test_key_points_come_back_with_every_figure_and_their_judges(tmp_path: Path)
 def test_validation_comes_back_with_every_figure_and_its_judge(tmp_path: Path) -> None:
     make_judged(n=5)
     study = simulated("validation", "--judge", "strict", "--people-per-item", "3")
+    [first, *_others] = PointVerdict.objects.filter(judge__name="strict").values_list("pk", flat=True)
+    PointVerdict.objects.filter(pk=first).update(answer="", is_valid=False)
     before, n = all_figures(path := archived(study, tmp_path)), study.entailmentlabels.count()
     fresh()
     imported(path)

@@ -290,7 +290,7 @@ BAD_ROWS = [
         "subtopics/1/eval_summaries/summary_subtopic_model-a/0/coverage",
         "MOSTLY",
         "subtopics[1].eval_summaries.summary_subtopic_model-a[0].coverage: expected NO_COVERAGE or "
-        "PARTIAL_COVERAGE or FULL_COVERAGE, got the text “MOSTLY”.",
+        "PARTIAL_COVERAGE or FULL_COVERAGE or INVALID, got the text “MOSTLY”.",
     ),
 ]
 
