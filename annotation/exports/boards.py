@@ -27,7 +27,8 @@ from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, Writers
 from annotation.leaderboard.sheet import sheet
 from annotation.models import Study
 from annotation.studies.rows import csv_file
-from benchmarks.models import Haystack, Verdict
+from benchmarks.leaderboard.board import Entry
+from benchmarks.models import Haystack, Summary, Verdict
 from benchmarks.results.computation import program
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
@@ -39,6 +40,7 @@ VERDICTS = {
     "subtopic": "insight__subtopic__key",
     "system": "summary__system__summarizer",
     "retriever": "summary__system__retriever",
+    "document_order": "summary__system__document_order",
     "summary": "summary__uid",
     "insight": "insight__key",
     "coverage": "coverage",
@@ -139,26 +141,27 @@ def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Dra
 
 
 def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
-    verdicts = csv_file(
-        "verdicts.csv", _("Verdicts, without texts"), VERDICTS, partial(_verdicts, board_made.view)
-    )
+    verdicts = csv_file("verdicts.csv", _("Verdicts, without texts"), VERDICTS, partial(_verdicts, board_made))
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
     table = files.as_latex(board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
     yield StudyFile("tables/scores.tex", _("Scores of the papers"), lambda: [table])
 
 
-def _verdicts(view: View) -> Iterator[tuple[Any, ...]]:
-    """The verdicts of the judge on system summaries that count; insights by their keys."""
-    rows = Verdict.objects.filter(judge=view.judge, repeat=0, summary__haystack__in=view.haystacks).exclude(
-        summary__origin="session"
-    )
+def _verdicts(board_made: BoardMade) -> Iterator[tuple[Any, ...]]:
+    """The verdicts that scores of systems stand on, one for each insight of a summary; insights by their keys."""
+    view = board_made.view
+    counted = {line.entry: line.row.subtopics for line in board_made.board.lines if not line.is_people}
+    summaries = Summary.objects.filter(haystack__in=view.haystacks).counted().values("pk")
+    rows = Verdict.objects.filter(judge=view.judge, repeat=0, summary__in=summaries)
     order = ("summary__haystack__key", "insight__subtopic__key", "summary__system__key", "insight__key", "pk")
-    for row in rows.order_by(*order).values_list(*VERDICTS.values()).iterator(chunk_size=2_000):
+    names = (*VERDICTS.values(), "insight__subtopic")
+    for *row, subtopic in rows.order_by(*order).values_list(*names).iterator(chunk_size=2_000):
         values = dict(zip(VERDICTS, row, strict=True))
-        yield tuple(
-            {**values, "summary": str(values["summary"]), "lines": ";".join(map(str, values["lines"]))}.values()
-        )
+        entry = Entry.of(values["system"], values["retriever"], values["document_order"])
+        if subtopic in counted.get(entry, ()):
+            values |= {"summary": str(values["summary"]), "lines": ";".join(map(str, values["lines"]))}
+            yield tuple(values.values())
 
 
 def _uid(board_made: BoardMade) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,16 +16,23 @@ STAT_ENDS = ("", "_low", "_high", "_n", "_reason")
 
 
 def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
-    """Every value as a row of `LONG_COLUMNS`; several names of a row are joined by a bar."""
+    """Every value as a row of `LONG_COLUMNS`.
+
+    Several names of a row are joined by a bar; of rows that have the same, the later ones are counted.
+    """
     for part in sheet.walk():
         if isinstance(part, Cards):
             yield from ((part.key, "", card.key, *_long_cells(card.stat)) for card in part.cards)
         elif isinstance(part, Table):
+            seen: Counter[str] = Counter()
             for row in part.rows:
+                name = " | ".join(row.names)
+                seen[name] += 1
+                numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
                 for measure in part.measures:
                     value = row.value(measure.key)
                     if value is not None:
-                        yield (part.key, " | ".join(row.names), measure.key, *_long_cells(value))
+                        yield (part.key, numbered, measure.key, *_long_cells(value))
 
 
 def typed_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:

@@ -15,10 +15,13 @@ from django.urls import reverse
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import AuditEvent, Haystack, Judge, Verdict
+from benchmarks.system_names import setting_name
+from tests.annotation.archive_tables import COVERAGE, figure, tables_of
 from tests.makers import flat
 from tests.makers_topic import topic_json, write_topic
 
 JUDGE = {"judge": "published"}
+ORDERS = ("oracle", "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt")
 
 
 @pytest.fixture
@@ -64,12 +67,31 @@ def test_a_board_comes_back_from_its_corpus_with_answers_that_could_not_be_used(
     assert b"joint" in figures[0]
 
 
+@pytest.mark.django_db
+def test_the_coverage_of_each_row_comes_out_of_the_verdicts(tmp_path: Path) -> None:
+    value = topic_json(n_subtopics=3, systems=tuple(f"summary_subtopic_{order}_model-b" for order in ORDERS))
+    value["subtopics"][0]["eval_summaries"]["summary_subtopic_oracle_model-b"].pop()
+    call_command("import_dataset", "summhay", str(write_topic(tmp_path, value)), stdout=io.StringIO())
+    tables = tables_of(board_archive(tmp_path))
+    verdicts = tables["verdicts.csv"].fillna({"retriever": "", "document_order": ""})
+    verdicts["score"] = verdicts["coverage"].map(COVERAGE)
+    means = verdicts.groupby(["system", "retriever", "document_order"])["score"].mean()
+    assert len(means) == len(ORDERS)
+    for (system, retriever, order), mean in means.items():
+        setting = setting_name(retriever, order)
+        assert mean == pytest.approx(figure(tables, "rows", f"{system} | {setting}", "coverage"))
+
+
+def board_archive(folder: Path) -> Path:
+    out = folder / "board.zip"
+    call_command("export_leaderboard", "--judge", "published", "--out", str(out))
+    return out
+
+
 def figures_of_board(corpus: Path, folder: Path) -> bytes:
     call_command("import_dataset", "summhay", str(corpus), stdout=io.StringIO())
     assert Verdict.objects.filter(is_valid=False).exists()
-    out = folder / "board.zip"
-    call_command("export_leaderboard", "--judge", "published", "--out", str(out))
-    with zipfile.ZipFile(out) as archive:
+    with zipfile.ZipFile(board_archive(folder)) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("/figures.csv")]
         return archive.read(name)
 

@@ -143,3 +143,11 @@ def test_a_folded_table_is_whole_in_the_page_and_opens_with_what_its_address_say
     assert re.search(r'<details class="folded"><summary>\s*These figures as a table\s*</summary>', closed)
     assert closed.count('<th scope="row">') == 3
     assert '<details class="folded" open>' in opened
+
+
+def test_rows_of_one_name_are_told_apart_in_files() -> None:
+    names = ("ann", "tides")
+    rows = (Row(names, {"time": 1.0}), Row(names, {"time": 2.0}), Row(("bob", "tides"), {"time": 3.0}))
+    table = Table("sessions", "Sessions", (Name("who", "Who"), Name("on", "On")), (TIME,), rows)
+    told = [(row, value) for _part, row, _figure, value, *_others in long_rows(Sheet((table,)))]
+    assert told == [("ann | tides", 1.0), ("ann | tides (2)", 2.0), ("bob | tides", 3.0)]

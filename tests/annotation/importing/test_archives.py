@@ -30,6 +30,7 @@ from benchmarks.models import (
     Verdict,
 )
 from benchmarks.scoring.likert import ASPECTS
+from tests.annotation.archive_tables import agreement, figure, tables_of
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_validation import make_judged
 from tests.audit.altering import read_members, sealed, write_members
@@ -59,6 +60,7 @@ def run(*args: Any) -> str:
 def archived(study: Study, folder: Path) -> Path:
     path = folder / "study.zip"
     run("export_study", "--study", study.name, "--out", path)
+    tables_of(path)
     return path
 
 
@@ -128,6 +130,8 @@ def test_linking_comes_back_with_answers_that_could_not_be_used(tmp_path: Path) 
     unusable.update(coverage="", lines=[], is_linked=False, is_valid=False)
     said.filter(judge__name="strict", summary__in=summaries[6:]).delete()
     before = all_figures(path := archived(study, tmp_path))
+    tables = tables_of(path)
+    assert agreement(tables["labels.csv"]) == pytest.approx(figure(tables, "agreement", "", "percent"))
     fresh()
     imported(path)
     assert Verdict.objects.filter(is_valid=False).count() == 30 + len(some)
@@ -170,6 +174,9 @@ def test_key_points_come_back_with_every_figure_and_their_judges(tmp_path: Path)
         )
         AutodsScore.objects.create(value=at / 100, **values)
     before, n = all_figures(path := archived(study, tmp_path)), study.pointlabels.count()
+    tables = tables_of(path)
+    labels = tables["labels.csv"].query("task == 'grounded'")
+    assert agreement(labels) == pytest.approx(figure(tables, "grounded-agreement", "", "percent"))
     fresh()
     assert imported(path)["created"]["labels"] > 0
     back = Study.objects.get()
@@ -186,6 +193,11 @@ def test_validation_comes_back_with_every_figure_and_its_judge(tmp_path: Path) -
     [first, *_others] = PointVerdict.objects.filter(judge__name="strict").values_list("pk", flat=True)
     PointVerdict.objects.filter(pk=first).update(answer="", is_valid=False)
     before, n = all_figures(path := archived(study, tmp_path)), study.entailmentlabels.count()
+    tables = tables_of(path)
+    labels = tables["labels.csv"].dropna(subset=["verdict"])
+    is_right = (labels["label"] == "yes") == (labels["verdict"] == "yes")
+    mean = is_right.groupby(labels["annotator"]).mean().mean()
+    assert mean == pytest.approx(figure(tables, "summary", "", "accuracy"))
     fresh()
     imported(path)
     back = Study.objects.get()
@@ -218,6 +230,12 @@ def test_ratings_come_back_with_every_figure_and_their_judges(tmp_path: Path) ->
     half = RatingLabel.objects.filter(study=study).first()
     RatingLabel.objects.filter(pk=half.pk).update(coherence=None, is_complete=False)
     before, n = all_figures(path := archived(study, tmp_path)), study.ratinglabels.count()
+    tables = tables_of(path)
+    labels = tables["labels.csv"].query("task == 'overall' and is_complete")
+    means = labels.groupby(["system", "summary"])["label"].mean().groupby("system").mean()
+    for system, mean in means.items():
+        row = f"{system} · all documents"
+        assert mean == pytest.approx(figure(tables, "systems-people-own", row, "overall"))
     fresh()
     imported(path)
     back = Study.objects.get()
@@ -257,6 +275,9 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
     before = scored_curve(study)
     snapshots = list(session.snapshots.values_list("mark_ms", "kind", "text", "staleness_ms"))
     path = archived(study, tmp_path)
+    tables = tables_of(path)
+    [minutes] = tables["sessions.csv"]["active_ms"] / 60_000
+    assert minutes == pytest.approx(figure(tables, "sessions", "annotator1 | aspect 1 | submitted", "minutes"))
     fresh()
     missing = imported_with_errors(path)
     assert missing["errors"][0]["kind"] == "unknown_subtopic"
