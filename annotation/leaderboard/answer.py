@@ -25,6 +25,9 @@ from benchmarks.scoring.summhay import Score
 ROWS, ONE_EACH, AS_PAPER = "rows", "rows-one", "paper"
 """The key of the table, and what the address has for one row a system and for the matrix."""
 
+MOST_OTHERS = 3
+"""The blocks beside the leading one that have a card; the table has all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -69,7 +72,7 @@ def answer(layout: Layout) -> str:
     said = [_leads(layout, block)]
     if n_others > 0:
         said.append(level % {"n": n_others})
-    said += [_leads_apart(layout, other) for other in layout.board.blocks if other.systems and other != block][:1]
+    said += [_leads_apart(layout, other) for other in layout.board.others[:1]]
     return " ".join(said)
 
 
@@ -117,7 +120,10 @@ def _leads(layout: Layout, block: Block) -> str:
 
 
 def cards(layout: Layout) -> Iterator[Card]:
-    """The headline figures: people, the best system, how long people need for its score, and of how much."""
+    """The headline figures: people, the best system, how long people need for its score, and of how much.
+
+    Then the best systems on other subtopics, of the largest blocks.
+    """
     board, unit = layout.board, Unit.POINTS
     block = board.leading
     people, best = board.people, next(iter(block.systems), None)
@@ -142,6 +148,17 @@ def cards(layout: Layout) -> Iterator[Card]:
         n = people.writers.n_writers
         about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
     yield Card("subtopics", _("Subtopics"), block.n_subtopics, Unit.COUNT, about)
+    for at, other in enumerate(board.others[:MOST_OTHERS], 2):
+        yield _best_apart(layout, other, at)
+
+
+def _best_apart(layout: Layout, block: Block, at: int) -> Card:
+    """The best system of another block, and on how many subtopics."""
+    best = block.systems[0]
+    joint = best.row.stats["joint"]
+    on = ngettext("%(best)s, on %(n)d subtopic", "%(best)s, on %(n)d subtopics", block.n_subtopics)
+    about = on % {"best": layout.name(best), "n": block.n_subtopics}
+    return Card(f"best-{at}", _("Best system, joint"), joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
 
 
 def _scores(joint: Stat) -> str:

@@ -175,9 +175,15 @@ class Board:
 
     @property
     def leading(self) -> Block:
-        """The block that the answer is about: the first one with a system."""
-        blocks = self.blocks
-        return next((block for block in blocks if block.systems), blocks[0])
+        """The block that the answer is about: of those with systems the one that shares most with people."""
+        written = self.people.row.subtopics if self.people else frozenset()
+        with_systems = [block for block in self.blocks if block.systems] or self.blocks
+        return max(with_systems, key=lambda block: len(written & block.lines[0].row.subtopics))
+
+    @property
+    def others(self) -> list[Block]:
+        """The blocks with systems beside the leading one."""
+        return [block for block in self.blocks if block.systems and block != self.leading]
 
     @property
     def n_subtopics(self) -> int:

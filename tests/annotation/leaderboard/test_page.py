@@ -111,6 +111,29 @@ def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
     assert cards["subtopics"] == 2
 
 
+def test_people_are_compared_with_systems_whatever_else_comes(
+    people: Study, ada: Any, login: Any, now: datetime
+) -> None:
+    client = login(ada)
+    alone = client.get(PAGE)
+    for key in ("pier", "mole"):
+        for subtopic in make_haystack(key=key, title=key).subtopics.all():
+            make_summary(subtopic=subtopic, system="ibis", text=BOTH)
+    judge_all(now=now)
+    page = client.get(PAGE)
+    assert [line.entry.system for line in page.context["board"].blocks[0].lines] == ["ibis"], "on more subtopics"
+    html = flat(page.text)
+    assert re.search(r'class="answer">On the subtopic that both have, heron · all documents', html)
+    assert "Do people beat the models?" in html
+    [before, after] = [
+        {card.key: (card.stat, str(card.about)) for card in one.context["sheet"].parts[1].cards}
+        for one in (alone, page)
+    ]
+    assert list(after) == [*before, "best-2"]
+    assert {key: after[key] for key in before} == before, "as without them"
+    assert after["best-2"][1] == "ibis · all documents, on 4 subtopics"
+
+
 def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     html = flat(client.get(PAGE).text)
