@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django import forms
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
@@ -42,7 +44,8 @@ def score_title(name: str) -> str:
 class ViewForm(forms.Form):
     """Haystack or domain, which of their subtopics, judge and its score, average, and people's texts.
 
-    Unless one is chosen, the judge is one that has judged people too, else who judged most.
+    The judge is one that has verdicts on the chosen haystacks: unless it is chosen too, one that has judged people,
+    else who judged most. `said` names what the address asked for in vain.
     """
 
     haystack = forms.ModelChoiceField(
@@ -79,10 +82,10 @@ class ViewForm(forms.Form):
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         known_haystacks = list(haystacks)
-        keys = {haystack.pk for haystack in known_haystacks}
-        known = _judges_of(keys)
+        keys = _selected(known_haystacks, data)
+        known = _judges_of(keys) or _judges_of({haystack.pk for haystack in known_haystacks})
         self.default_judge = _default_of(known, keys)
-        self.unknown: list[tuple[str, str]] = []
+        self.said: list[str] = []
         self.haystacks = haystacks
         self.defaults = {"average": "pooled", "judge": self.default_judge and self.default_judge.uid}
         super().__init__({**self.defaults, **{name: value for name, value in data.items() if value}})
@@ -101,14 +104,20 @@ class ViewForm(forms.Form):
     def _forget_unknown(self) -> None:
         """Show the default where the address names something else than a choice."""
         for name in list(self.errors):
-            self.unknown.append((str(self.fields[name].label), str(self.data[name])))
+            value = str(self.data[name])
+            if name == "judge" and (judge := _judge_named(value)):
+                words = {"judge": judge, "default": self.default_judge}
+                self.said.append(_("%(judge)s has no verdicts in this selection; %(default)s is shown.") % words)
+            else:
+                words = {"field": self.fields[name].label, "value": value}
+                self.said.append(_("%(field)s “%(value)s” is not known; the default is shown.") % words)
             self.data[name] = self.defaults.get(name) or ""  # type: ignore[index]
             del self.errors[name]
 
     def view(self) -> View | None:
         """What to compare, None while nothing is judged; an unknown choice falls back to the default.
 
-        The fields then show what is compared, and `unknown` names what the address asked for in vain.
+        The fields then show what is compared.
         """
         self.is_valid()
         self._forget_unknown()
@@ -197,6 +206,30 @@ class ExperimentForm(PositionForm):
     average = None  # type: ignore[assignment]
     texts = None  # type: ignore[assignment]
     setting = None  # type: ignore[assignment]
+
+
+def _selected(haystacks: Sequence[Haystack], data: Any) -> set[int]:
+    """The primary keys of the haystacks that an address asks for; what it does not know selects nothing."""
+    uid, domain = data.get("haystack"), data.get("domain")
+    chosen = [haystack for haystack in haystacks if str(haystack.uid) == str(uid)] or haystacks
+    of_domain = [haystack for haystack in chosen if haystack.domain == domain] or chosen
+    return {haystack.pk for haystack in of_domain}
+
+
+def _judge_named(uid: str) -> Judge | None:
+    """The judge with an id as an address has it, if there is one."""
+    with suppress(ValueError):
+        return Judge.objects.counted().filter(uid=UUID(uid)).first()
+    return None
+
+
+def unjudged(view: View) -> tuple[list[Haystack], list[Any]]:
+    """The haystacks of a view on whose summaries its judge has no verdicts, and the judges that have some."""
+    texts = Summary.objects.counted().order_by().filter(haystack=OuterRef("pk"))
+    of_judge = Verdict.objects.order_by().filter(judge=view.judge, summary=OuterRef("pk"), repeat=0)
+    rows = view.haystacks.filter(Exists(texts)).exclude(Exists(texts.filter(Exists(of_judge))))
+    haystacks = list(rows)
+    return haystacks, _judges_of({haystack.pk for haystack in haystacks}) if haystacks else []
 
 
 def _judges_of(haystacks: Collection[int]) -> list[Any]:

@@ -16,7 +16,7 @@ from annotation.leaderboard import compared_sheet, files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.compared import COMPARED, PairLook
-from annotation.leaderboard.forms import ViewForm
+from annotation.leaderboard.forms import ViewForm, unjudged
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
@@ -43,6 +43,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
     if view is not None and board is not None:
+        context |= {"judge": view.judge, "unjudged": unjudged(view)}
         context["sheet"] = sheet(Layout(board, view, names_of(board.settings), request.GET, tuple(studies)))
         context["files_url"] = reverse("annotation:leaderboard-figures", args=["x"]).removesuffix("x")
     return page(request, "annotation/leaderboard.html", context, part="board")

@@ -7,6 +7,7 @@ import io
 import re
 from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from django.core.management import CommandError
 
 from annotation.models import Study
 from benchmarks.engine import judge_versions, judging
-from benchmarks.models import Haystack, Summary, System
+from benchmarks.models import Haystack, Judge, Summary, System
 from benchmarks.results.stored import forget_all
 from benchmarks.web.latex import escaped
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judge_all, report, written
@@ -27,6 +28,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.makers_topic import topic_json, write_topic
 from tests.queries import cost_of
 from tests.running import json_of
 
@@ -132,6 +134,31 @@ def test_people_are_compared_with_systems_whatever_else_comes(
     assert list(after) == [*before, "best-2"]
     assert {key: after[key] for key in before} == before, "as without them"
     assert after["best-2"][1] == "ibis · all documents, on 4 subtopics"
+
+
+def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
+    people: Study, ada: Any, login: Any, tmp_path: Path
+) -> None:
+    call_command("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())), stdout=io.StringIO())
+    imported, lexical = Haystack.objects.get(key="harbour"), Judge.objects.get(name="lexical")
+    published = Judge.objects.get(name="published")
+    client = login(ada)
+    everything = client.get(PAGE)
+    assert str(everything.context["view"].judge) == "lexical", "who has judged people"
+    assert f"lexical has no verdicts on {imported.title}." in flat(everything.text)
+    assert f'href="?judge={published.uid}">published</a>' in flat(everything.text)
+    for asked in ({}, {"judge": lexical.uid}):
+        page = client.get(PAGE, {"haystack": imported.uid} | asked)
+        assert page.context["view"].judge == published
+        assert page.context["board"].lines
+        said = "lexical has no verdicts in this selection; published is shown."
+        assert (said in flat(page.text)) == bool(asked)
+        assert "has no verdicts on" not in flat(page.text)
+    nobody = make_haystack(key="pier", title="Piers")
+    make_summary(subtopic=nobody.subtopics.get(number=1), system="ibis", text=BOTH)
+    page = client.get(PAGE, {"haystack": nobody.uid})
+    assert 'name="haystack"' in page.text, "one can choose another"
+    assert "has no verdicts on Piers." in flat(page.text)
 
 
 def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
