@@ -44,8 +44,8 @@ def score_title(name: str) -> str:
 class ViewForm(forms.Form):
     """Haystack or domain, which of their subtopics, judge and its score, average, and people's texts.
 
-    The judge is one that has verdicts on the chosen haystacks: unless it is chosen too, one that has judged people,
-    else who judged most. `said` names what the address asked for in vain.
+    The judge has verdicts on the chosen haystacks: unless it is chosen too, it is one that has judged people, else
+    who judged most. `said` names what the address asked for in vain.
     """
 
     haystack = forms.ModelChoiceField(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -16,13 +17,16 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotation.coverage.collect import study_of_published_labels
+from annotation.coverage.look import Look
+from annotation.licences.computing import LICENCES, LicenceLook, Tested
 from annotation.licences.recording import OnRecord, other_settings, removed
 from annotation.licences.scope import outside, scope_from
 from annotation.licences.sheet import VERDICTS
 from annotation.licences.votes import said_of_jury
 from annotation.models import CoverageLabel, JudgeLicence, Study
-from benchmarks.models import Judge
+from benchmarks.models import Judge, Result
 from benchmarks.results.judged import Judged, LicenceNote
+from benchmarks.results.stored import newest
 from benchmarks.scoring.licence import Verdict
 
 OF_JUDGE = ("pk", "uid", "name", "version", "config_sha256")
@@ -33,15 +37,20 @@ class LicenceSource:
     """What pages of benchmarks are told of judges, too."""
 
     def licence_notes(self, judged: Judged, reader: Any) -> Sequence[LicenceNote]:
-        """One for each judge, in the order in which they are named. One query."""
-        judges, licences = _read(judged, reader)
+        """One for each judge, in the order in which they are named.
+
+        One query, two more where tests are stored and one has no licence on record.
+        """
+        judges, licences, has_tests = _read(judged, reader)
         by_key: dict[str | int, Judge] = {}
         for judge in judges:
             by_key |= {judge.pk: judge, str(judge.uid): judge, str(judge): judge}
         of_coverage = dict.fromkeys(by_key[key] for key in judged.judges if key in by_key)
         others = dict.fromkeys(by_key[key] for key in judged.others if key in by_key)
+        notes = {judge: _licence_note(judge, licences.get(judge.name, ()), judged) for judge in of_coverage}
+        untold = [judge for judge, note in notes.items() if has_tests and not note.is_on_record]
         return [
-            *(_licence_note(judge, licences.get(judge.name, ()), judged) for judge in of_coverage),
+            *(notes | _of_tests(untold, judged, reader)).values(),
             *(_of_others(judge) for judge in others if judge not in of_coverage),
         ]
 
@@ -58,27 +67,39 @@ class _Written:
     url: str
 
 
-def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Written]]]:
-    """Every version of the judges, and their licences by name, the newest first. One query."""
+def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Written]], bool]:
+    """Every version of the judges, their licences by name, the newest first, and whether tests are stored.
+
+    One query.
+    """
     rows: Any = Judge.objects.filter(name__in=_named((*judged.judges, *judged.others))).order_by("pk")
-    columns = (*OF_JUDGE, "licences__pk", "licences__study__uid", *(f"licences__{name}" for name in OF_LICENCE))
+    rows = rows.annotate(has_tests=Exists(Result.objects.filter(name=LICENCES.name).exclude(version="")))
+    columns = (
+        "has_tests",
+        *OF_JUDGE,
+        "licences__pk",
+        "licences__study__uid",
+        *(f"licences__{name}" for name in OF_LICENCE),
+    )
     if reader is None:
         rows, may_see = rows.values_list(*columns), True
     else:
         rows, may_see = rows.annotate(may_see=_may_see(reader)).values_list(*columns, "may_see"), False
     judges: dict[int, Judge] = {}
     licences: dict[str, list[_Written]] = {}
-    for row in rows:
+    has_tests = False
+    for stored, *row in rows:
+        has_tests = stored
         judge = Judge(**dict(zip(OF_JUDGE, row, strict=False)))
         judges.setdefault(judge.pk, judge)
-        pk, study, *values = row[len(OF_JUDGE) : len(columns)]
+        pk, study, *values = row[len(OF_JUDGE) : len(columns) - 1]
         if pk is not None:
             licence = JudgeLicence(pk=pk, judge=judge, **dict(zip(OF_LICENCE, values, strict=True)))
             url = _url(judge, study, licence.dataset) if may_see or row[-1] else ""
             licences.setdefault(judge.name, []).append(_Written(licence, url))
     for of_judge in licences.values():
         of_judge.sort(key=lambda written: (written.licence.made_at, written.licence.pk), reverse=True)
-    return list(judges.values()), licences
+    return list(judges.values()), licences, has_tests
 
 
 def _named(keys: Iterable[str | int]) -> Any:
@@ -130,6 +151,47 @@ def _licence_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> 
         return LicenceNote(name, words, url, is_on_record=True)
     holds = record.is_for_ranking or record.is_for_scores
     return LicenceNote(name, _in_words(name, record, day), url, is_on_record=True, holds=holds)
+
+
+def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, LicenceNote]:
+    """What stored tests found of judges for this use, where nobody recorded it: the newest test of each."""
+    found: dict[Judge, LicenceNote] = {}
+    tests = list(newest(LICENCES, _is_of_all)) if judges else []
+    pks = {pk for look, _figures, _at in tests for pk in _studies_of(look)}
+    seen = Study.objects if reader is None else Study.objects.readable_by(reader)
+    studies = {study.pk: study for study in seen.filter(pk__in=pks)} if pks else {}
+    for look, figures, at in tests:
+        for judge in judges:
+            tested = next((row for row in figures.rows if row.key == str(judge.uid)), None)
+            is_for_use = tested and not (*other_settings(tested.scope, judge), *outside(tested.scope, judged))
+            if tested is None or not is_for_use or judge in found:
+                continue
+            study = studies.get(look.labels.study or 0)
+            may_see = studies.keys() >= set(_studies_of(look))
+            url = _url(judge, study and study.uid, look.labels.dataset) if may_see else ""
+            found[judge] = _test_note(judge, tested, at, url)
+    return found
+
+
+def _test_note(judge: Judge, tested: Tested, at: datetime | None, url: str) -> LicenceNote:
+    """What is said of a judge that was tested."""
+    uses = (tested.licence.absolute.verdict, tested.licence.ranking.verdict)
+    words = _("%(judge)s was tested on %(day)s (absolute scores: %(scores)s; ranking: %(ranking)s); nobody "
+              "recorded a licence.") % {
+        "judge": judge, "day": date_format(at, "SHORT_DATE_FORMAT"), "scores": _why(uses[0]),
+        "ranking": _why(uses[1]),
+    }  # fmt: skip
+    return LicenceNote(str(judge), words, url, is_on_record=True, is_found_safe=Verdict.SAFE in uses)
+
+
+def _is_of_all(look: LicenceLook) -> bool:
+    """Whether a test is of all labels of a study or data set, at the usual thresholds."""
+    labels = replace(look.labels, study=None, studies=(), dataset="", is_public=False)
+    return look == LicenceLook(look.labels) and labels == Look()
+
+
+def _studies_of(look: LicenceLook) -> tuple[int, ...]:
+    return look.labels.studies if look.labels.study is None else (look.labels.study,)
 
 
 def _of_others(judge: Judge) -> LicenceNote:

@@ -28,7 +28,8 @@ class Judged:
 class LicenceNote:
     """What is said of a judge: its licence, that it has none, or that it has expired and why.
 
-    `url` leads to what it stands on if it `is_on_record`, else to where it can be tested.
+    `url` leads to what it stands on if it `is_on_record` or was tested, else to where it can be tested. A judge
+    without a licence on record `is_found_safe` if a test says so.
     """
 
     judge: str
@@ -36,6 +37,7 @@ class LicenceNote:
     url: str = ""
     is_on_record: bool = False
     holds: bool = False
+    is_found_safe: bool = False
 
 
 NOBODY = Judged()

@@ -51,6 +51,8 @@ def with_licence_words(chart: Chart, said: Sequence[LicenceNote]) -> Chart:
     else:
         counts = {"n": len(said), "held": sum(note.holds for note in said)}
         words = _("Of %(n)d judges %(held)d have a licence that holds here.") % counts
+        if n_safe := sum(note.is_found_safe for note in said):
+            words += " " + _("Tests found %(n_safe)d more safe for scores or ranking.") % {"n_safe": n_safe}
     return with_words(chart, words)
 
 

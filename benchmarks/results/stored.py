@@ -11,7 +11,7 @@ import resource
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
@@ -205,6 +205,22 @@ def kept(computation: Computation[O, F], options: O) -> F | None:
     row = Result.objects.filter(key=computation.key(options, _groups())).first()
     is_of_now = row is not None and row.version == computation.version(options)
     return _figures(computation, row) if row is not None and is_of_now else None
+
+
+def newest(
+    computation: Computation[O, F], is_wanted: Callable[[O], bool]
+) -> Iterator[tuple[O, F, datetime | None]]:
+    """Stored figures of such options with when they were computed, the newest first, but no stale ones.
+
+    One query.
+    """
+    rows = Result.objects.filter(name=computation.name, version=Column("wanted")).order_by("-computed_at", "-pk")
+    for row in rows:
+        options = computation.options_from(row.options)
+        if row.groups == _groups() and is_wanted(options):
+            figures = _figures(computation, row)
+            if figures is not None:
+                yield options, figures, row.computed_at
 
 
 def _noted(

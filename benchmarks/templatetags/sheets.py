@@ -315,7 +315,8 @@ def card_value(card: Card) -> SafeString:
 def judged_by(context: Any, by: Judged | Model) -> dict[str, Any]:
     """Whether judges may stand in for people: those behind figures, or one."""
     notes = licence_notes(by if isinstance(by, Judged) else Judged((by.pk,)), reader=context["request"].user)
-    return {"licence_notes": notes, "n_held": sum(note.holds for note in notes)}
+    n_safe = sum(note.is_found_safe for note in notes)
+    return {"licence_notes": notes, "n_held": sum(note.holds for note in notes), "n_safe": n_safe}
 
 
 @register.simple_tag(takes_context=True)

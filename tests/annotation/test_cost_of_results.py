@@ -21,7 +21,7 @@ MOST = 24
 MOST_OF_ARCHIVE = 25
 MOST_OF_BOARD = 20
 """Of an archive of a leaderboard, which is looked up once."""
-MOST_OF_PLAN = 20
+MOST_OF_PLAN = 22
 """Waiting for its charts adds five where no worker draws them."""
 PARTS = {
     "verification": ("verification-choosing", "verification-autods", "verification-dataset"),

@@ -283,6 +283,32 @@ def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Clien
     assert says in output_of("report", "results", "--study", study.name)
 
 
+def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
+    client: Client, study: Study, login: Any, django_user_model: Any
+) -> None:
+    imitate(study, "echo")
+    CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
+    agreement = reverse("annotation:study-figures", args=[study.uid])
+    assert "0 of 3 have a licence that holds here. Test" not in shown(client, agreement)
+    shown(client, address(study), judge=uid("echo"))
+    said = shown(client, agreement)
+    assert "0 of 3 have a licence that holds here. Tests found 1 more safe" in said
+    assert re.search(r"echo was tested on \S+ \(absolute scores: safe; ranking: safe\); nobody recorded", said)
+    assert re.search(r"owl was tested on \S+ \(absolute scores: not \w+", said)
+    assert f"{address(study)}?judge={uid('echo')}" in client.get(agreement).text
+    [note] = licence_notes(Judged((uid("echo"),), {"news"}))
+    assert "nobody recorded whether it may stand in" in note.text, "it was not tested on news"
+    other = django_user_model.objects.create_user("fay", password="x")
+    other.groups.add(Group.objects.get(name="researcher"))
+    [note] = licence_notes(Judged((uid("echo"),)), reader=other)
+    assert (note.is_found_safe, note.url) == (True, ""), "named without a link"
+    assert record(client, study, "echo").status_code == 200
+    assert "1 of 3 have a licence that holds here." in shown(client, agreement)
+    study.coveragelabels.first().delete()
+    shown(client, address(study))
+    assert "has a licence of" in shown(client, agreement)
+
+
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
     ferries = Judged((uid("owl"), Judge.objects.get(name="crow").pk), others=("jay", "jay v2"))
     for version in (1, 2):
