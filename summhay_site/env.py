@@ -102,6 +102,11 @@ def institution() -> tuple[str, str, str]:
     return issuer, client, secret
 
 
+def log_format() -> str:
+    """Read LOG_FORMAT."""
+    return choice("LOG_FORMAT", "LINE", among=("LINE", "JSON"))
+
+
 def web_workers() -> int:
     """Read how many processes the web server has."""
     return integer("WEB_WORKERS", 2, low=1, high=64)

@@ -12,7 +12,6 @@ import tempfile
 from typing import Any
 
 from summhay_site import env
-from summhay_site.serving import logs
 from summhay_site.serving.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
@@ -25,8 +24,8 @@ timeout = 60
 graceful_timeout = 20
 control_socket_disable = True
 accesslog = "-" if env.flag("ACCESS_LOG") else None
-if env.text("LOG_FORMAT").upper() == "JSON":
-    logconfig_dict = logs.GUNICORN_JSON
+access_log_format = "%(m)s %(U)s %(s)s %(B)s %(L)s"  # no network address, nothing after the `?`
+logger_class = "summhay_site.serving.web_worker.Log"
 if env.text("METRICS_NETWORKS"):  # where the times of all processes meet
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="summhay-metrics-")
 

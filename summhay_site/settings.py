@@ -370,15 +370,16 @@ if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
-LOG_FORMAT = env.choice("LOG_FORMAT", "LINE", among=("LINE", "JSON"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": logs.JSON if LOG_FORMAT == "JSON" else logs.LINE},
+    "formatters": {"line": {"()": logs.formatter, "form": env.log_format()}},
     "filters": {"refusals": {"()": "summhay_site.serving.logs.NoTracebackForRefusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
+        "django": {"level": "INFO"},  # Django's own handlers of it and of runserver's lines would say secrets
+        "django.server": {"level": "INFO", "propagate": True},
         "axes": {"level": "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # the folder broker has no host, and would say so at every start
         "celery": {"level": LOG_LEVEL},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -11,21 +12,26 @@ import orjson
 from celery._state import get_current_task
 from django.http import HttpRequest
 
-LINE = {"format": "{asctime} {levelname} {name} {message}", "style": "{"}
-JSON = {"()": "summhay_site.serving.logs.JsonLines"}
-
-_gunicorn_logger = {"level": "INFO", "handlers": ["error_console"], "propagate": False}
-GUNICORN_JSON = {
-    "formatters": {"generic": JSON},
-    "loggers": {
-        "gunicorn.error": _gunicorn_logger,
-        "gunicorn.access": _gunicorn_logger | {"handlers": ["console"]},
-    },
-}
-"""What Gunicorn itself says, in the same form; its own defaults have the rest."""
+OPENING_PATHS = ("/password/set/", "/join/")
+"""Addresses of which the rest lets somebody in."""
+_SECRETS = re.compile(
+    "|".join(
+        [
+            *(rf"(?<={path})\S+" for path in OPENING_PATHS),
+            r"(?<=\?)[\w.~+%-]+=\S*",  # a panel's id, an institution's code, words searched for
+            r"(?<=\bip=)\S+(?=: )",  # of a request that Gunicorn could not read
+            r"\b(?!(?:worker|figures|models|celery)@)[\w.+-]+(?=@[\w-]+\.)",  # a mail address, and no worker
+        ]
+    )
+)
 
 current: ContextVar[HttpRequest | None] = ContextVar("current", default=None)
 """The request that this thread serves."""
+
+
+def without_secrets(text: str) -> str:
+    """Leave out what opens an account, and who sent a request."""
+    return _SECRETS.sub("…", text)
 
 
 class NoTracebackForRefusals(logging.Filter):
@@ -42,8 +48,16 @@ class NoTracebackForRefusals(logging.Filter):
         return True
 
 
+class Lines(logging.Formatter):
+    """A line, and the traceback below it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Say it without secrets."""
+        return without_secrets(super().format(record))
+
+
 class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object a line, without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
         """What was said, when and where, for which request of whom, and in which task."""
@@ -58,7 +72,14 @@ class JsonLines(logging.Formatter):
             said["status"] = status
         if record.exc_info:
             said["traceback"] = self.formatException(record.exc_info)
-        return orjson.dumps(said | _of_request(record) | _of_task(), default=str).decode()
+        said |= _of_request(record) | _of_task()
+        safe = {name: without_secrets(value) if isinstance(value, str) else value for name, value in said.items()}
+        return orjson.dumps(safe, default=str).decode()
+
+
+def formatter(form: str) -> logging.Formatter:
+    """The form that LOG_FORMAT names."""
+    return JsonLines() if form == "JSON" else Lines("{asctime} {levelname} {name} {message}", style="{")
 
 
 def _of_request(record: logging.LogRecord) -> dict[str, Any]:

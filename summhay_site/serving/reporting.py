@@ -6,9 +6,12 @@ What people wrote stays here: no bodies, no values of variables, no names or add
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import sentry_sdk
 from django.conf import settings
+
+from summhay_site.serving.logs import without_secrets
 
 
 def start() -> None:
@@ -20,7 +23,22 @@ def start() -> None:
         include_local_variables=False,
         max_request_body_size="never",
         max_breadcrumbs=0,
+        before_send=_without_secrets,
     )
+
+
+def _without_secrets(event: Any, _hint: Any) -> Any:
+    """Leave out of the request and of the words of the error what the log leaves out."""
+    asked = event.get("request", {})
+    asked.pop("query_string", None)
+    asked.get("headers", {}).pop("Referer", None)
+    for part, name in (
+        (asked, "url"),
+        *((error, "value") for error in event.get("exception", {}).get("values", [])),
+    ):
+        if isinstance(part.get(name), str):
+            part[name] = without_secrets(part[name])
+    return event
 
 
 def _release() -> str | None:

@@ -10,7 +10,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
+from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+
+from summhay_site import env
+from summhay_site.serving.logs import formatter
 
 QUESTIONS = tuple(
     f"{method} {address} ".encode()
@@ -20,6 +24,16 @@ QUESTIONS = tuple(
 PROBES_AT_ONCE = 3
 LONGEST = 16_384
 """Bytes of a request that are looked at."""
+
+
+class Log(Logger):  # type: ignore[misc]  # gunicorn has no types
+    """What Gunicorn itself says, in the form of the site's log and without secrets."""
+
+    def setup(self, cfg: Any) -> None:
+        """Called by gunicorn, which has opened its handlers then."""
+        super().setup(cfg)
+        for handler in (*self.error_log.handlers, *self.access_log.handlers):
+            handler.setFormatter(formatter(env.log_format()))
 
 
 class Pool(ThreadPoolExecutor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.util import find_spec
+from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,13 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
-from django.urls import reverse
+from django.urls import get_resolver, reverse
+from gunicorn.config import Config  # type: ignore[import-untyped]
 
-from summhay_site import env
+from summhay_site import env, gunicorn
 from summhay_site.operations import system
 from summhay_site.serving import health
-from summhay_site.serving.logs import JsonLines
+from summhay_site.serving.logs import OPENING_PATHS, JsonLines, formatter
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL_WELL = {"ok": True, "database": True, "migrations": True, "broker": True}
@@ -170,6 +173,67 @@ def test_a_line_of_the_log_names_request_and_person(
     assert "request_id" not in lines[-1]
 
 
+@pytest.fixture(params=["LINE", "JSON"])
+def log(request: pytest.FixtureRequest) -> Iterator[StringIO]:
+    """The text of a log, in either form."""
+    handler = logging.StreamHandler(StringIO())
+    handler.setFormatter(formatter(request.param))
+    logging.getLogger().addHandler(handler)
+    yield handler.stream
+    logging.getLogger().removeHandler(handler)
+
+
+LINK = "/password/set/MQ/c9-5d41402abc4b2a76b9719d911017c592/"
+PANEL = "/join/k3yOfALink/?PROLIFIC_PID=5f3a00000000000000000001&STUDY_ID=o'neil"
+SECRETS = ("5d41402abc4b", "k3yOfALink", "5f3a0000", "neil", "203.0.113.9", "2001:db8", "ada@")
+
+
+@pytest.mark.django_db
+def test_no_warning_holds_a_link_a_panel_id_or_an_address(log: StringIO) -> None:
+    client = Client(REMOTE_ADDR="203.0.113.9", enforce_csrf_checks=True)
+    asked = [client.get(LINK[:-1] + "x/"), client.get(PANEL), client.post(PANEL), client.post(LINK)]
+    assert [answer.status_code for answer in asked] == [410, 404, 403, 403]
+    logging.getLogger("mail").warning("refused: %s", {"ada@lab.example": (550, b"no")})
+    said = log.getvalue()
+    assert [secret for secret in SECRETS if secret in said] == []
+    assert said.count("/password/set/…") >= 2
+    assert said.count("/join/…") >= 2
+
+
+@pytest.mark.parametrize("form", ["line", "json"])
+def test_the_web_server_logs_no_request_and_no_secret(
+    form: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOG_FORMAT", form)
+    ours = Config()
+    for name, value in vars(importlib.reload(gunicorn)).items():
+        if name in ours.settings and not callable(value):
+            ours.set(name, value)
+    server = ours.logger_class(ours)
+    assert not server.access_log_enabled
+    server.warning("Invalid request from ip=203.0.113.9: odd")
+    server.warning("Invalid request from ip=2001:db8::9: odd")
+    server.error("Error handling request GET %s", PANEL)
+    server.info("worker@web.example starts")
+    assert "%(h)s" not in ours.access_log_format
+    said = "".join(capfd.readouterr())
+    assert [secret for secret in SECRETS if secret in said] == []
+    assert said.count("from ip=…: odd") == 2
+    assert "worker@web.example" in said
+
+
+def test_every_address_that_opens_something_is_known_to_the_log() -> None:
+    harmless = {"name", "kind", "file_format"}
+    entries = [str(entry[1]) for entry in get_resolver().reverse_dict.values()]
+    free = {entry for entry in entries if any(f"(?P<{name}>[^/]+)" in entry for name in _names(entry) - harmless)}
+    assert len(free) == len(OPENING_PATHS)
+    assert all(any(f"/{entry}".startswith(path) for path in OPENING_PATHS) for entry in free)
+
+
+def _names(entry: str) -> set[str]:
+    return set(re.findall(r"\?P<(\w+)>", entry))
+
+
 def test_a_traceback_is_part_of_its_line() -> None:
     try:
         raise ValueError("odd")
@@ -205,12 +269,13 @@ from unittest import mock
 import sentry_sdk
 def broken(request):
     diary = "what somebody wrote"
-    raise ValueError("no such thing")
+    raise ValueError("no such thing at /join/k3y/ for ada@lab.example")
 from django.urls import path
 from summhay_site import urls
 urls.urlpatterns.insert(0, path("broken/", broken))
 client = Client(headers={"host": "localhost"}, raise_request_exception=False)
-assert client.post("/broken/", {"text": "a private sentence"}).status_code == 500
+sent = client.post("/broken/?PROLIFIC_PID=5f3a", {"text": "a private sentence"}, headers={"referer": "http://localhost/join/k3y/"})
+assert sent.status_code == 500
 sentry_sdk.flush(10)
 """
 
@@ -243,3 +308,4 @@ def test_errors_are_reported_without_what_people_wrote(tmp_path: Path) -> None:
     assert "no such thing" in text
     assert "what somebody wrote" not in text
     assert "a private sentence" not in text
+    assert [secret for secret in ("5f3a", "k3y", "ada@") if secret in text] == []
