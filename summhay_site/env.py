@@ -191,7 +191,8 @@ def database_at(raw: str, *, name: str) -> dict[str, Any]:
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16000; "
+            "PRAGMA secure_delete=ON;",  # zeros over what was deleted, which is not every build's default
         }
     elif engine == "django.db.backends.postgresql":
         config["ENGINE"] = "summhay_site.postgresql"  # the same with an end to every wait

@@ -280,6 +280,7 @@ CELERY_BEAT_SCHEDULE = {
     "check-texts": {"task": "annotation.tasks.check_texts", "schedule": 60, "options": {"expires": 60}},
     "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
+    "leave-no-trace": {"task": "summhay_site.leave_no_trace", "schedule": 60, "options": {"expires": 60}},
     "make-backup": {
         "task": "summhay_site.make_backup",
         "schedule": crontab(hour=str(env.integer("BACKUP_HOUR", 2, low=0, high=23)), minute="11"),

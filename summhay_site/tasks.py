@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from summhay_site.accounts.links import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
-from summhay_site.operations import doctor, heartbeat, schedule
+from summhay_site.operations import doctor, erasing, heartbeat, schedule
 from summhay_site.privacy import retention
 
 __all__ = ["heartbeat"]
@@ -54,3 +54,9 @@ def mail_alarms() -> None:
 def let_go() -> None:
     """Let go of what is older than the settings say."""
     retention.let_go(now=timezone.now())
+
+
+@shared_task(name="summhay_site.leave_no_trace")
+def leave_no_trace() -> None:
+    """Empty SQLite's log of what was deleted."""
+    erasing.leave_no_trace()

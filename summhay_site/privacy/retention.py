@@ -21,7 +21,7 @@ from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from summhay_site.accounts.models import User
 from summhay_site.accounts.roles import ANNOTATOR
-from summhay_site.operations.erasing import FORMER, make_nameless
+from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
 
 LET_GO = "data.let_go"
 GONE = "gone-"
@@ -66,6 +66,7 @@ def let_go(*, now: datetime) -> dict[str, int]:
                 went[part.name] = went.get(part.name, 0) + 1
     if went:
         record(actor=None, action=LET_GO, target=None, now=now, **went)
+        leave_no_trace()
     return went
 
 

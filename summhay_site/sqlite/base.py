@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
 from benchmarks.engine.data_folder import data_folder
@@ -91,6 +92,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not self.is_in_memory_db():
             make_private(str(self.settings_dict["NAME"]))
         return super().get_new_connection(conn_params)
+
+    def empty_log(self, *, wait_s: float = 2.0) -> bool:
+        """Write the log back into the file and empty it, since it keeps what was deleted.
+
+        Returns False where something that reads for long stood in the way: whoever wants to write waits meanwhile.
+        """
+        usual_s = self.settings_dict["OPTIONS"].get("timeout", 5.0)
+        with self.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout={wait_s * 1000:.0f}")
+            try:
+                (is_busy, *_pages) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except OperationalError:
+                return False
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout={usual_s * 1000:.0f}")
+        return not is_busy
 
     def _start_transaction_under_autocommit(self) -> None:
         self._give_back()

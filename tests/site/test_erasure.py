@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +25,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
 
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
 
 
@@ -153,3 +159,46 @@ def test_the_study_of_an_erased_researcher_has_a_contact(
 ) -> None:
     erasing.erase(actor=eve, user=researcher, now=now)
     assert Study.objects.get(pk=world[0].pk).contact == "eve@example.org"
+
+
+ERASE = """
+import sqlite3
+import django
+django.setup()
+from django.conf import settings
+from django.utils import timezone
+from summhay_site.accounts.models import User
+from summhay_site.operations import erasing
+from annotation.models import Annotator
+from tests.makers import NOW, fill_missing, make_session
+eve = User.objects.create_user("eve")
+ben = User.objects.create_user("zquartz", "zquartz@example.org")
+texts = [(at * 60_000, f"- zquartz says {at} " * at) for at in range(1, 30)]
+person = Annotator.objects.create(user=ben, label="zquartz", created_at=NOW)
+fill_missing(session=make_session(annotator=person, state="submitted", revisions=texts), now=NOW)
+other = sqlite3.connect(settings.DATABASES["default"]["NAME"])  # another process that has read before
+other.execute("SELECT count(*) FROM annotation_annotator").fetchall()
+held = [file.name for file in settings.DATA_DIR.rglob("*") if file.is_file() and b"zquartz" in file.read_bytes()]
+erasing.erase(actor=eve, user=ben, now=timezone.now(), mode="deleted")
+left = [file.name for file in settings.DATA_DIR.rglob("*") if file.is_file() and b"zquartz" in file.read_bytes()]
+print(held, left)
+"""
+
+
+@pytest.mark.own_database
+def test_no_file_of_the_data_folder_holds_a_word_of_who_was_erased(tmp_path: Path, empty_database: Path) -> None:
+    shutil.copy(empty_database, tmp_path)
+    ours = {
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ERASE],
+        cwd=ROOT,
+        env=os.environ | ours,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['db.sqlite3-wal'] []\n"
