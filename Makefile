@@ -31,7 +31,7 @@ help:
 	@echo "make interop       archives of the demo, checked by the programs of Frictionless and Croissant in an environment of theirs"
 	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it (WHEEL_PYTHONS="python3.13 …": with these)"
-	@echo "make serve         web, worker and beat in production mode, through the Procfile"
+	@echo "make serve         web, worker and beat in production mode; what ends is started again"
 
 INSTALL = $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
   -c constraints.txt -e
@@ -54,7 +54,7 @@ demo: runtime
 serve: runtime
 	$(MANAGE) migrate --no-input
 	$(MANAGE) collectstatic --no-input --verbosity 0
-	$(BIN)/honcho -f Procfile start
+	$(BIN)/supervisord -c supervisord.conf
 
 test: MARKED = not browser and not nightly and not second_tier
 test-all: MARKED = not browser and not nightly

@@ -122,8 +122,8 @@ class Site:
 
     @contextmanager
     def serve(self) -> Iterator[Member]:
-        """The server as the Procfile starts it in production, with the floor beside the site."""
-        settings = re.findall(r"^web:.* -c (\S+)", (self.checkout / "Procfile").read_text(), re.MULTILINE)[0]
+        """The server as it is started in production, with the floor beside the site."""
+        settings = re.findall(r"gunicorn -c (\S+)", (self.checkout / "supervisord.conf").read_text())[0]
         inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "serve", "-c", settings, "bench.floor"]
         port, log = free_port(), self.folder / f"{token_hex(4)}.log"
         address = {"PORT": str(port), "HOST": "127.0.0.1"}

@@ -1,7 +1,7 @@
 """A model runs for minutes; figures, heartbeats and the schedule go on beside it as if it did not.
 
-The workers and beat are those of the Procfile, on the kind of broker that is configured; only the model server is
-scripted.
+The workers and beat are those of supervisord.conf, on the kind of broker that is configured; only the model server
+is scripted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from configparser import ConfigParser
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -96,11 +97,13 @@ def environment(tmp_path: Path, empty_database: Path, server: FakeServer) -> dic
 
 @pytest.fixture
 def crew(environment: dict[str, str], tmp_path: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """The processes of the Procfile but the web server, by their names there."""
-    lines = dict(line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines())
+    """The processes of supervisord.conf but the web server, by their names there."""
+    programs = ConfigParser(interpolation=None)
+    programs.read(ROOT / "supervisord.conf")
     processes = {}
     for name in (*WORKERS, "beat"):
-        command = lines[name].replace(".venv/bin/", f"{Path(sys.executable).parent}/")
+        command = programs[f"program:{name}"]["command"].replace("%%", "%")
+        command = command.replace(".venv/bin/", f"{Path(sys.executable).parent}/")
         with (tmp_path / f"{name}.log").open("wb") as log:
             processes[name] = subprocess.Popen(
                 ["/bin/sh", "-c", f"exec {command}"],

@@ -51,8 +51,8 @@ def test_containers_are_web_behind_a_proxy_workers_for_each_queue_and_one_beat(s
     }
 
 
-def test_the_procfile_and_the_docs_have_a_worker_for_each_queue(settings: Any) -> None:
-    for text in ((ROOT / "Procfile").read_text(), (ROOT / "docs" / "deployment.md").read_text()):
+def test_the_supervisor_and_the_docs_have_a_worker_for_each_queue(settings: Any) -> None:
+    for text in ((ROOT / "supervisord.conf").read_text(), (ROOT / "docs" / "deployment.md").read_text()):
         taken = {queue for names in re.findall(r"worker .*-Q (\S+?)[\s`]", text) for queue in names.split(",")}
         assert taken >= set(settings.QUEUES)
 
