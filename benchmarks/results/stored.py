@@ -70,10 +70,20 @@ class Shown(Generic[F]):
         row = self.result
         if row.is_fresh:
             return "fresh"
-        if row.has_failed:
+        if row.has_failed or self._is_left:
             return "failed"
         is_untaken = row.claimed_at is None and row.asked_at < self.now - UNTAKEN
         return "unattended" if is_untaken else "computing"
+
+    @property
+    def _is_left(self) -> bool:
+        """Whether the worker that took it up has not been heard of for longer than figures may take."""
+        return self.result.claimed_at is not None and self.result.claimed_at < self.now - LEASE.length
+
+    @property
+    def reason(self) -> str:
+        """Why it failed."""
+        return _left() if self._is_left else self.result.reason
 
     @property
     def is_waiting(self) -> bool:
@@ -292,7 +302,8 @@ def is_in_sight(row: Result) -> bool:
 
 def try_again(*, row: Result, now: datetime) -> None:
     """Ask a worker once more for what failed."""
-    Result.objects.filter(pk=row.pk).update(failed="", reason="", asked_at=now)
+    rows = Result.objects.filter(LEASE.free(now), pk=row.pk)
+    rows.update(failed="", reason="", asked_at=now, claimed_at=None, claimed_by="")
     _send(row.uid, now)
 
 
@@ -316,16 +327,20 @@ def forget_all() -> None:
 def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
     """Compute what is stale; False if it is fresh, or another worker is at it.
 
-    The version is taken before anything is read: what changes meanwhile makes the figures stale again.
+    The version is taken before anything is read: what changes meanwhile makes the figures stale again. What a
+    worker left that was killed is computed once more; the second time it has failed, as it may be what kills them.
     """
     rows = Result.objects.filter(uid=uid)
     stale = rows.filter(~Q(version=Column("wanted")), LEASE.free(clock()))
-    if not LEASE.take(stale, now=clock()):
+    left = stale.exclude(claimed_at=None).values_list("reason", flat=True).first()
+    if not LEASE.take(stale, now=clock(), **({} if left is None else {"reason": _left()})):
         return False
     row = rows.first()
     if row is None:
         return False
     try:
+        if left == _left():
+            raise CannotCompute(_left())
         changes = _computed(row, clock)
     except Exception as error:  # whatever went wrong, the page says so
         changes = {"failed": row.wanted, "reason": _reason(error)}
@@ -359,6 +374,10 @@ def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
         "failed": "",
         "reason": "",
     }
+
+
+def _left() -> str:
+    return _("The worker that computed them ended before they were there.")
 
 
 def _reason(error: Exception) -> str:

@@ -160,7 +160,7 @@ def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
     work()
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     assert shown.state == "failed"
-    assert reason in shown.result.reason
+    assert reason in shown.reason
     work()
     assert stored.unfinished(NOW).count() == 0
     client: Client = login(ada)
@@ -207,6 +207,42 @@ def test_what_a_worker_that_died_left_is_found_by_the_sweep(doubling: Any) -> No
     assert stored.unfinished(NOW + timedelta(minutes=2)).count() == 0
     assert stored.unfinished(NOW + timedelta(minutes=12)).count() == 1
     assert stored.unfinished(NOW + timedelta(days=2)).count() == 0
+
+
+@WORKERS
+def test_figures_whose_worker_died_failed_once_its_lease_is_over(
+    doubling: Any, world: World, ada: Any, login: Any
+) -> None:
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
+    assert stored.look_up(doubling, Look(3), now=NOW + timedelta(minutes=10), wait_s=0).state == "computing"
+    late = NOW + timedelta(minutes=12)
+    shown = stored.look_up(doubling, Look(3), now=late, wait_s=0)
+    assert (shown.state, shown.is_waiting) == ("failed", False)
+    page = login(ada).get(reverse("benchmarks:result-state", args=[shown.result.uid])).text
+    assert "could not be computed: The worker that computed them ended before they were there." in page
+    stored.try_again(row=shown.result, now=late)
+    assert stored.look_up(doubling, Look(3), now=late, wait_s=0).state == "computing"
+
+
+@WORKERS
+def test_figures_that_end_their_worker_twice_are_not_tried_for_ever(doubling: Any, world: World) -> None:
+    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
+    now, killed = NOW, SystemExit()
+    for _time in range(2):
+        object.__setattr__(doubling, "compute", lambda _look: (_ for _ in ()).throw(killed))
+        with pytest.raises(SystemExit):
+            stored.compute(uid=shown.result.uid, clock=lambda: now)  # noqa: B023 - called at once
+        now += timedelta(minutes=12)
+    assert stored.unfinished(now).count() == 1
+    assert stored.compute(uid=shown.result.uid, clock=lambda: now)
+    shown = stored.look_up(doubling, Look(3), now=now, wait_s=0)
+    assert (shown.state, stored.unfinished(now).count()) == ("failed", 0)
+    assert "ended before" in shown.reason
+    object.__setattr__(doubling, "compute", world.compute)
+    stored.try_again(row=shown.result, now=now)
+    work(now)
+    assert stored.look_up(doubling, Look(3), now=now, wait_s=0).figures == Figures(6.0)
 
 
 @WORKERS
