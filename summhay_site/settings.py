@@ -178,9 +178,9 @@ STATIC_URL = "static/"
 _collected = Path(env.text("STATIC_ROOT") or DATA_DIR / "static").resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
+    "summhay_site.serving.staticfiles.VegaFinder",  # first: it makes the data folder, for its owner only
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "summhay_site.serving.staticfiles.VegaFinder",
 ]
 IS_TRIED_OUT = sys.argv[1:2] == ["runserver"] and not (_collected / "staticfiles.json").exists()
 """A fresh checkout is looked at: nothing was collected, so files are served from where they are."""

@@ -9,10 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from benchmarks.engine.data_folder import data_folder
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -57,12 +58,12 @@ class VegaFinder(BaseFinder):
 
 
 def _vega_folder() -> Path:
-    folder = Path(settings.DATA_DIR) / f"vega-{version('vl-convert-python')}"
+    folder = data_folder(f"vega-{version('vl-convert-python')}")
     script = folder / VegaFinder.name
     if not script.exists():
         import vl_convert
 
-        script.parent.mkdir(parents=True, exist_ok=True)
+        script.parent.mkdir(exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=script.parent, delete=False) as file:
             file.write(vl_convert.javascript_bundle("export default vegaEmbed;"))
         os.chmod(file.name, 0o644)

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.management import call_command
 from django.test import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +33,19 @@ def test_everything_can_be_collected_and_pages_name_hashed_files(
     drawing = staticfiles_storage.url("vega/vega-embed.js")
     assert drawing != "/static/vega/vega-embed.js"
     assert b"as default}" in (collected / drawing.removeprefix("/static/")).read_bytes()
+
+
+def test_collecting_makes_the_data_folder_for_its_owner_only(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path / "data"
+    settings.STATIC_ROOT = settings.DATA_DIR / "static"
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _code: "export default 1;")
+    call_command("collectstatic", interactive=False, verbosity=0)
+    assert (settings.STATIC_ROOT / "css" / "site.css").exists()
+    assert settings.DATA_DIR.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_collected(tmp_path: Path) -> None:
