@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.mail import send_mail
 from django.db import DatabaseError, connection
 from django.db.models import Q
+from django.utils import timezone
 
 from benchmarks.engine.runs import unfinished_runs
 from benchmarks.io.jobs import WORKING
@@ -153,7 +154,7 @@ def _machines(now: datetime) -> Iterator[Problem]:
 
 
 def _clocks(now: datetime) -> Iterator[Problem]:
-    ahead_s = system.ahead_of_database_s(now=now)
+    ahead_s = system.ahead_of_database_s(clock=timezone.now)
     machines = {"this machine": ahead_s} | {row.name: row.ahead_s for row in _speaking(now)}
     for name, seconds in machines.items():
         if abs(seconds) > system.MOST_SKEW_S:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Min, Q
+from django.utils import timezone
 
 from annotation.models import Session
 from benchmarks.models import JudgeRun, JudgeRunItem
@@ -90,18 +91,23 @@ class Queue:
 
 def record_heartbeat(*, name: str, now: datetime, queues: Sequence[str] = settings.QUEUES) -> None:
     """Record a heartbeat of a worker and how far its clock is off, and delete those older than a day."""
-    seen = {"at": now, "queues": list(queues), "ahead_s": ahead_of_database_s(now=now)}
+    seen = {"at": now, "queues": list(queues), "ahead_s": ahead_of_database_s(clock=timezone.now)}
     WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults=seen)
     WorkerHeartbeat.objects.filter(at__lt=now - FORGET_AFTER).exclude(name=name[:200]).delete()
 
 
-def ahead_of_database_s(*, now: datetime) -> float:
-    """How far the clock of this machine is ahead of PostgreSQL's, in seconds; SQLite has none of its own."""
+def ahead_of_database_s(*, clock: Callable[[], datetime]) -> float:
+    """How far the clock of this machine is ahead of PostgreSQL's, in seconds; SQLite has none of its own.
+
+    It is read on either side of the question, which may take long where the database is busy.
+    """
     if connection.vendor != "postgresql":
         return 0.0
     with connection.cursor() as cursor:
+        before = clock()
         cursor.execute("SELECT clock_timestamp()")
-        return float((now - cursor.fetchone()[0]).total_seconds())
+        after = clock()
+        return float((before + (after - before) / 2 - cursor.fetchone()[0]).total_seconds())
 
 
 def read_workers(*, now: datetime) -> list[Worker]:
