@@ -221,12 +221,10 @@ SITE_ADDRESS = env.site_address("SITE_ADDRESS", hosts=ALLOWED_HOSTS, https=HTTPS
 # Work outside the request: the state is in the database, the broker only wakes workers
 CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL")
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
-BROKER_FOLDERS: list[str] = []
 if CELERY_BROKER_URL.startswith("filesystem"):
     _folders = {"data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control"}
     for _key, _name in _folders.items():
         CELERY_BROKER_TRANSPORT_OPTIONS[_key] = str(DATA_DIR / "broker" / _name)
-    BROKER_FOLDERS = [str(folder) for folder in CELERY_BROKER_TRANSPORT_OPTIONS.values()]
 elif CELERY_BROKER_URL.startswith(("redis", "sentinel")):
     # a Redis that is frozen or went away without a word counts as down, in web, worker and beat
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "socket_keepalive": True}

@@ -14,23 +14,58 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from kombu.exceptions import ChannelError
 from kombu.transport import filesystem
 from kombu.utils.encoding import str_to_bytes
 from kombu.utils.json import dumps
+
+from benchmarks.engine.data_folder import data_folder
 
 logger = logging.getLogger(__name__)
 UNFINISHED = ".part"
 """The end of names that no reader of the folder looks for."""
 
 
+def made(folder: str) -> Path:
+    """Return a folder, which is made anew where it is not there, open to its owner only."""
+    path = Path(folder)
+    if not path.is_dir():
+        data_folder()
+        for each in (path.parent, path):
+            each.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
 class Channel(filesystem.Channel):
-    """Writes whole files, and passes over those that cannot be read."""
+    """Writes whole files, passes over those that cannot be read, and lives on where its folders are deleted."""
+
+    @property
+    def data_folder_in(self) -> Path:
+        """Where messages are read."""
+        return made(self.transport_options["data_folder_in"])
+
+    @property
+    def data_folder_out(self) -> Path:
+        """Where messages are written."""
+        return made(self.transport_options["data_folder_out"])
+
+    @property
+    def control_folder(self) -> Path:
+        """Where the tables of exchanges are."""
+        return made(self.transport_options["control_folder"])
+
+    def get_table(self, exchange: str) -> Any:
+        """What is bound to an exchange. Processes bind a queue of ours once, so a table that was lost is known."""
+        table: Any = super().get_table(exchange)
+        if not table and exchange in settings.QUEUES:
+            return [filesystem.exchange_queue_t(exchange, "", exchange)]
+        return table
 
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(monotonic() * 1000)}_{uuid4()}.{queue}.msg"
         try:
-            _write_whole(Path(self.data_folder_out) / name, str_to_bytes(dumps(payload)))
+            _write_whole(self.data_folder_out / name, str_to_bytes(dumps(payload)))
         except OSError as error:
             raise ChannelError(f"Cannot add {name} to the folder of messages") from error
 
@@ -45,7 +80,6 @@ class Channel(filesystem.Channel):
         """Let the table of an exchange begin empty but readable; kombu locks and extends one that is there."""
         table = self._exchange_file(exchange)  # type: ignore[attr-defined]
         if not table.exists():
-            table.parent.mkdir(exist_ok=True)
             _make_table(table)
         super()._queue_bind(exchange, routing_key or "", pattern or "", queue)
 
@@ -54,6 +88,14 @@ class Transport(filesystem.Transport):
     """kombu's folder transport with these channels."""
 
     Channel = Channel
+
+    def establish_connection(self) -> Any:
+        """Look whether the folders can be used. Raises `OSError`."""
+        client: Any = self.client
+        for name in ("data_folder_in", "data_folder_out", "control_folder"):
+            if not os.access(folder := made(client.transport_options[name]), os.W_OK | os.X_OK):
+                raise PermissionError(f"{folder} cannot be written to")
+        return super().establish_connection()
 
 
 def _write_whole(path: Path, content: bytes) -> None:
