@@ -173,6 +173,12 @@ def _waiting(now: datetime) -> Iterator[Problem]:
         yield Problem("beat", f"{says} The first has waited since {queue.oldest_due_at:%Y-%m-%d %H:%M} UTC.")
 
 
+def _beats(now: datetime) -> Iterator[Problem]:
+    if names := system.beats_at_once(now=now):
+        says = f"More than one beat runs, so that all is asked for more than once: {', '.join(names)}. Keep one."
+        yield Problem("beats", says)
+
+
 def _orphans(now: datetime) -> Iterator[Problem]:
     long_ago = now - LONG_WAIT
     free = Q(claimed_at=None) | Q(claimed_at__lt=long_ago)
@@ -203,4 +209,4 @@ def _backups(now: datetime) -> Iterator[Problem]:
 
 
 _WITHOUT_DATABASE = (_settings, _folders, _broker, _disk)
-_WITH_DATABASE = (_workers, _machines, _clocks, _waiting, _orphans, _backups)
+_WITH_DATABASE = (_workers, _machines, _clocks, _waiting, _beats, _orphans, _backups)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.models import Session
 from benchmarks.models import JudgeRun, JudgeRunItem
-from summhay_site.models import WorkerHeartbeat
+from summhay_site.models import LastTime, WorkerHeartbeat
 
 UNFINISHED = (JudgeRun.State.PENDING, JudgeRun.State.RUNNING)
 
@@ -23,6 +23,8 @@ SILENT_AFTER = timedelta(minutes=2)
 FORGET_AFTER = timedelta(days=1)
 LEAST_FREE_SHARE = 0.05
 MOST_SKEW_S = 5.0
+BEAT = "beat: "
+"""What the names begin with under which beats are kept among the times."""
 QUEUE_PREFIX = "summhay-"
 """What the names of queues begin with in the broker, and not on pages."""
 
@@ -94,6 +96,22 @@ def record_heartbeat(*, name: str, now: datetime, queues: Sequence[str] = settin
     seen = {"at": now, "queues": list(queues), "ahead_s": ahead_of_database_s(clock=timezone.now)}
     WorkerHeartbeat.objects.update_or_create(name=name[:200], defaults=seen)
     WorkerHeartbeat.objects.filter(at__lt=now - FORGET_AFTER).exclude(name=name[:200]).delete()
+
+
+def record_beat(*, name: str, pid: int, began_at: datetime, now: datetime) -> None:
+    """Record that beat, begun at some time in a process of a machine, still runs."""
+    row = f"{BEAT}{name} (process {pid}) since {began_at.isoformat()}"
+    LastTime.objects.update_or_create(name=row, defaults={"at": now})
+    LastTime.objects.filter(name__startswith=BEAT, at__lt=now - FORGET_AFTER).delete()
+
+
+def beats_at_once(*, now: datetime) -> list[str]:
+    """Beats that run at the same time, if more than one; one that takes the place of another begins after it."""
+    rows = LastTime.objects.filter(name__startswith=BEAT, at__gte=now - SILENT_AFTER).order_by("at")
+    spoken = [(*row.name.removeprefix(BEAT).rsplit(" since ", 1), row.at) for row in rows]
+    newest = max((datetime.fromisoformat(began) for _name, began, _at in spoken), default=now)
+    names = sorted(name for name, _began, at in spoken if at >= newest)
+    return names if len(names) > 1 else []
 
 
 def ahead_of_database_s(*, clock: Callable[[], datetime]) -> float:

@@ -112,6 +112,13 @@ def plant_beat(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
     return "beat"
 
 
+def plant_second_beat(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    at = WorkerHeartbeat.objects.get().at
+    for pid, began_at in ((1, at - HOUR), (2, at - timedelta(minutes=1))):
+        system.record_beat(name="here", pid=pid, began_at=began_at, now=at)
+    return "beats"
+
+
 def plant_run(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
     created_at = WorkerHeartbeat.objects.get().at - 2 * HOUR
     JudgeRun.objects.create(judge=make_judge("lexical"), state="running", created_at=created_at)
@@ -224,6 +231,17 @@ def test_the_clock_of_a_worker_is_compared_with_that_of_the_database(
     monkeypatch.setattr("django.utils.timezone.now", lambda: wrong)
     system.record_heartbeat(name="worker@one", now=now)
     assert (names(now) >= {"clock: worker@one", "clock: this machine"}) == (connection.vendor == "postgresql")
+
+
+def test_a_beat_that_takes_the_place_of_another_is_no_second_one(healthy: None, now: datetime) -> None:
+    system.record_beat(name="here", pid=1, began_at=now - HOUR, now=now - timedelta(seconds=30))
+    system.record_beat(name="here", pid=2, began_at=now - timedelta(seconds=20), now=now)
+    assert names(now) == set()
+    later = now + timedelta(minutes=1)
+    system.record_beat(name="here", pid=2, began_at=now - timedelta(seconds=20), now=later)
+    system.record_beat(name="there", pid=3, began_at=now, now=later)
+    assert system.beats_at_once(now=later) == ["here (process 2)", "there (process 3)"]
+    assert system.beats_at_once(now=later + HOUR) == []
 
 
 @pytest.fixture
