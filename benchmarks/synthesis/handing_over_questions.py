@@ -32,10 +32,18 @@ def dataset_name(synthesis: Synthesis) -> str:
 
 
 def question_rows(synthesis: Synthesis) -> list[QuestionText]:
-    """The questions that stand and have a key point, with the documents and key points that stand.
+    """The questions that stand and have a key point; raises as `standing_rows`, and where there are none."""
+    rows = standing_rows(synthesis)
+    if not rows:
+        raise StepRefused("No question has a key point that stands: accept some on the page of the synthesis.")
+    return rows
+
+
+def standing_rows(synthesis: Synthesis) -> list[QuestionText]:
+    """The questions that have a key point, with all that stands of them; possibly none.
 
     Raises:
-        StepRefused: a step is not closed, or no question has a key point.
+        StepRefused: a step is not closed.
     """
     check_complete(synthesis)
     language = Settings.from_mapping(synthesis.settings).questions.language
@@ -46,14 +54,11 @@ def question_rows(synthesis: Synthesis) -> list[QuestionText]:
         (queries.get(part.parent_id), part) for part in continuing_parts(synthesis, PartKind.DOCUMENT)
     )
     points = _by_question((part.parent_id, part) for part in continuing_parts(synthesis, PartKind.POINT))
-    rows = [
+    return [
         _row(question, documents.get(question.pk, []), points[question.pk], language)
         for question in continuing_parts(synthesis, PartKind.QUESTION)
         if points.get(question.pk)
     ]
-    if not rows:
-        raise StepRefused("No question has a key point that stands.")
-    return rows
 
 
 def _by_question(pairs: Any) -> dict[int, list[SynthesisPart]]:

@@ -232,8 +232,29 @@ def test_what_cannot_begin_says_why(
     assert not Synthesis.objects.exists()
 
 
-def make_last(server: FakeServer, seeds: Path, *arguments: str) -> None:
+def test_a_set_without_key_points_is_reported_and_its_card_written(
+    server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card, out = tmp_path / "card.md", tmp_path / "questions.jsonl"
+    files = ("--card", str(card), "--out", str(out), "--allow-short")
+    with pytest.raises(CommandError, match="No question has a key point that stands"):
+        make_last(server, seeds, *FEW, "--search", engine.address, *files, script=QuestionScript(weak=" "))
+    assert "left out, as no key point stands: 4" in capsys.readouterr().out
+    assert "scoring" in card.read_text()
+    assert not out.exists()
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other_back(
+    server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path
+) -> None:
+    card, out = tmp_path / "card.md", tmp_path / "nowhere" / "questions.jsonl"
+    with pytest.raises(CommandError, match="nowhere.*: No such file"):
+        make_last(server, seeds, *FEW, "--search", engine.address, "--card", str(card), "--out", str(out))
+    assert card.exists()
+
+
+def make_last(server: FakeServer, seeds: Path, *arguments: str, script: Behaviour | None = None) -> None:
     """The command with options that count, whatever is usual here."""
-    server.behaviour = QuestionScript()
+    server.behaviour = script or QuestionScript()
     topic = ("--topic", "A harbour", "--model", MODEL)
     call_command("synthesize", "questions", str(seeds), *topic, *SMALL, *arguments, stderr=io.StringIO())

@@ -142,12 +142,12 @@ def make(
     while (step := steps.next_step(synthesis)) is not None:
         _finish(step, choices, options, output)
     report = report_of(synthesis, product)
-    _write(synthesis, options, product)
     if options["json"]:
         output.json(report)
     else:
         for line in _lines(report, product):
             output.result(line)
+    _write(synthesis, options, product)
 
 
 def topic_and_models(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,22 +334,28 @@ def _lines(report: dict[str, Any], product: Product) -> list[str]:
 
 
 def _write(synthesis: Synthesis, options: Mapping[str, Any], product: Product) -> None:
-    try:
-        if options["out"]:
-            _to(options["out"], product.content(synthesis))
-        if options["card"]:
-            _to(options["card"], card(synthesis, figures_of(synthesis)).encode())
-        if options["into_corpus"] and not synthesis.is_handed_over:
-            product.into_corpus(synthesis)
-    except StepRefused as error:
-        raise SynthesisRefused(str(error)) from error
+    """Write what the options ask for; what cannot be written keeps nothing else back.
 
-
-def _to(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise SynthesisRefused(f"{path}: {error.strerror}") from error
+    Raises:
+        SynthesisRefused: something of it cannot be written.
+    """
+    refused: list[str] = []
+    writers: list[Callable[[], object]] = []
+    if options["card"]:
+        writers.append(lambda: options["card"].write_bytes(card(synthesis, figures_of(synthesis)).encode()))
+    if options["out"]:
+        writers.append(lambda: options["out"].write_bytes(product.content(synthesis)))
+    if options["into_corpus"] and not synthesis.is_handed_over:
+        writers.append(lambda: product.into_corpus(synthesis))
+    for write in writers:
+        try:
+            write()
+        except StepRefused as error:
+            refused.append(str(error))
+        except OSError as error:
+            refused.append(f"{error.filename}: {error.strerror}")
+    if refused:
+        raise SynthesisRefused(" ".join(dict.fromkeys(refused)))
 
 
 def _checks(synthesis: Synthesis) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
 
 
 def _figures(synthesis: Synthesis) -> dict[str, Any]:
-    rows = handing_over_questions.question_rows(synthesis)
+    rows = handing_over_questions.standing_rows(synthesis)
     made = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.QUESTION)
     methods = Counter(made.filter(generation=0).values_list("data__method", flat=True))
     n_points, n_documents = (sum(len(getattr(row, name)) for row in rows) for name in ("key_points", "documents"))
