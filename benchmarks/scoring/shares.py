@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.students_t import t_quantile
 from benchmarks.scoring.sums import Floats
 
@@ -23,6 +24,28 @@ def wilson_ends(share: float, n: float, *, level: float = 0.95) -> tuple[float, 
     half = z * math.sqrt(max(0.0, share * (1 - share)) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     # Rounding must not push an end past the share at 0/n and n/n.
     return max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
+
+
+def unseen_hits(n_hits: int, n: int, n_others: int, *, level: float = 0.95) -> Stat:
+    """Hits among the others, of whom `n` were drawn by lot and looked at; the hypergeometric test inverted."""
+    if not n:
+        return Stat.undefined("none was drawn", method="hypergeometric")
+    if not n_others:
+        return Stat(0.0, n_items=n, method="count", interval_reason="all were looked at")
+    from scipy.stats import hypergeom
+
+    total, possible = n + n_others, np.arange(n_hits, n_hits + n_others + 1)
+    tail = (1 - level) / 2
+    is_too_few = hypergeom.sf(n_hits - 1, total, possible, n) <= tail
+    is_too_many = hypergeom.cdf(n_hits, total, possible, n) <= tail
+    kept = possible[~is_too_few & ~is_too_many] - n_hits
+    return Stat(
+        n_others * n_hits / n,
+        n_items=n,
+        low=float(kept[0]),
+        high=float(kept[-1]),
+        method="hypergeometric interval",
+    )
 
 
 def effective_n(hits: Floats, sizes: Floats, *, level: float = 0.95) -> float:

@@ -101,9 +101,11 @@ def _share(figures: SynthesisFigures, name: str) -> tuple[str, str, str, str]:
 def _left(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     documents = synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.FLAGGED).order_by("number")
     leaks, n = _number(figures.leaks), len(documents)
-    yield f"Leaks left in a document, mean: {leaks}. Flagged and kept: {n} documents."
+    yield f"Leaks left in a document, mean: {leaks} found. Flagged and kept: {n} documents."
     for part in documents:
         yield f"- document {part.number}: {', '.join(dict.fromkeys(part.data.get('flags', ())))}"
+    if words := figures.lot_words:
+        yield from ("", words)
     yield from (
         "",
         "Words see no paraphrase and no changed value. A system of the generator's family may be favoured.",

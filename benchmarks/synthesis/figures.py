@@ -16,6 +16,7 @@ from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, Synth
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals
 from benchmarks.scoring.means import wilson
+from benchmarks.scoring.shares import unseen_hits
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import worth
 from benchmarks.states import PartKind, PartState, ReviewAction, SynthesisKind
@@ -38,6 +39,7 @@ CHECKED = (
 )
 
 
+LOTS = ("audited_leaks", "audited", "unasked")
 LONGEST_GAP_S = 120.0
 """Of the time that counts between two decisions, as in label work."""
 
@@ -57,7 +59,9 @@ class SynthesisFigures:
     `agreed_hidden` and `agreed_shown` say how often people decided as the checks did while these were hidden
     and shown. `said_right` is how many of the insights that checks find in documents people find too, `said_seen`
     how many of those that people find checks find too; the newest verdict on a pair counts. `edited` is the mean
-    share of letters that edits changed, `leaks` the leaks left in a document, `minutes` the time that people took
+    share of letters that edits changed, `leaks` the leaks found and left in a document, `lots` how many pairs that
+    words call absent were asked about by lot, leaked, and were not asked about, `unseen` the leaks among those,
+    `minutes` the time that people took
     for each part that they accepted. `probes` is how many documents without the evidence of an insight the checks
     notice, `insertions` how many with that evidence at another place, where it is not planned. `closed_book` is
     the coverage, from 0 to 1, of what the model answers to the queries without any text, by the offline judge.
@@ -71,6 +75,8 @@ class SynthesisFigures:
     agreed_shown: Stat
     edited: float | None
     leaks: float | None
+    lots: Mapping[str, int]
+    unseen: Stat
     said_right: Stat
     said_seen: Stat
     checks: Mapping[str, float | None]
@@ -82,6 +88,11 @@ class SynthesisFigures:
     probes: Stat
     insertions: Stat
     why_no_checks: str = ""
+
+    @property
+    def lot_words(self) -> str:
+        """What the pairs asked about by lot say of the others."""
+        return lot_words(self.lots)
 
 
 def probes_of(synthesis: Synthesis) -> dict[str, int]:
@@ -97,6 +108,32 @@ def probes_of(synthesis: Synthesis) -> dict[str, int]:
         "n_insertions": sum(int(data.get("insertions", 0)) for data in rows),
         "n_insertions_caught": sum(int(data.get("insertions_caught", 0)) for data in rows),
     }
+
+
+def lots_of(synthesis: Synthesis) -> dict[str, int]:
+    """Pairs that words call absent: leaks among those drawn by lot, these, and others; empty if not counted."""
+    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
+    rows = [part.data for part in documents if "unasked" in part.data]
+    return {name: sum(row[name] for row in rows) for name in LOTS} if rows else {}
+
+
+def lot_words(lots: Mapping[str, int]) -> str:
+    """What the pairs asked about by lot say of the others; empty if they were not counted."""
+    if not lots:
+        return ""
+    found, n, rest = (lots[name] for name in LOTS)
+    if not rest:
+        return "All pairs of a document and an insight that it is not planned to tell were looked at."
+    if not n:
+        return (
+            f"Of {rest:,} pairs that words call absent none was asked about, so leaks in other words are unknown."
+        )
+    unseen = unseen_hits(found, n, rest)
+    return (
+        f"Of the pairs that words call absent {n:,} were asked about by lot, and {found:,} leaked: among the "
+        f"{rest:,} others about {unseen.value:,.0f} leak unseen "
+        f"(95 % interval {unseen.low:,.0f}–{unseen.high:,.0f})."
+    )
 
 
 def figures_of(synthesis: Synthesis) -> SynthesisFigures:
@@ -124,6 +161,8 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
         agreed_shown=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if not row.is_blind]),
         edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
         leaks=_mean(left),
+        lots=(lots := lots_of(synthesis)),
+        unseen=unseen_hits(*(lots.get(name, 0) for name in LOTS)),
         minutes=_minutes(decisions),
         closed_book=_closed_book(synthesis),
         **_of_probes(synthesis),
@@ -218,6 +257,6 @@ def _facts(look: FiguresLook) -> object:
 
 FIGURES = register(
     Computation(
-        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=6
+        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=7
     )
 )

@@ -84,7 +84,7 @@ class SynthesisForm(BeginForm):
     STEPS = HAYSTACK
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "models": model_names(HAYSTACK),
-        "numbers": ("rounds", "repairs", "tries", "audit", "seed", "insights_least"),
+        "numbers": ("rounds", "repairs", "tries", "audit", "all_pairs", "seed", "insights_least"),
         "prompts": tuple(f"prompt_{name}" for name in _WORDINGS),
     }
 
@@ -116,6 +116,10 @@ class SynthesisForm(BeginForm):
         label=_("Pairs to audit"), min_value=0, max_value=5000, initial=_USUAL.audit,
         help_text=_("Of those that words alone call absent: a paraphrased leak is invisible to words."),
     )  # fmt: skip
+    all_pairs = forms.BooleanField(
+        label=_("Ask about all pairs"), required=False,
+        help_text=_("Each insight in each document, as the paper does: some thousand more questions."),
+    )  # fmt: skip
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -139,9 +143,10 @@ class SynthesisForm(BeginForm):
             return data
         usual = CONVERSATIONS if data["kind"] == SynthesisKind.CONVERSATION else SCENARIO
         names = ("subtopics", "insights", "insights_least", "documents", "words", "in_documents")
+        others = ("rounds", "repairs", "tries", "audit", "all_pairs", "participants")
         try:
             data["settings"] = Settings(
-                **{name: data[name] for name in (*names, "rounds", "repairs", "tries", "audit", "participants")},
+                **{name: data[name] for name in (*names, *others)},
                 scenario=data["scenario"].strip() or usual,
                 subtopics_least=data["subtopics"],
                 in_document=(data["fewest"], data["most"]),

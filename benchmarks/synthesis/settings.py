@@ -25,8 +25,8 @@ class Settings:
     `in_document` bounds the insights of a document, each of which is in `in_documents` documents or more. A list
     is asked for in `rounds` at most, a text repaired `repairs` times, a chapter of a conversation written `tries`
     times. Pairs that words score between the ends of `band` are checked by the model, and `audit` of those below
-    it. From about `probes` documents the evidence of an insight is taken out, to see whether the checks notice.
-    `prompts` replace wordings by name. `questions` are for questions with key points alone.
+    it, or `all_pairs`. From about `probes` documents the evidence of an insight is taken out, to see whether the
+    checks notice. `prompts` replace wordings by name. `questions` are for questions with key points alone.
     """
 
     scenario: str = SCENARIO
@@ -44,6 +44,7 @@ class Settings:
     tries: int = 10
     band: tuple[float, float] = BAND
     audit: int = 100
+    all_pairs: bool = False
     probes: int = 20
     prompts: Mapping[str, str] = field(default_factory=dict)
     questions: QuestionSettings = field(default_factory=QuestionSettings)

@@ -6,6 +6,7 @@ whether a text holds one.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -59,6 +60,16 @@ def fact(n: int) -> str:
     return FACTS[n % len(FACTS)]
 
 
+def whispered(text: str) -> str:
+    """A fact in words that it has not: no number, no name, nothing that words alone could see."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return (
+        "Elsewhere they whisper of "
+        + " ".join("".join(chr(97 + byte % 26) for byte in digest[at : at + 6]) for at in (0, 6, 12))
+        + "."
+    )
+
+
 @dataclass
 class Script:
     """What goes wrong: by prompt, how often it is asked and what happens then; counts of what was played.
@@ -66,8 +77,11 @@ class Script:
     `leaks`, `forgets`: numbers of documents, in the order in which they are first asked for, that say a foreign
     fact or leave one out, for so many texts. `breaks`, `busy`, `fails`: every n-th request is broken JSON, refused
     with 429, failed with 500. `strays`: chapters of these facts tell another one, for so many tries in each
-    conversation. `overlapping` is the name of a subtopic that repeats another one.
+    conversation. `overlapping` is the name of a subtopic that repeats another one. Each text whispers so many
+    foreign facts in other words, until it is told not to.
     """
+
+    whispers: int = 0
 
     leaks: dict[int, int] = field(default_factory=dict)
     forgets: dict[int, int] = field(default_factory=dict)
@@ -198,10 +212,11 @@ class Script:
         return self._text(at, told)
 
     def repair(self, asked: str) -> dict[str, Any]:
-        told = _LINE.findall(asked.partition("has to tell all of these")[2])
-        return self._text(self.known[" ".join(told)], told)
+        note, _, rest = asked.partition("has to tell all of these")
+        told = _LINE.findall(rest)
+        return self._text(self.known[" ".join(told)], told, note)
 
-    def _text(self, at: int, told: list[str]) -> dict[str, Any]:
+    def _text(self, at: int, told: list[str], note: str = "") -> dict[str, Any]:
         self.texts[str(at)] += 1
         n, said = self.texts[str(at)], list(told)
         if n <= self.forgets.get(at, 0):
@@ -211,6 +226,10 @@ class Script:
             others = [text for held in self.by_subtopic.values() for text in held if text not in told]
             said.append(others[0])
             self.played["leaked"] += 1
+        if self.whispers:
+            others = [text for held in self.by_subtopic.values() for text in held if text not in told]
+            others.sort(key=lambda text: hashlib.sha256(f"{told}{text}".encode()).hexdigest())
+            said += [whispered(text) for text in others[: self.whispers] if f"words: {text}" not in note]
         return {"title": f"Text {at}", "document": "\n\n".join([FILLER, *said, FILLER])}
 
     def included(self, asked: str) -> dict[str, Any]:
@@ -218,8 +237,8 @@ class Script:
         insight = rest.partition("\n\n")[0]
         if self.credulous:
             return {"present": "yes", "quote": "Nobody was in a hurry to go home."}
-        is_there = insight in text
-        return {"present": "yes" if is_there else "no", "quote": insight if is_there else ""}
+        quote = next((words for words in (insight, whispered(insight)) if words in text), "")
+        return {"present": "yes" if quote else "no", "quote": quote}
 
     def points(self, asked: str) -> dict[str, Any]:
         text, _, there = asked.partition("\nText:\n")[2].partition("\n\nThese points are there")

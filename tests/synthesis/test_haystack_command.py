@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -15,12 +17,14 @@ from django.core.management import CommandError, call_command
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Generator, Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
+from benchmarks.scoring.shares import unseen_hits
 from benchmarks.states import PartKind, PartState
 from benchmarks.synthesis import deciding
 from benchmarks.synthesis.wording import default_prompt
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
+from tests.synthesis.scripted import FACTS, SUBTOPICS, Script, whispered
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +65,7 @@ def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_
     assert f"| documents | {MODEL} | closed | Asked for 12, got 12. |" in lines
     assert "| Planted against not, by words: AUC | 1.000 |" in lines
     assert "| Insights that the model knows without any text | 0.083 |" in lines  # one of twelve
-    assert "Leaks left in a document, mean: 0.000. Flagged and kept: 0 documents." in lines
+    assert "Leaks left in a document, mean: 0.000 found. Flagged and kept: 0 documents." in lines
 
 
 def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -> None:
@@ -77,6 +81,55 @@ def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -
     leak = [pair for pair in flagged.data["pairs"] if not pair["is_planned"] and pair["present"] == "yes"]
     assert len(leak) == 1
     assert leak[0]["quote"] in flagged.text
+
+
+LEAKY = (
+    *("--insights", "6", "--documents", "30", "--in-documents", "3", "--in-document", "2", "4"),
+    *("--audit", "180", "--probes", "0"),
+)
+
+
+def _unseen(report: dict[str, Any]) -> int:
+    """Leaks in other words that stand in documents and that no check has found."""
+    documents = SynthesisPart.objects.filter(synthesis__uid=report["synthesis"], kind=PartKind.DOCUMENT)
+    insights = SynthesisPart.objects.filter(synthesis__uid=report["synthesis"], kind=PartKind.INSIGHT)
+    texts = list(insights.values_list("text", flat=True))
+    return sum(whispered(text) in part.text for part in documents for text in texts)
+
+
+def test_the_card_says_how_many_leaks_in_other_words_about_are_unseen(server: FakeServer, tmp_path: Path) -> None:
+    card = tmp_path / "card.md"
+    report = make(server, Script(whispers=2), *LEAKY, "--card", str(card))
+    leaks = report["leaks"]
+    assert leaks["audited_leaks"] > 5
+    assert leaks["audited"] + leaks["unasked"] > 400
+    line = next(line for line in card.read_text().splitlines() if "asked about by lot" in line)
+    low, high = (int(end) for end in re.search(r"interval (\d+)–(\d+)", line).groups())  # type: ignore[union-attr]
+    assert low <= _unseen(report) <= high
+    assert "Leaks left in a document, mean: 0.000 found." in card.read_text()
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_the_estimate_of_unseen_leaks_holds_the_truth_in_nineteen_of_twenty_seeds(server: FakeServer) -> None:
+    rows = []
+    for seed in range(1, 21):
+        report = make(server, Script(whispers=2), *LEAKY, "--seed", str(seed))
+        leaks = report["leaks"]
+        stat = unseen_hits(leaks["audited_leaks"], leaks["audited"], leaks["unasked"])
+        rows.append((seed, stat.value, stat.low, stat.high, _unseen(report)))
+        print("seed {}: about {:.0f} ({:.0f}–{:.0f}), in truth {}".format(*rows[-1]))
+    assert sum(low <= truth <= high for _seed, _value, low, high, truth in rows) >= 17
+    mean, truth = (sum(row[at] for row in rows) / len(rows) for at in (1, 4))
+    assert mean == pytest.approx(truth, rel=0.15)
+
+
+def test_all_pairs_are_asked_about_as_in_the_paper(server: FakeServer, tmp_path: Path) -> None:
+    card = tmp_path / "card.md"
+    report = make(server, Script(whispers=1), *FEW, "--all-pairs", "--card", str(card))
+    assert report["leaks"] == {"audited_leaks": 0, "audited": 0, "unasked": 0}
+    assert _unseen(report) == 0
+    assert "All pairs of a document and an insight" in card.read_text()
 
 
 def test_every_run_says_whether_its_checks_notice_evidence_taken_out_and_put_in(server: FakeServer) -> None:

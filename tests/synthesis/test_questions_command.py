@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_written_keeps_no_other_back(
     server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path
 ) -> None:
     card, out = tmp_path / "card.md", tmp_path / "nowhere" / "questions.jsonl"
-    with pytest.raises(CommandError, match="nowhere.*: No such file"):
+    with pytest.raises(CommandError, match=r"nowhere.*: No such file"):
         make_last(server, seeds, *FEW, "--search", engine.address, "--card", str(card), "--out", str(out))
     assert card.exists()
 

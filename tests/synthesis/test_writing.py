@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchmarks.synthesis.programs import writing
 from benchmarks.synthesis.programs.base import Piece, Task, World
 from benchmarks.synthesis.settings import Settings
@@ -37,3 +39,31 @@ def test_evidence_put_in_is_noticed_by_words_and_missed_where_it_is_in_other_wor
 def test_a_passage_is_put_in_whole_at_any_place() -> None:
     texts = {writing._put_in("New.", "One.\n\nTwo.", at) for at in (0.0, 0.4, 0.99)}
     assert texts == {"New.\n\nOne.\n\nTwo.", "One.\n\nNew.\n\nTwo.", "One.\n\nTwo.\n\nNew."}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_asked"),
+    [
+        ("The pass now costs 310 of them.", True),
+        ("Three hundred of those would do.", False),
+        ("Some thirty bought it.", True),
+        ("A letter came from Ilmer.", True),
+        ("In 2019 all was calm.", False),
+        ("Of Nordholm they said nothing.", False),
+    ],
+)
+def test_what_has_a_rare_number_or_name_of_an_unplanned_insight_is_always_asked_about(
+    text: str, is_asked: bool
+) -> None:
+    settings = Settings(
+        documents=9, words=20, in_document=(1, 2), in_documents=1, audit=0, probes=0, band=(0.9, 1)
+    )
+    others = (
+        HINTED,
+        Piece(3, 3, "", "Ilmer has no ferry, but 30 boats."),
+        Piece(4, 4, "", "Since 2019 much is told of Nordholm."),
+    )
+    world = World("A harbour", settings, 1, insights=(TOLD, *others))
+    replies = {"text-0": {"title": "Harbour", "document": f"{TOLD.text}\n\n{text}\n\n{'So it went. ' * 6}"}}
+    asks = writing.document(world, Task(Piece(9, 1, "", ""), holds=(TOLD,)), replies).asks
+    assert bool(asks) is is_asked

@@ -33,6 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     model_work.add_prompts(parser, OF_HAYSTACKS)
     for name in NUMBERS:
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"default: {getattr(defaults, name)}")
+    parser.add_argument(
+        "--all-pairs", action="store_true", help="ask about each insight in each document, as the paper does"
+    )
     parser.add_argument("--insights-least", type=int, metavar="N", help="needed in each subtopic (default: 3)")
     parser.add_argument("--in-documents", type=int, metavar="N", help="documents of an insight at least (5)")
     parser.add_argument(
@@ -54,6 +57,7 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
     if "insights" in chosen:
         chosen.setdefault("insights_least", min(Settings().insights_least, chosen["insights"]))
     chosen |= {
+        "all_pairs": options["all_pairs"],
         "scenario": options["scenario"].strip() or SCENARIOS[options["kind"]],
         "participants": options["participants"].strip(),
         "prompts": model_work.wordings(options["prompt"]),

@@ -39,7 +39,7 @@ from benchmarks.synthesis.card import card
 from benchmarks.synthesis.checks.lexical import NothingToCompare
 from benchmarks.synthesis.checks.report import check
 from benchmarks.synthesis.commands.base import Failed, Output, SynthesisRefused
-from benchmarks.synthesis.figures import figures_of, probes_of
+from benchmarks.synthesis.figures import figures_of, lot_words, lots_of, probes_of
 from benchmarks.synthesis.procedure import StepKind
 from benchmarks.synthesis.refusals import StepRefused
 from benchmarks.synthesis.settings import WrongSettings
@@ -369,7 +369,7 @@ def _checks(synthesis: Synthesis) -> dict[str, Any]:
         checked["overlapping"] = len(report["overlapping_insights"])
     except NothingToCompare as error:
         checked = {"why_not": str(error)}
-    return {"checks": checked, "probes": probes_of(synthesis)}
+    return {"checks": checked, "probes": probes_of(synthesis), "leaks": lots_of(synthesis)}
 
 
 def _check_lines(report: Mapping[str, Any]) -> list[str]:
@@ -385,7 +385,7 @@ def _check_lines(report: Mapping[str, Any]) -> list[str]:
     if inserted := report["probes"]["n_insertions"]:
         caught = report["probes"]["n_insertions_caught"]
         lines.append(f"documents with evidence put in elsewhere that the checks notice: {caught} of {inserted}")
-    return lines
+    return [*lines, words] if (words := lot_words(report["leaks"])) else lines
 
 
 HAYSTACK = Product(

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.synthesis.planning import Draws
 from benchmarks.synthesis.programs import chapters
 from benchmarks.synthesis.programs.base import Ask, Piece, Progress, Replies, Task, Value, World, closest
+from benchmarks.synthesis.programs.marks import gives_away
 from benchmarks.synthesis.replies import Included, NewDocument, located
 from benchmarks.synthesis.wording import numbered
 
@@ -86,6 +87,7 @@ def document(world: World, task: Task, replies: Replies) -> Progress:
         return Progress(asks=asks, data=data, **there)
     data |= {"probes": len(probed.without), "probes_caught": sum(probed.without)}
     data |= {"insertions": len(probed.elsewhere), "insertions_caught": sum(probed.elsewhere)}
+    data |= _audited(pairs, [told.text] if told else [], replies)
     kept = [pair for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
     return Progress(flags=flags, data={**data, "pairs": [pair.as_json() for pair in kept]}, **there)
 
@@ -94,7 +96,7 @@ def foreseen(world: World, task: Task) -> list[Ask]:
     """About what a document will be asked: its text, and a check for each pair in the band, one in six."""
     text = "word " * world.settings.words
     others = [insight for insight in world.insights if insight not in task.holds]
-    n_checks = round(len(others) / 6) + 1
+    n_checks = len(others) if world.settings.all_pairs else round(len(others) / 6) + 1
     checked = [*task.holds[:2], *others[:n_checks]]
     checks = [check_ask(insight, text) for insight in checked]
     return [*chapters.foreseen(world, task), *checks] if world.in_chapters else [_write(world, task, 0), *checks]
@@ -148,7 +150,7 @@ def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], numbe
 
 def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mapping[int, str]) -> Iterator[Pair]:
     """All insights of the haystack, each with what is known of it in this text; `quotes` are those of chapters."""
-    low, high = world.settings.band
+    high = world.settings.band[1]
     planned = {insight.number for insight in task.holds}
     scores = closest(text, tuple(insight.text for insight in world.insights))
     n_pairs = len(world.insights) * world.settings.documents
@@ -161,8 +163,8 @@ def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mappin
             yield pair("chapter", "yes", quotes[insight.number])
         elif score >= high and not (is_planned and _lacks_a_figure(insight.text, text)):
             yield pair("words", "yes", sentence)
-        elif is_planned or score >= low or is_audited:
-            by = "model" if is_planned or score >= low else "audit"
+        elif (is_close := is_planned or _may_tell(world, task, insight, text, score)) or is_audited:
+            by = "model" if is_close else "audit"
             key = check_key(insight, text)
             if key not in replies:
                 yield pair(by, "")
@@ -172,6 +174,31 @@ def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mappin
                 yield pair(by, value["present"], value["quote"])
         else:
             yield pair("words", "no")
+
+
+def _may_tell(world: World, task: Task, insight: Piece, text: str, score: float) -> bool:
+    """Whether the model is asked about an insight that a text is not planned to tell: by words, number or name."""
+    if world.settings.all_pairs or score >= world.settings.band[0]:
+        return True
+    planned = [each.text for each in task.holds if each.number != insight.number]
+    insights = tuple(each.text for each in world.insights)
+    return gives_away(text, insight.text, insights=insights, planned=planned)
+
+
+def _audited(pairs: Sequence[Pair], texts: Sequence[str], replies: Replies) -> dict[str, int]:
+    """How many pairs were asked about by lot, how many of them leaked in any text, about how many nobody asked.
+
+    A leak that was found was mended; those among the pairs that nobody asked about were not.
+    """
+    drafts = [*texts, *(value["document"] for key, value in replies.items() if key.startswith("text-") and value)]
+    drawn = [pair.insight for pair in pairs if pair.by == "audit" and pair.present is not None]
+
+    def leaked(insight: Piece) -> bool:
+        found = [replies.get(check_key(insight, text)) for text in drafts]
+        return any(value is not None and value["present"] != "no" for value in found)
+
+    unasked = sum(pair.by == "words" and pair.present == "no" for pair in pairs)
+    return {"audited": len(drawn), "audited_leaks": sum(map(leaked, drawn)), "unasked": unasked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +244,7 @@ def _probed(
         at = draws.of("insertion", task.piece.number, pair.insight.number)
         elsewhere = _put_in(text[place[0] : place[1]], without, at)
         [(score, _sentence)] = closest(elsewhere, (pair.insight.text,))
-        if not settings.band[0] <= score < settings.band[1]:
+        if score >= settings.band[1] or not _may_tell(world, task, pair.insight, elsewhere, score):
             probed.elsewhere.append(score >= settings.band[1])
         elif (is_right := said(pair.insight, elsewhere, is_there={"yes", "partly"})) is not None:
             probed.elsewhere.append(is_right)
