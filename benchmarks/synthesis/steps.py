@@ -358,7 +358,9 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
         raise StepRefused(f"This step is {step.get_state_display()}; only one that awaits review can be closed.")
     tally = tally_of(step, [])
     if tally.is_short and not allow_short:
-        raise StepRefused(f"{tally.sentence} Ask for the missing ones, go on with fewer, or begin anew.")
+        raise StepRefused(
+            f"{tally.sentence} Ask for the missing ones, go on with fewer, or begin anew with another seed."
+        )
     n_waiting = making.parts_of(step).filter(state=PartState.FLAGGED, data__waits=True).count()
     if n_waiting and not allow_short:
         raise StepRefused(f"{n_waiting} wait for a person: no try was good. Decide on them first.")

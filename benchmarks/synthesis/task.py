@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -149,7 +149,7 @@ class SynthesisTask(Task):
         for item in items:
             part = parts[item.subject_id]
             questions[item.pk] = [_question(part, ask, reading) for ask in reading.progress(part).asks]
-        return questions
+        return _anew(questions)
 
     def foreseen(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
@@ -162,7 +162,7 @@ class SynthesisTask(Task):
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
-        return {item.pk: [_question(item.part, ask, reading) for ask in asks(item.part)] for item in items}
+        return _anew({item.pk: [_question(item.part, ask, reading) for ask in asks(item.part)] for item in items})
 
     def store(self, question: SynthesisQuestion, answers: Mapping[str, Any], origin: Origin) -> None:
         """A reply, and the part as it makes it."""
@@ -211,6 +211,22 @@ def _question(part: SynthesisPart, ask: Ask, reading: Reading) -> SynthesisQuest
         wording=world.settings.prompts.get(ask.prompt) or default_prompt(ask.prompt),
         repeat=0 if ask.is_check else int(place * MOST_REPEATS),
     )
+
+
+def _anew(questions: dict[int, list[SynthesisQuestion]]) -> dict[int, list[SynthesisQuestion]]:
+    """The same questions; those that got unusable replies on other parts in a way that asks the server again."""
+    asked = [question for each in questions.values() for question in each]
+    rows = SynthesisReply.objects.filter(value__isnull=True, ask__in={question.ask.key for question in asked})
+    failed: dict[tuple[str, str], list[int]] = {}
+    for ask, request, part in rows.values_list("ask", "request", "part"):
+        failed.setdefault((ask, request), []).append(part)
+
+    def anew(question: SynthesisQuestion) -> SynthesisQuestion:
+        parts = failed.get((question.ask.key, question.request), []) if failed else []
+        n_others = sum(str(part) != question.subject_key for part in parts)
+        return replace(question, repeat=question.repeat + n_others)
+
+    return {pk: [anew(question) for question in each] for pk, each in questions.items()}
 
 
 def _reply(question: SynthesisQuestion, answer: Value | Problem, origin: Origin) -> SynthesisReply:

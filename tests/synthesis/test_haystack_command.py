@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import time
 from contextlib import suppress
@@ -21,9 +20,8 @@ from benchmarks.scoring.shares import unseen_hits
 from benchmarks.states import PartKind, PartState
 from benchmarks.synthesis import deciding
 from benchmarks.synthesis.wording import default_prompt
-from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
+from tests.fake_openai import MODEL, Answer, Behaviour, FakeServer, failing
 from tests.running import json_of
-from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script, whispered
 
 pytestmark = pytest.mark.django_db
@@ -304,6 +302,33 @@ def test_what_was_answered_is_never_asked_again(server: FakeServer) -> None:
     again = make(server, Script(leaks={2: 1}), "--resume", first["synthesis"])
     assert server.n_asked == n_asked
     assert again["steps"] == first["steps"]
+
+
+def test_what_could_not_be_used_is_asked_again_by_the_next_synthesis_and_nothing_else(server: FakeServer) -> None:
+    bad = _Babbling(Script(), "You write the question")
+    assert make(server, bad, *FEW, "--allow-short")["unusable_replies"] == 9
+    n_bad, script = bad.n, Script(by_subtopic=bad.script.by_subtopic)
+    report = make(server, script, *FEW)
+    assert report["unusable_replies"] == 0
+    assert report["steps"]["queries"]["got"] == 3
+    assert n_bad
+    assert set(script.played) == {"query", "closed_book"}
+    n_asked = server.n_asked
+    make(server, Script(), *FEW)
+    assert server.n_asked == n_asked, "a third one finds all replies"
+
+
+class _Babbling:
+    """Answers prompts that begin so in no way that can be used."""
+
+    def __init__(self, script: Script, *starts: str) -> None:
+        self.script, self.starts, self.n = script, starts, 0
+
+    def __call__(self, number: int, body: dict[str, Any]) -> Any:
+        if body["messages"][0]["content"].startswith(self.starts):
+            self.n += 1
+            return Answer("As you wish.")
+        return self.script(number, body)
 
 
 def test_killed_at_any_moment_and_resumed_it_ends_the_same(server: FakeServer) -> None:
