@@ -51,6 +51,7 @@ def test_insights_come_from_passages_that_stand_in_the_documents(
     out = tmp_path / "own.json"
     report = make(server, Script(repeats=True), folder, "--out", str(out), "--into-corpus")
     assert report["steps"]["points"]["dropped"] == {"its passage is not in the text": 4}
+    assert report["steps"]["holding"]["dropped"] == {}, "what was dropped before is not dropped here once more"
     topic = summhay.parse(out)
     gold = {insight.text: insight.gold_documents for subtopic in topic.subtopics for insight in subtopic.insights}
     assert gold[FACTS[0]][:3] == (1, 2, 3)

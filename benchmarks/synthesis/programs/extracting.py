@@ -24,16 +24,19 @@ def document(world: World, task: Task, replies: Replies) -> Progress:
         return progress
     asks: list[Ask] = []
     held: list[dict[str, object]] = []
+    dropped: list[str] = []
     for insight, score, sentence in _unknown(world, task):
         if score >= world.settings.band[1]:
             held.append({"insight": insight.number, "quote": sentence, "by": "words"})
         elif check_key(insight, task.piece.text) not in replies:
             asks.append(check_ask(insight, task.piece.text))
-        elif (value := replies[check_key(insight, task.piece.text)]) and value["present"] == "yes":
+        elif (value := replies[check_key(insight, task.piece.text)]) is None:
+            dropped.append(UNUSABLE)
+        elif value["present"] == "yes":
             held.append({"insight": insight.number, "quote": value["quote"], "by": "model"})
     if asks:
         return Progress(asks=asks, data=progress.data)
-    return Progress(data={**progress.data, "also": held}, dropped=progress.dropped)
+    return Progress(data={**progress.data, "also": held}, dropped=dropped)
 
 
 def _points(world: World, task: Task, replies: Replies) -> Progress:
