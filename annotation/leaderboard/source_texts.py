@@ -111,7 +111,8 @@ def _names(summaries: QuerySet[Summary]) -> dict[int, Who]:
             plain[pk], systems[pk] = Who(PEOPLE, "", ""), 0
         elif pk in config:
             judge = config[pk]
-            plain[pk] = Who(judge.name, _method(judge.config), setting_name(retriever, order))
+            name = judge.name.removesuffix(f" ({judge.config.get('method')})")
+            plain[pk] = Who(name, _method(judge.config), setting_name(retriever, order))
         else:
             plain[pk] = Who(summarizer, "", setting_name(retriever, order))
     sharing: dict[Who, set[int]] = defaultdict(set)

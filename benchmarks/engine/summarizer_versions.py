@@ -60,6 +60,16 @@ def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, 
     return saved
 
 
+def save_variant(*, of: Judge, config: SummarizerConfig, decoding: str, by: Any, now: datetime) -> Judge:
+    """The summarizer with another method or decoding, under a name that says so; raises as `save_summarizer`.
+
+    The plain name stays that of the summarizer as it was saved.
+    """
+    method = "" if of.config.get("method") == config.method else config.method
+    said = ", ".join(each for each in (method, decoding) if each)
+    return save_summarizer(name=f"{of.name} ({said})", config=config, note=of.note, by=by, now=now)
+
+
 def check_name(name: str) -> None:
     """Refuse names under which leaderboards show something else.
 

@@ -89,12 +89,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--method",
             choices=METHODS,
-            help="take the summarizer with this method instead, as another version with the method's own prompts",
+            help="take the summarizer with this method and its own prompts instead, as NAME (METHOD)",
         )
         parser.add_argument(
             "--decoding",
             choices=list(DECODINGS),
-            help="take the summarizer with words drawn in this way instead, as another version: top-k 50 at "
+            help="take the summarizer with words drawn in this way instead, as NAME (DECODING): top-k 50 at "
             "temperature 0.3, greedy, or top-p 0.95 at temperature 1",
         )
         parser.add_argument(
@@ -181,8 +181,9 @@ class Command(BaseCommand):
             values |= {"method": method, "prompt": prompt_of(method), **own_prompts}
         if values == summarizer.config:
             return summarizer
-        return summarizer_versions.save_summarizer(
-            name=name, config=SummarizerConfig.from_mapping(values), note=summarizer.note, by=None, now=now
+        config = SummarizerConfig.from_mapping(values)
+        return summarizer_versions.save_variant(
+            of=summarizer, config=config, decoding=options["decoding"] or "", by=None, now=now
         )
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:

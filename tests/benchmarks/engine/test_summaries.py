@@ -283,14 +283,21 @@ def test_names_and_roles_are_kept_apart(server: FakeServer, haystack: Haystack) 
     assert (same_name.version, Summarizer.objects.count(), Judge.objects.count()) == (1, 1, 1)
 
 
-def test_another_method_is_another_version(server: FakeServer, haystack: Haystack) -> None:
+def test_another_method_has_a_name_that_says_so_and_the_plain_name_stays(
+    server: FakeServer, haystack: Haystack
+) -> None:
     server.behaviour = lambda number, body: Answer(GOOD)
-    summarizer(server)
+    standard = summarizer(server)
     arguments = ["--system", "heron", "--haystack", "ferry", "--method", "incremental"]
     assert summarize(*arguments, "--estimate")["requests"] == 2
     report = summarize(*arguments)
-    assert (report["system"], report["written"]) == ("heron v2", 2)
-    assert System.objects.get(drafts__isnull=False, drafts__subtopic__number=1).summarizer == "heron v2"
+    assert (report["system"], report["written"]) == ("heron (incremental)", 2)
+    summarize(*arguments[:-1], "hierarchical", "--decoding", "greedy")
+    for plain in (arguments[:-2], [*arguments[:-1], "at-once"]):
+        assert summarize(*plain)["system"] == "heron"
+    assert Summarizer.objects.get(name="heron") == standard
+    rows = set(System.objects.filter(drafts__isnull=False).values_list("summarizer", flat=True))
+    assert rows == {"heron", "heron (incremental)", "heron (hierarchical, greedy)"}
     with pytest.raises(CommandError, match="no summarizer"):
         summarize("--system", "stork", "--haystack", "ferry")
 
