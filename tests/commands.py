@@ -80,6 +80,8 @@ def _value(action: argparse.Action) -> str:
         return ""
     choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else ""
     name = action.metavar or choices or action.dest.upper()
+    if isinstance(name, tuple):
+        return " ".join(name)
     return f"{name} …" if action.nargs in ("*", "+") else str(name)
 
 

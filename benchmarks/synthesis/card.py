@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 from benchmarks.engine import costs
 from benchmarks.models import JudgeCall, JudgeRunItem, Synthesis, SynthesisReply
@@ -57,7 +58,10 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     settings = asdict(Settings.from_mapping(synthesis.settings)) | {
         "prompts": sorted(synthesis.settings["prompts"])
     }
-    yield from _table(("setting", "value"), [(name, str(value)) for name, value in settings.items()])
+    of_questions = settings.pop("questions")
+    if synthesis.kind == Synthesis.Kind.QUESTIONS:
+        settings |= {f"{name} (questions)": value for name, value in of_questions.items()}
+    yield from _table(("setting", "value"), [(name, _setting(value)) for name, value in settings.items()])
     yield from ("", "Wordings, by their SHA-256:", "")
     rows = SynthesisReply.objects.filter(part__synthesis=synthesis).order_by("prompt", "prompt_sha256")
     hashes = rows.values_list("prompt", "prompt_sha256").distinct()
@@ -75,6 +79,15 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     yield f"Minutes for each part accepted: {minutes}. Share of letters that edits changed: {edited}."
     yield from ("", "## What is left", "")
     yield from _left(synthesis, figures)
+
+
+def _setting(value: Any) -> str:
+    """A value in words: “3, 8” for two numbers, “yes” for True, “–” for nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return str(value) if value not in ("", None) else "–"
 
 
 def _checks(figures: SynthesisFigures) -> Iterator[tuple[str, str]]:

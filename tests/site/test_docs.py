@@ -23,3 +23,8 @@ def test_every_path_that_the_map_names_exists() -> None:
     paths = {path.rstrip("/") for path in PATH.findall(MAP.read_text())}
     assert len(paths) > 40
     assert {path for path in paths if not list(ROOT.glob(path))} == ONLY_IN_A_WHEEL
+
+
+def test_the_page_of_commands_has_no_values_of_python() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert not re.findall(r"\(['\"].*|\bNone\b.*", page)

@@ -63,7 +63,23 @@ def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_
     assert f"| documents | {MODEL} | closed | Asked for 12, got 12. |" in lines
     assert "| Planted against not, by words: AUC | 1.000 |" in lines
     assert "| Insights that the model knows without any text | 0.083 |" in lines  # one of twelve
+    assert {"| in_document | 3, 5 |", "| all_pairs | no |", "| prompts | – |"} <= set(lines)
+    assert not [
+        line for line in lines if line.startswith("|") and re.search(r"[\[({]'|\(\d|None|True|False", line)
+    ]
     assert "Leaks left in a document, mean: 0.000 found. Flagged and kept: 0 documents." in lines
+
+
+def test_counts_of_a_step_are_printed_once(server: FakeServer) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    server.behaviour = Script()
+    begun = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL)
+    call_command(*begun, *SMALL, *FEW, stdout=out, stderr=err)
+    assert (out.getvalue() + err.getvalue()).count("documents: Asked for 6, got 6.") == 1
+    again = io.StringIO()
+    uid = str(Synthesis.objects.get().uid)
+    call_command(*begun, *SMALL, "--resume", uid, stdout=again, stderr=io.StringIO())
+    assert again.getvalue().count("documents: Asked for 6, got 6.") == 1
 
 
 def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -> None:

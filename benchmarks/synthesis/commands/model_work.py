@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,13 +139,15 @@ def make(
         _estimate(synthesis, output)
         return
     output.note(f"Synthesis {synthesis.uid}")
+    said: set[str] = set()
     while (step := steps.next_step(synthesis)) is not None:
         _finish(step, choices, options, output)
+        said.add(step.name)
     report = report_of(synthesis, product)
     if options["json"]:
         output.json(report)
     else:
-        for line in _lines(report, product):
+        for line in _lines(report, product, said=said):
             output.result(line)
     _write(synthesis, options, product)
 
@@ -244,7 +246,8 @@ def _finish(step: SynthesisStep, choices: ModelOptions, options: Mapping[str, An
             raise SynthesisRefused(
                 f"The step “{step.name}” stopped. {why} Go on with --resume {step.synthesis.uid}."
             )
-        output.note(f"{step.name}: {step.counts.get('sentence', '')}")
+        say = output.note if options["json"] else output.result
+        say(f"{step.name}: {step.counts.get('sentence', '')}")
         if step.counts.get("failed") and not options["allow_short"]:
             raise StepRefused(f"{step.counts['failed']} parts of “{step.name}” got no answer. {_error(step)}")
         if step.state == StepState.REVIEW:
@@ -319,8 +322,10 @@ def _reasons(problems: Iterable[str]) -> dict[str, int]:
     return dict(Counter(re.sub(r"\d[\d, ]*", "… ", problem).strip() for problem in problems).most_common())
 
 
-def _lines(report: dict[str, Any], product: Product) -> list[str]:
-    lines = [f"{name}: {counts.get('sentence', '')}" for name, counts in report["steps"].items()]
+def _lines(report: dict[str, Any], product: Product, *, said: Collection[str]) -> list[str]:
+    """The report in lines, without the counts of steps that were said when they ended."""
+    rows = report["steps"].items()
+    lines = [f"{name}: {counts.get('sentence', '')}" for name, counts in rows if name not in said]
     lines += product.lines(report)
     lines.append(f"flagged, for people to look at: {len(report['flagged'])}")
     listed = report["flagged"][:_LISTED]
