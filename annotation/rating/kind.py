@@ -96,8 +96,10 @@ class Rating(LabelWork):
             paper="On Context Utilization in Summarization",
             section="Appendix B",
             about=gettext_lazy(
-                "50 summaries, each rated by three people on the scale that models use in the paper."
+                "50 summaries, each rated by three people: the scale is that by which models rate in the "
+                "paper, where nobody else rated; how many rate how much is ours."
             ),
+            in_paper=False,
             n_tasks=50 * 3,
             n_people=3,
             values={"way": "sample", "n_sample": 50, "people_per_item": 3},

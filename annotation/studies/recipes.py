@@ -23,7 +23,7 @@ def _nowhere() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A study of a paper: how many tasks it had there, shared by `n_people`.
+    """A study of a paper: how many tasks it had there, shared by `n_people`; not `in_paper` they are ours.
 
     `values` fill the form; `choose` adds what depends on the data at hand, as which subtopics, and `lacks` says
     what of these data is missing here, in a sentence, empty where all is there.
@@ -40,6 +40,7 @@ class Recipe:
     choose: Callable[[int], Mapping[str, Any]] = _nothing
     lacks: Callable[[], str] = _nowhere
     seed: int = 1
+    in_paper: bool = True
 
     def initial(self) -> dict[str, Any]:
         """What the form of a new study is filled with."""

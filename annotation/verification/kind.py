@@ -116,8 +116,9 @@ class Verification(LabelWork):
             paper="Long²RAG",
             section="§3.3, A.3",
             about=gettext_lazy(
-                "Every key point of a question set by four people: 10 % of the questions go to all of them as a "
-                "control group, the others to one each. The two who agree most give the dataset."
+                "Every key point of a question set by four people: 10 % of the questions (in the paper: of the "
+                "key points) go to all of them as a control group, the others to one each. The two who agree "
+                "most give the dataset."
             ),
             n_tasks=4 * 846 + 7_611,
             n_people=4,

@@ -39,6 +39,17 @@ def test_what_recipes_take_is_what_the_papers_say() -> None:
 
 
 @pytest.mark.django_db
+def test_no_study_is_said_to_be_in_a_paper_that_has_none(ada: Any, login: Any) -> None:
+    """Models rate in that paper, nobody else does; and the other control group is one of key points."""
+    page = login(ada).get(reverse("annotation:study-create", args=["rating"]), {"recipe": "middlesum-ratings"})
+    assert "which had no such study" in flat(page.text)
+    assert "Filled in as in" not in page.text
+    listed = flat(login(ada).get(reverse("annotation:recipes")).text)
+    assert "10 % of the questions (in the paper: of the key points)" in listed
+    assert "150 in the paper" not in listed
+
+
+@pytest.mark.django_db
 def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, login: Any) -> None:
     page = login(ada).get(reverse("annotation:recipes"))
     assert page.status_code == 200
@@ -54,7 +65,8 @@ def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any
     make_summaries(n=4)
     page = login(ada).get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key})
     assert page.status_code == 200
-    assert f"Filled in as in {recipe.paper}" in flat(page.text)
+    said = "Filled in as in" if recipe.in_paper else "After"
+    assert f"{said} {recipe.paper}" in flat(page.text)
     form = page.context["form"]
     for name, value in recipe.values.items():
         assert str(form[name].value()) == str(value), name
