@@ -30,12 +30,8 @@ _NAME = re.compile(
     r"(?:at-(?P<at>[1-9]\d?)|first-(?P<first>[1-9]\d?)|(?P<kind>all|ends|filled))-of-(?P<size>[1-9]\d?)"
     rf"(?:-by-(?P<by>{'|'.join(MEASURES)}))?|upto-(?P<tokens>[1-9]\d{{0,6}})"
 )
-RELEVANT, IRRELEVANT = "[TO SUMMARIZE]", "[TO LEAVE OUT]"
-"""What stands above documents."""
-ONLY_RELEVANT = (
-    f"Above each document stands {RELEVANT} or {IRRELEVANT}. Summarize only the document under {RELEVANT}, and "
-    "take nothing from the others."
-)
+HEADERS = {"": ("[TO SUMMARIZE]", "[TO LEAVE OUT]"), "paper": ("[RELEVANT]", "[IRRELEVANT]")}
+"""What stands above the relevant document and above the others, as a setting; `paper` is section 4.1's."""
 LEAST, MOST = 2, 50
 """How many documents an experiment may show; infilling from 3 on."""
 
@@ -106,6 +102,15 @@ class Arrangement:
         if self.kind in {ALL, UPTO}:
             return list(relevant_lines)
         return [relevant_lines[0], *others[: self.n_others], relevant_lines[-1]]
+
+
+def only_relevant(headers: str) -> str:
+    """The sentence that asks for the relevant document only."""
+    relevant, other = HEADERS[headers]
+    return (
+        f"Above each document stands {relevant} or {other}. Summarize only the document under {relevant}, and "
+        "take nothing from the others."
+    )
 
 
 def least_of(experiment: str) -> int:

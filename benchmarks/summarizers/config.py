@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, get_args
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import BadConfiguration, ModelConfig
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.summarizers.arrangements import HEADERS
 from benchmarks.summarizers.prompt_fields import fields_in
 
 AT_ONCE, HIERARCHICAL, INCREMENTAL = "at-once", "hierarchical", "incremental"
@@ -75,9 +76,14 @@ def bullets_in_words(n_bullets: int | None) -> str:
 
 
 def _check_form(values: Mapping[str, Any]) -> None:
-    for name, known in (("bullets", BULLETS), ("shuffle", SHUFFLES), ("budget_rule", BUDGET_RULES)):
+    for name, known in (
+        ("bullets", BULLETS),
+        ("shuffle", SHUFFLES),
+        ("budget_rule", BUDGET_RULES),
+        ("headers", list(HEADERS)),
+    ):
         if values.get(name, known[0]) not in known:
-            raise BadConfiguration(f"{name}: one of {', '.join(known)}")
+            raise BadConfiguration(f"{name}: one of {', '.join(filter(None, known))}")
     low, high = values.get("words_from", 200), values.get("words_to", 300)
     if not 1 <= (low or 1) <= high:
         raise BadConfiguration("words_from and words_to: from 1, in this order")
@@ -92,7 +98,8 @@ class SummarizerConfig(ModelConfig):
     `method` says whether all documents are sent at once or in blocks of `block_words`. `block_prompt` asks for
     the notes on a block (hierarchical), `focus` is added to every prompt, `truncate_to` cuts the documents after
     so many tokens, `token_budget` is how much a retriever may choose, and `budget_rule` what becomes of the
-    document that crosses it; `shuffle` says how all documents stand. `bullets` says how many are asked for;
+    document that crosses it; `shuffle` says how all documents stand, `headers` what tells the relevant one from
+    others. `bullets` says how many are asked for;
     without `words_from` all of them have at most `words_to` words. `source_prompt` and `source_block_prompt` ask
     for summaries of sources, whose length is their dataset's. `response_prompt` asks for responses to questions;
     method, blocks, bullets and words are those of summaries.
@@ -124,6 +131,7 @@ class SummarizerConfig(ModelConfig):
     token_budget: int = TOKEN_BUDGET
     budget_rule: BudgetRule = "whole"
     shuffle: Shuffle = "each"
+    headers: str = ""
     truncate_to: int | None = None
     response_prompt: str = ""
     source_prompt: str = ""
@@ -154,6 +162,11 @@ class SummarizerConfig(ModelConfig):
         if values.get("bullets") == "free" and "n_insights" in fields_in(prompts["prompt"]):
             raise BadConfiguration("bullets: the prompt names their number, so they are not free")
         return cls(**{**values, **prompts})
+
+    def as_mapping(self) -> dict[str, Any]:
+        """Plain values, for storing; without headers where they are the usual ones."""
+        values = super().as_mapping()
+        return values if self.headers else {name: value for name, value in values.items() if name != "headers"}
 
     def prompt_for(self, *, of_source: bool, is_block: bool) -> str:
         """The wording for a text of a haystack or a source, finished or of one block."""

@@ -13,6 +13,7 @@ from benchmarks.judges.questions import BadConfiguration
 from benchmarks.judging.model_forms import ModelForm, PromptField
 from benchmarks.models import Judge
 from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.summarizers.arrangements import HEADERS
 from benchmarks.summarizers.config import (
     AT_ONCE,
     BLOCK_WORDS,
@@ -70,6 +71,7 @@ class SummarizerForm(FoldedForm, ModelForm):
 
     field_order = (
         "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "budget_rule",
+        "headers",
         "shuffle", "bullets", "words_from", "words_to", "decoding", "temperature", "top_p", "top_k", "seed",
         "max_tokens", "limit_name", "timeout_s", "prompt", "block_prompt", "source_prompt",
         "source_block_prompt", "focus", "response_prompt", "note",
@@ -92,6 +94,11 @@ class SummarizerForm(FoldedForm, ModelForm):
     shuffle = forms.ChoiceField(
         label=_("Order of all documents"), required=False, choices=list(SHUFFLE_NAMES.items())
     )
+    headers = forms.ChoiceField(
+        label=_("Above relevant and other documents"), required=False,
+        choices=[(name, " / ".join(pair)) for name, pair in HEADERS.items()],
+        help_text=_("In the position experiment. The second pair is that of On Context Utilization."),
+    )  # fmt: skip
     bullets = forms.ChoiceField(label=_("Number of bullets"), choices=list(BULLET_NAMES.items()))
     words_from = forms.IntegerField(
         label=_("Words, from"), min_value=1, max_value=100_000, initial=200, required=False,

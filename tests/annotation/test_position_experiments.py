@@ -17,9 +17,20 @@ from benchmarks.engine.arranging import Arranged, InTurn, relevant_in
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
-from benchmarks.models import Document, Draft, Haystack, Insight, Judge, JudgeRun, Subtopic, Summary, SummaryRating
+from benchmarks.models import (
+    Document,
+    Draft,
+    Haystack,
+    Insight,
+    Judge,
+    JudgeRun,
+    Subtopic,
+    Summarizer,
+    Summary,
+    SummaryRating,
+)
 from benchmarks.summarizers import token_budget
-from benchmarks.summarizers.arrangements import IRRELEVANT, MEASURES, ONLY_RELEVANT, RELEVANT, Arrangement
+from benchmarks.summarizers.arrangements import HEADERS, MEASURES, Arrangement, only_relevant
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, Answer, FakeServer, serving
@@ -76,11 +87,51 @@ def shown_to(order: str) -> list[Draft]:
     return list(Draft.objects.filter(system__document_order=order).order_by("subtopic"))
 
 
+RELEVANT, IRRELEVANT = HEADERS[""]
+
+
 def reader(request: dict[str, Any], *, attentive: Sequence[int]) -> Answer:
     """Copies the relevant document where it stands at a place that is read, else the first one."""
     texts = [part for part in request["messages"][-1]["content"].split("\n\n") if part.startswith("[TO")]
-    place = next(at for at, text in enumerate(texts, 1) if text.startswith(RELEVANT))
+    place = next(at for at, text in enumerate(texts, 1) if text.startswith((RELEVANT, "[RELEVANT]")))
     return Answer(texts[place - 1 if place in attentive else 0].split("\n", 1)[1])
+
+
+@pytest.mark.usefixtures("_sources")
+def test_a_command_makes_a_model_summarizer_with_the_headers_of_the_paper(server: FakeServer) -> None:
+    server.behaviour = lambda _n, request: Answer("One sentence.")
+    made = ("--model", MODEL, "--set", "headers=paper", "--set", "temperature=0")
+    assert summarize(*made, "--order", f"at-2-of-{K}", name="stork")["system"] == "stork"
+    asked = server.bodies[0]["messages"][-1]["content"]
+    assert asked.count("[RELEVANT]\n") + asked.count("[RELEVANT] ") >= 1
+    assert asked.count("[IRRELEVANT]\n") == K - 1
+    assert "Summarize only the document under [RELEVANT]" in asked
+    assert "[TO " not in asked
+    assert server.bodies[0]["temperature"] == 0
+    summarize(*made, "--order", f"at-2-of-{K}", name="stork")
+    summarizer = Summarizer.objects.get(name="stork")
+    assert (summarizer.version, summarizer.config["headers"]) == (1, "paper")
+    assert summarize(*made, "--set", "headers=", "--order", f"at-2-of-{K}", name="stork")["system"] == "stork v2"
+    assert "headers" not in Summarizer.objects.get(name="stork", version=2).config
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--model", MODEL, "--set", "headers=none"), "headers: one of paper"),
+        (("--model", MODEL, "--set", "wings=2"), "unknown: wings"),
+        (("--model", MODEL, "--base-url", "https://elsewhere.example/v1"), "is not allowed"),
+        (("--model", MODEL, "--set", "temperature=hot"), "temperature is a number"),
+        (("--set", "temperature=0"), "are of a summarizer that --model makes"),
+    ],
+)
+@pytest.mark.usefixtures("_sources")
+def test_a_summarizer_that_cannot_be_made_is_refused(
+    server: FakeServer, arguments: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(CommandError, match=why):
+        summarize(*arguments, name="stork")
+    assert not Summarizer.objects.exists()
 
 
 @pytest.mark.usefixtures("_sources")
@@ -112,7 +163,7 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     assert (done["summaries"], done["written"], done["failed"]) == (K * N_SOURCES, K * N_SOURCES, 0)
     assert JudgeRun.objects.get().scope["retrievers"] == [f"fl-ctxt-at-{place}-of-{K}" for place in (1, 2, 3)]
     assert summarize("--order", f"position-of-{K}")["there_before"] == K * N_SOURCES
-    assert all(ONLY_RELEVANT in one["messages"][-1]["content"] for one in server.bodies)
+    assert all(only_relevant("") in one["messages"][-1]["content"] for one in server.bodies)
     assert all(one["messages"][-1]["content"].count(f"{IRRELEVANT}\n") == K - 1 for one in server.bodies)
     (found,) = report()
     assert (found["system"], found["experiment"], found["n"], found["n_left_out"]) == ("heron", "position", 6, 0)

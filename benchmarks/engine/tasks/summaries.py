@@ -17,7 +17,7 @@ from benchmarks.judges.questions import TOKENS_PER_WORD
 from benchmarks.models import Document, Draft, JudgeRun, Summary
 from benchmarks.scoring.text import lines_from_text
 from benchmarks.summarizers import extractive
-from benchmarks.summarizers.arrangements import IRRELEVANT, ONLY_RELEVANT, RELEVANT
+from benchmarks.summarizers.arrangements import HEADERS, only_relevant
 from benchmarks.summarizers.config import (
     HIERARCHICAL,
     INCREMENTAL,
@@ -56,6 +56,7 @@ class SummaryQuestion(TextQuestion):
     before: str = ""
     notes: tuple[str, ...] = ()
     relevant: int | None = None
+    headers: str = ""
     request: str = ""
     n_sentences: int | None = None
     new_tokens: int | None = None
@@ -75,7 +76,9 @@ class SummaryQuestion(TextQuestion):
         if self.before:
             parts.append(f"Summary so far:\n{self.before}")
         if self.passages:
-            texts = (f"[{number}]{_mark(number, self.relevant)} {text}" for number, text in self.passages)
+            texts = (
+                f"[{number}]{_mark(number, self.relevant, self.headers)} {text}" for number, text in self.passages
+            )
             parts.append("Documents:\n\n" + "\n\n".join(texts))
         if self.notes:
             parts.append("Notes on the documents:\n\n" + "\n\n".join(self.notes))
@@ -199,13 +202,16 @@ def _question(
     is_whole = has_documents(prompt, of_source=of_source)
     if is_whole:
         values |= worded_documents(
-            passages, notes, of_source=of_source, mark=partial(_mark, relevant=draft.relevant)
+            passages,
+            notes,
+            of_source=of_source,
+            mark=partial(_mark, relevant=draft.relevant, headers=config.headers),
         )
         if before and "summary" not in fields_in(prompt):
             prompt = f"Summary so far:\n{{summary}}\n\n{prompt}"
     text = config.focused(filled(prompt, values, of_source=of_source))
     if draft.relevant is not None:
-        text = f"{text}\n\n{ONLY_RELEVANT}"
+        text = f"{text}\n\n{only_relevant(config.headers)}"
     return SummaryQuestion(
         subject_key=str(draft.pk),
         number=number,
@@ -220,6 +226,7 @@ def _question(
         n_words=config.words_to if draft.new_tokens is None else round(draft.new_tokens / TOKENS_PER_WORD),
         decoding=config.decoding,
         relevant=draft.relevant,
+        headers=config.headers,
         n_sentences=draft.n_sentences,
         new_tokens=draft.new_tokens,
     )
@@ -255,10 +262,10 @@ def _listed(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def _mark(number: int, relevant: int | None) -> str:
+def _mark(number: int, relevant: int | None, headers: str) -> str:
     if relevant is None:
         return ""
-    return f" {RELEVANT if number == relevant else IRRELEVANT}"
+    return f" {HEADERS[headers][number != relevant]}"
 
 
 def passages_of(draft: Draft, documents: Texts) -> list[Passage]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from argparse import ArgumentTypeError
 from collections import Counter
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 import orjson
+from django.conf import settings as site
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
@@ -19,6 +21,7 @@ from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Shown, Source
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.drafts import FINISHED
+from benchmarks.judges.openai import check_address
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import model_runs
 from benchmarks.models import (
@@ -36,6 +39,18 @@ from benchmarks.summarizers.conditions import FULL, Condition
 from benchmarks.summarizers.config import DECODINGS, EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
 from benchmarks.summarizers.token_budget import CL100K
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting of a summarizer by its name, as text or as a number; empty where it may have none."""
+    name, _equals, value = (each.strip() for each in text.partition("="))
+    usual = {field.name: field.default for field in fields(SummarizerConfig)}
+    if name not in usual or isinstance(usual[name], str):
+        return name, value
+    try:
+        return name, orjson.loads(value or "null")
+    except orjson.JSONDecodeError as error:
+        raise CommandError(f"--set {text}: {name} is a number.") from error
 
 
 def _order(name: str) -> str:
@@ -60,6 +75,19 @@ class Command(BaseCommand):
             "--system", required=True, metavar="NAME", help=f"the summarizer; {EXTRACTIVE} is the offline baseline"
         )
         parser.add_argument("--system-version", type=int, metavar="N", help="its version (default: the newest)")
+        parser.add_argument(
+            "--model", metavar="NAME", help="make the summarizer, or its next version, with this model of a server"
+        )
+        parser.add_argument(
+            "--base-url",
+            default="",
+            metavar="URL",
+            help="with --model: one of OPENAI_BASE_URLS (default: the first)",
+        )
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="SETTING=VALUE",
+            help="with --model: a setting, such as temperature=0, bullets=free or headers=paper; repeatable",
+        )  # fmt: skip
         haystacks_argument.add_argument(parser)
         parser.add_argument("--dataset", metavar="NAME", help="answer the questions imported under this name")
         what = parser.add_mutually_exclusive_group()
@@ -164,6 +192,10 @@ class Command(BaseCommand):
 
     def _summarizer(self, options: dict[str, Any], *, now: datetime) -> Judge:
         name, version, method = options["system"], options["system_version"], options["method"]
+        if options["model"]:
+            return self._made(options, now=now)
+        if options["base_url"] or options["set"]:
+            raise CommandError("--base-url and --set are of a summarizer that --model makes.")
         if name == EXTRACTIVE and version is None:
             if method or options["decoding"]:
                 raise CommandError(f"{EXTRACTIVE} has a method of its own.")
@@ -184,6 +216,22 @@ class Command(BaseCommand):
         config = SummarizerConfig.from_mapping(values)
         return summarizer_versions.save_variant(
             of=summarizer, config=config, decoding=options["decoding"] or "", by=None, now=now
+        )
+
+    def _made(self, options: dict[str, Any], *, now: datetime) -> Judge:
+        """The summarizer of this model and these settings, made where it is missing."""
+        if options["system_version"] is not None:
+            raise CommandError("--model makes the version that has these settings; leave out --system-version.")
+        values: dict[str, Any] = dict(_setting(text) for text in options["set"])
+        values |= DECODINGS.get(options["decoding"] or "", {})
+        values["model"] = options["model"]
+        values["base_url"] = check_address(options["base_url"] or next(iter(site.OPENAI_BASE_URLS), ""))
+        if options["method"]:
+            values["method"] = options["method"]
+        config = SummarizerConfig.from_mapping(values)
+        summarizer_versions.check_decoding(config)
+        return summarizer_versions.save_summarizer(
+            name=options["system"], config=config, note="", by=None, now=now
         )
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
