@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
@@ -106,9 +107,32 @@ def judge(
     )
 
 
+class Edits:
+    """Which texts people changed, so that what was said of a document before is not of the texts of today."""
+
+    def __init__(self, part: SynthesisPart) -> None:
+        rows = SynthesisDecision.objects.filter(
+            part__synthesis=part.synthesis_id, action=ReviewAction.EDIT, undone_by=None
+        ).order_by("pk")
+        self._last = {row.part_id: row for row in rows.only("part", "at")}
+        self._part = part
+        self._checked_at = part.replies.aggregate(at=Max("created_at"))["at"]
+
+    def are_checked(self, insight: SynthesisPart) -> bool:
+        """Whether the checks of the document read it and this insight as they are today."""
+        edit = self._last.get(insight.pk)
+        changed_at = edit.at if edit else insight.created_at
+        return self._part.pk not in self._last and self._checked_at is not None and changed_at <= self._checked_at
+
+    def are_judged(self, verdict: SynthesisDecision) -> bool:
+        """Whether a person's verdict is on the document and the insight as they are today."""
+        changed = [self._last[pk].pk for pk in (self._part.pk, verdict.insight_id) if pk in self._last]
+        return all(each < verdict.pk for each in changed)
+
+
 def _said(part: SynthesisPart, insight: SynthesisPart) -> str | None:
-    """What the checks say of an insight in a document: yes, partly, no; None where they do not know this text."""
-    if part.decisions.filter(action=ReviewAction.EDIT, undone_by=None).exists():
+    """What the checks say of an insight in a document: yes, partly, no; None of texts that they do not know."""
+    if not Edits(part).are_checked(insight):
         return None
     said: dict[int, str | None] = {pair["insight"]: pair["present"] for pair in part.data.get("pairs", ())}
     return said.get(insight.number, "no")

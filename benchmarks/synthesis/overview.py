@@ -21,6 +21,7 @@ from benchmarks.models import (
 )
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState
 from benchmarks.synthesis import making
+from benchmarks.synthesis.deciding import Edits
 from benchmarks.synthesis.part_states import GONE, READ
 from benchmarks.synthesis.question_overview import Fact, facts_of
 from benchmarks.synthesis.replies import located
@@ -239,7 +240,7 @@ def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> Shown:
         part=part,
         is_blind=blind,
         flags=[] if blind else list(dict.fromkeys(part.data.get("flags", ()))),
-        text=_marked(part, [pairs[number] for number in sorted(pairs)]),
+        text=_marked(part, [row.pair for row in [*holds, *leaks] if row.pair]),
         holds=holds,
         leaks=leaks,
         cursor=rows[at] if at >= 0 else None,
@@ -258,9 +259,14 @@ def _pair_rows(
 ) -> tuple[list[PairRow], list[PairRow], list[SynthesisPart]]:
     """(what a part is to say, what it leaks as checks or people say, further insights that it might leak)."""
     judged = part.decisions.filter(action=ReviewAction.VERDICT, undone_by=None).select_related("insight", "by")
-    verdicts = {row.insight_id: row for row in judged.order_by("pk")}
+    edits = Edits(part)
+    verdicts = {row.insight_id: row for row in judged.order_by("pk") if edits.are_judged(row)}
+
+    def pair_of(insight: SynthesisPart) -> dict[str, Any] | None:
+        return pairs.get(insight.number) if edits.are_checked(insight) else None
+
     planned = list(part.uses.filter(kind=PartKind.INSIGHT).order_by("number"))
-    holds = [PairRow(row, pairs.get(row.number), verdicts.get(row.pk), row.number) for row in planned]
+    holds = [PairRow(row, pair_of(row), verdicts.get(row.pk), row.number) for row in planned]
     if part.kind != PartKind.DOCUMENT:
         return holds, [], []
     leaks, others = list[PairRow](), list[SynthesisPart]()
@@ -269,7 +275,7 @@ def _pair_rows(
         "number", "pk"
     )
     for row in rows.exclude(state__in=GONE).exclude(number__in=numbers):
-        pair, verdict = pairs.get(row.number), verdicts.get(row.pk)
+        pair, verdict = pair_of(row), verdicts.get(row.pk)
         if verdict is not None or (pair is not None and pair["present"] != "no"):
             leaks.append(PairRow(row, pair, verdict, -row.number))
         else:

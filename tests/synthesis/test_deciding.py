@@ -13,7 +13,7 @@ from django.utils import timezone
 from benchmarks.engine import judging
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartState, StepState
-from benchmarks.synthesis import deciding, handing_over, steps
+from benchmarks.synthesis import deciding, handing_over, overview, steps
 from benchmarks.synthesis.figures import FIGURES, FiguresLook
 from benchmarks.synthesis.part_states import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
@@ -73,6 +73,30 @@ def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
         body for body in server.bodies[n_asked:] if body["messages"][0]["content"].startswith("You write one")
     ]
     assert len(written) == len(holding)
+
+
+def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synthesis, ada: Any) -> None:
+    insight = made.parts.filter(kind="insight").first()
+    assert insight is not None
+    part = insight.used_by.filter(kind="document").first()
+    assert part is not None
+    deciding.judge(part=part, insight=insight, verdict="present", by=ada, now=timezone.now())
+
+    def rows() -> dict[int, tuple[Any, Any]]:
+        seen = overview.shown(SynthesisPart.objects.get(pk=part.pk), -1)
+        return {row.insight.pk: (row.pair and row.pair["present"], row.verdict and row.verdict.reason)
+                for row in seen.holds}  # fmt: skip
+
+    before = rows()
+    assert before[insight.pk] == ("yes", "present")
+    deciding.decide(part=insight, action="edit", text="The bell rang 77 times.", by=ada, now=timezone.now())
+    assert rows() == {**before, insight.pk: (None, None)}
+    later = deciding.judge(part=part, insight=insight, verdict="absent", by=ada, now=timezone.now())
+    assert later.before["said"] is None, "no check knows the new text"
+    assert rows()[insight.pk] == (None, "absent")
+    for _decision in range(2):
+        deciding.undo(synthesis=made, by=ada, now=timezone.now())
+    assert rows() == before
 
 
 def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: Any, now: datetime) -> None:
