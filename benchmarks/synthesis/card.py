@@ -58,6 +58,8 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     settings = asdict(Settings.from_mapping(synthesis.settings)) | {
         "prompts": sorted(synthesis.settings["prompts"])
     }
+    if n_ideas := synthesis.parts.filter(kind=PartKind.UPLOAD).count():
+        settings["uploaded documents"] = n_ideas
     of_questions = settings.pop("questions")
     if synthesis.kind == Synthesis.Kind.QUESTIONS:
         settings |= {f"{name} (questions)": value for name, value in of_questions.items()}

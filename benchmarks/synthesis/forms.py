@@ -78,6 +78,32 @@ def model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
     return tuple(f"model_for_{step.name}" for step in steps)
 
 
+class ManyFiles(forms.ClearableFileInput):
+    """Files to choose, as many as wanted."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """The documents of uploaded files."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[Source]:
+        """Each file as a document."""
+        files = data if isinstance(data, list) else []
+        if sum(file.size or 0 for file in files) > MOST_BYTES:
+            raise forms.ValidationError(
+                _("The files have more than %(n)s bytes together; the command reads more.")
+                % {"n": f"{MOST_BYTES:,}"}
+            )
+        until = time.monotonic() + READ_S
+        try:
+            return [of_content(file.name or "", file.read(), within_s=until - time.monotonic()) for file in files]
+        except NoDocument as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 class SynthesisForm(BeginForm):
     """What a haystack is about, who writes it, and how much of what."""
 
@@ -99,6 +125,11 @@ class SynthesisForm(BeginForm):
     participants = forms.CharField(
         label=_("Participants"), required=False, max_length=300, help_text=_("Of conversations: who talks.")
     )
+    ideas = FilesField(
+        label=_("Documents that give ideas"), required=False,
+        widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
+        help_text=_("Optional. The model sees them when it is asked for subtopics and insights."),
+    )  # fmt: skip
     subtopics = _number(_("Subtopics"), "subtopics", 50)
     insights = _number(_("Insights asked for in each"), "insights", 30)
     insights_least = _number(_("Insights needed in each"), "insights_least", 30)
@@ -163,34 +194,8 @@ class SynthesisForm(BeginForm):
         return data
 
     def choices(self) -> dict[str, Any]:
-        """Kind, topic, settings and seed."""
-        return {name: self.cleaned_data[name] for name in ("kind", "topic", "settings", "seed")}
-
-
-class ManyFiles(forms.ClearableFileInput):
-    """Files to choose, as many as wanted."""
-
-    allow_multiple_selected = True
-
-
-class FilesField(forms.FileField):
-    """The documents of uploaded files."""
-
-    widget = ManyFiles
-
-    def clean(self, data: Any, initial: Any = None) -> list[Source]:
-        """Each file as a document."""
-        files = data if isinstance(data, list) else []
-        if sum(file.size or 0 for file in files) > MOST_BYTES:
-            raise forms.ValidationError(
-                _("The files have more than %(n)s bytes together; the command reads more.")
-                % {"n": f"{MOST_BYTES:,}"}
-            )
-        until = time.monotonic() + READ_S
-        try:
-            return [of_content(file.name or "", file.read(), within_s=until - time.monotonic()) for file in files]
-        except NoDocument as error:
-            raise forms.ValidationError(str(error)) from error
+        """Kind, topic, documents that give ideas, settings and seed."""
+        return {name: self.cleaned_data[name] for name in ("kind", "topic", "ideas", "settings", "seed")}
 
 
 class DocumentsForm(BeginForm):

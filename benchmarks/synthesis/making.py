@@ -15,7 +15,8 @@ from benchmarks.synthesis.part_states import GONE, stands
 from benchmarks.synthesis.planning import ImpossiblePlan, plan
 from benchmarks.synthesis.procedure import Procedure, StepKind
 from benchmarks.synthesis.refusals import StepRefused
-from benchmarks.synthesis.settings import Settings
+from benchmarks.synthesis.settings import Settings, WrongSettings
+from benchmarks.synthesis.sources import Source
 from benchmarks.synthesis.topics import topic_part
 from benchmarks.synthesis.worlds import IN_TURN, OF_MODELS, Reading
 
@@ -38,8 +39,37 @@ MADE_BY = {
     "scoring": PartKind.POINT,
 }
 """What each step makes or checks."""
+MOST_WORDS_OF_IDEAS = 40_000
 LISTS = ("subtopics", "insights", "questions")
 """Steps that ask for lists."""
+
+
+def add_ideas(*, synthesis: Synthesis, sources: Sequence[Source], now: datetime) -> None:
+    """Take in documents that give ideas for subtopics and insights.
+
+    Raises:
+        WrongSettings: they are too long to be sent with each question.
+    """
+    n_words = sum(len(source.text.split()) for source in sources)
+    if n_words > MOST_WORDS_OF_IDEAS:
+        raise WrongSettings(
+            f"The documents that give ideas have {n_words:,} words together; {MOST_WORDS_OF_IDEAS:,} at most are "
+            "sent with each question."
+        )
+    step = synthesis.steps.get(name="subtopics")
+    SynthesisPart.objects.bulk_create(
+        SynthesisPart(
+            synthesis=synthesis,
+            step=step,
+            kind=PartKind.UPLOAD,
+            number=number,
+            state=PartState.ACCEPTED,
+            title=source.title,
+            text=source.text,
+            created_at=now,
+        )
+        for number, source in enumerate(sources, 1)
+    )
 
 
 def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:

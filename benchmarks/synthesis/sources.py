@@ -144,15 +144,15 @@ def pasted(text: str) -> list[Source]:
     ]
 
 
-def read_folder(folder: Path) -> list[Source]:
+def read_folder(folder: Path, *, least: int = LEAST) -> list[Source]:
     """The documents of a folder, by the names of their files; other files and folders are left out.
 
     Raises:
-        NoDocument: there are fewer than two, or one cannot be read.
+        NoDocument: there are too few, or one cannot be read.
     """
     if not folder.is_dir():
         raise NoDocument(f"{folder} is no folder.")
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
-    if len(paths) < LEAST:
-        raise NoDocument(f"{folder} has {len(paths)} documents ({', '.join(SUFFIXES)}); at least two are needed.")
+    if len(paths) < least:
+        raise NoDocument(f"{folder} has {len(paths)} documents ({', '.join(SUFFIXES)}); it needs {least}.")
     return [read(path) for path in paths]

@@ -63,11 +63,14 @@ def begin(
     judges: Mapping[str, Judge],
     by: Any,
     now: datetime,
+    ideas: Sequence[Source] = (),
 ) -> Synthesis:
     """A synthesis with its steps, all planned; `judges` do the steps that they are named by, `judge` the others.
 
+    `ideas` are documents that the model sees when it is asked for subtopics and insights of a topic.
+
     Raises:
-        WrongSettings: there is no step of such a name.
+        WrongSettings: there is no step of such a name, or the documents are too long.
     """
     names = [each.name for each in steps_of(kind)]
     if unknown := judges.keys() - names:
@@ -77,6 +80,8 @@ def begin(
     )
     for number, name in enumerate(names, 1):
         SynthesisStep.objects.create(synthesis=synthesis, number=number, name=name, judge=judges.get(name, judge))
+    if ideas:
+        making.add_ideas(synthesis=synthesis, sources=ideas, now=now)
     audit.record(actor=by, action="synthesis.begun", target=synthesis, now=now, kind=kind)
     return synthesis
 

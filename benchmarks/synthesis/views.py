@@ -54,7 +54,7 @@ def synthesis_list(request: HtmxHttpRequest) -> HttpResponse:
 @requires(RUN)
 def synthesis_new(request: HtmxHttpRequest) -> HttpResponse:
     """Begin one; nothing is asked before its first step is started."""
-    form = SynthesisForm(request.POST or None)
+    form = SynthesisForm(request.POST or None, request.FILES or None)
     return _begun(request, form, begin=steps.begin, template="benchmarks/synthesis_new.html")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -54,6 +54,17 @@ def filled(prompt: str, fields: Mapping[str, str]) -> str:
 def prompt_sha256(prompt: str) -> str:
     """Hash of a wording before it is filled."""
     return hashlib.sha256(prompt.encode()).hexdigest()
+
+
+def inspiring(documents: Sequence[str]) -> str:
+    """Documents that give ideas, as the field of a wording; empty without any."""
+    if not documents:
+        return ""
+    texts = "\n\n".join(f"[{n}] {text}" for n, text in enumerate(documents, 1))
+    return (
+        "These documents may give you ideas. Take no name, number or date from them, so that nobody can know the "
+        f"answers from elsewhere:\n\n{texts}\n\n"
+    )
 
 
 def numbered(lines: list[str] | tuple[str, ...]) -> str:

@@ -172,6 +172,7 @@ class _Known:
                 subtopics=self._continuing(PartKind.SUBTOPIC),
                 insights=self._continuing(PartKind.INSIGHT, with_unchecked=with_unchecked),
                 points=[f"(text {point.number}) {point.point}" for point in self.points],
+                ideas=[row.text for row in self.rows if row.kind == PartKind.UPLOAD],
                 in_chapters=self.synthesis.kind == SynthesisKind.CONVERSATION,
             )
         return self._worlds[with_unchecked]
@@ -187,8 +188,9 @@ class _Known:
 
 def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
     of_documents = Q(kind=PartKind.DOCUMENT, synthesis__kind=SynthesisKind.DOCUMENTS)
+    ideas = Q(kind=PartKind.UPLOAD, synthesis__kind__in=[SynthesisKind.NEWS, SynthesisKind.CONVERSATION])
     rows = SynthesisPart.objects.filter(
-        Q(kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT]) | of_documents, synthesis__in=list(keys)
+        Q(kind__in=[PartKind.SUBTOPIC, PartKind.INSIGHT]) | of_documents | ideas, synthesis__in=list(keys)
     ).order_by("kind", "number", "generation")
     by_synthesis: dict[int, list[SynthesisPart]] = defaultdict(list)
     for row in rows:

@@ -347,6 +347,31 @@ class _Babbling:
         return self.script(number, body)
 
 
+def test_documents_give_ideas_for_subtopics_and_insights_and_for_nothing_else(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    folder, card = tmp_path / "ideas", tmp_path / "card.md"
+    folder.mkdir()
+    (folder / "one.txt").write_text("Gulls stole the bread of Old Brindle.")
+    make(server, Script(), *FEW, "--ideas-from", str(folder), "--card", str(card))
+    asked = [body["messages"][0]["content"] for body in server.bodies]
+    seen = {text[:15] for text in asked if "[1] Gulls stole the bread of Old Brindle." in text}
+    assert seen == {"You plan a coll", "You invent the "}
+    assert "| uploaded documents | 1 |" in card.read_text()
+    server.bodies.clear()
+    make(server, Script(), *FEW, "--seed", "2")
+    assert not any("give you ideas" in str(body) for body in server.bodies)
+
+
+def test_documents_that_give_ideas_are_there_and_not_too_long(server: FakeServer, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="it needs 1"):
+        make(server, Script(), "--ideas-from", str(tmp_path))
+    (tmp_path / "long.md").write_text("word " * 40_001)
+    with pytest.raises(CommandError, match="40,001 words"):
+        make(server, Script(), "--ideas-from", str(tmp_path))
+    assert not Synthesis.objects.exists()
+
+
 def test_killed_at_any_moment_and_resumed_it_ends_the_same(server: FakeServer) -> None:
     whole = make(server, Script(leaks={2: 1}, forgets={3: 1}), *FEW, "--concurrency", "1")
     texts = _texts(whole["synthesis"])

@@ -53,6 +53,14 @@ def begin(client: Client, server: FakeServer, **changed: Any) -> Synthesis:
     return Synthesis.objects.latest("pk")
 
 
+def test_files_that_give_ideas_are_taken_with_the_form(server: FakeServer, ada: Any, client_of: Any) -> None:
+    gulls = SimpleUploadedFile("gulls.txt", b"Gulls stole the bread.")
+    synthesis = begin(client_of(ada), server, ideas=[gulls])
+    assert list(synthesis.parts.values_list("kind", "title", "text")) == [
+        (PartKind.UPLOAD, "gulls", "Gulls stole the bread.")
+    ]
+
+
 def run_step(client: Client, synthesis: Synthesis, name: str) -> None:
     response = client.post(address("synthesis-start", synthesis.uid, name), {"concurrency": 8})
     assert response.status_code == 302

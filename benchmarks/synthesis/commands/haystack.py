@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
 from benchmarks.models import Synthesis
 from benchmarks.states import SynthesisKind
-from benchmarks.synthesis import steps
+from benchmarks.synthesis import sources, steps
 from benchmarks.synthesis.commands import model_work
-from benchmarks.synthesis.commands.base import Output, Subcommand
+from benchmarks.synthesis.commands.base import Output, Subcommand, SynthesisRefused
 from benchmarks.synthesis.settings import CONVERSATIONS, SCENARIO, Settings
+from benchmarks.synthesis.sources import NoDocument
 from benchmarks.synthesis.wording import OF_HAYSTACKS
 
 NUMBERS = ("subtopics", "insights", "documents", "words", "repairs", "tries", "rounds", "audit", "probes")
@@ -30,6 +32,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--scenario", default="", metavar="TEXT", help="what texts they are, for the model")
     parser.add_argument("--participants", default="", metavar="TEXT", help="who talks, in conversations")
+    parser.add_argument(
+        "--ideas-from", type=Path, metavar="FOLDER",
+        help=f"documents that give the model ideas for subtopics and insights: {', '.join(sources.SUFFIXES)}",
+    )  # fmt: skip
     model_work.add_prompts(parser, OF_HAYSTACKS)
     for name in NUMBERS:
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"default: {getattr(defaults, name)}")
@@ -62,8 +68,14 @@ def _begun(options: Mapping[str, Any]) -> Synthesis:
         "participants": options["participants"].strip(),
         "prompts": model_work.wordings(options["prompt"]),
     }
+    folder = options["ideas_from"]
+    try:
+        ideas = sources.read_folder(folder, least=1) if folder else []
+    except NoDocument as error:
+        raise SynthesisRefused(str(error)) from error
     return steps.begin(
         kind=options["kind"],
+        ideas=ideas,
         settings=Settings.from_mapping(chosen),
         seed=options["seed"],
         **models,

@@ -46,7 +46,8 @@ class Piece:
 class World:
     """What a synthesis is about and what it has so far; subtopics and insights are those that stand, in order.
 
-    `points` are those of documents of one's own, by document. Conversations are written `in_chapters`.
+    `points` are those of documents of one's own, by document, `ideas` are texts that may give
+    ideas. Conversations are written `in_chapters`.
     """
 
     topic: str
@@ -55,6 +56,7 @@ class World:
     subtopics: Sequence[Piece] = ()
     insights: Sequence[Piece] = ()
     points: Sequence[str] = ()
+    ideas: Sequence[str] = ()
     in_chapters: bool = False
 
 

@@ -21,7 +21,7 @@ from benchmarks.synthesis.programs.base import (
     others_than,
 )
 from benchmarks.synthesis.replies import Distinct, Insights, Subtopics
-from benchmarks.synthesis.wording import numbered
+from benchmarks.synthesis.wording import inspiring, numbered
 
 SAME_FROM = 90.0
 """Share of common words from which two proposals count as one; what is less alike is for a check or a person."""
@@ -50,6 +50,7 @@ def subtopics(world: World, task: Task, replies: Replies) -> Progress:
             "scenario": world.settings.scenario,
             "n": str(n),
             "others": numbered([child.title for child in there]),
+            "documents": inspiring(world.ideas),
             "note": _refused(refused),
         }
         return Ask(key, "subtopics", fields, Subtopics, n_words=25 * n)
@@ -120,6 +121,7 @@ def _asks_for(world: World, subtopic: Piece) -> ToAsk:
             "n": str(n),
             "others": others_than(subtopic, world),
             "insights": numbered([child.text for child in there]),
+            "documents": inspiring(world.ideas),
             "note": _refused(refused),
         }
         return Ask(key, "insights", fields, Insights, n_words=45 * n)
