@@ -138,6 +138,26 @@ def step_rows(synthesis: Synthesis) -> list[StepRow]:
     ]
 
 
+MOST_NAMED = 20
+"""Parts with unusable replies that the page of a synthesis leads to."""
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Replies that could not be used: how many there are, and the parts that have most of them."""
+
+    n: int
+    parts: Sequence[SynthesisPart]
+
+
+def unusable(synthesis: Synthesis) -> Unusable:
+    """What of a synthesis could not be used; two queries."""
+    replies = Q(replies__value__isnull=True, replies__isnull=False)
+    parts = SynthesisPart.objects.filter(synthesis=synthesis).annotate(n_unusable=Count("replies", filter=replies))
+    rows = list(parts.filter(n_unusable__gt=0).select_related("step").order_by("-n_unusable", "pk"))
+    return Unusable(sum(row.n_unusable for row in rows), rows[:MOST_NAMED])
+
+
 def runs_of(synthesis: Synthesis) -> Any:
     """All runs that made parts of a synthesis."""
     items = JudgeRunItem.objects.filter(part__synthesis=synthesis)

@@ -108,6 +108,7 @@ def synthesis_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "is_working": is_working,
         "is_mine": may_change(request.user, synthesis),
         "cost": overview.cost_of(synthesis),
+        "unusable": overview.unusable(synthesis),
         "plan": None if synthesis.kind == SynthesisKind.QUESTIONS else picture(synthesis),
         "cells": cells_of(synthesis),
         "is_complete": all(row.step.state == "closed" for row in rows),

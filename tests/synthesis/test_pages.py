@@ -19,7 +19,7 @@ from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun
 from benchmarks.states import PartKind, PartState, StepState
 from benchmarks.synthesis.forms import DocumentsForm, SynthesisForm
 from benchmarks.synthesis.overview import step_rows
-from tests.fake_openai import MODEL, FakeServer
+from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +59,21 @@ def test_files_that_give_ideas_are_taken_with_the_form(server: FakeServer, ada: 
     assert list(synthesis.parts.values_list("kind", "title", "text")) == [
         (PartKind.UPLOAD, "gulls", "Gulls stole the bread.")
     ]
+
+
+def test_a_step_whose_replies_were_all_unusable_leads_to_them(
+    server: FakeServer, ada: Any, client_of: Any
+) -> None:
+    client = client_of(ada)
+    synthesis = begin(client, server)
+    server.behaviour = lambda _number, _body: Answer("As you wish.")
+    run_step(client, synthesis, "subtopics")
+    topic = synthesis.parts.get()
+    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    assert "Replies that could not be used: 3" in " ".join(page.split())
+    assert f'href="{address("synthesis-part", topic.uid)}"' in page
+    replies = client.get(address("synthesis-part", topic.uid)).content.decode()
+    assert replies.count("As you wish.") >= 3
 
 
 def run_step(client: Client, synthesis: Synthesis, name: str) -> None:
