@@ -30,7 +30,7 @@ from tests.makers import (
 )
 from tests.makers_topic import topic_json, write_topic
 from tests.queries import cost_of
-from tests.running import json_of
+from tests.running import json_of, output_of
 
 
 def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
@@ -139,19 +139,19 @@ def test_people_are_compared_with_systems_whatever_else_comes(
 def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
     people: Study, ada: Any, login: Any, tmp_path: Path
 ) -> None:
-    call_command("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())), stdout=io.StringIO())
-    imported, lexical = Haystack.objects.get(key="harbour"), Judge.objects.get(name="lexical")
+    output_of("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())))
+    imported, lexical = Haystack.objects.get(key="harbour"), Judge.objects.get(name="lexical-2")
     published = Judge.objects.get(name="published")
     client = login(ada)
     everything = client.get(PAGE)
-    assert str(everything.context["view"].judge) == "lexical", "who has judged people"
-    assert f"lexical has no verdicts on {imported.title}." in flat(everything.text)
+    assert str(everything.context["view"].judge) == "lexical-2", "who has judged people"
+    assert f"lexical-2 has no verdicts on {imported.title}." in flat(everything.text)
     assert f'href="?judge={published.uid}">published</a>' in flat(everything.text)
     for asked in ({}, {"judge": lexical.uid}):
         page = client.get(PAGE, {"haystack": imported.uid} | asked)
         assert page.context["view"].judge == published
         assert page.context["board"].lines
-        said = "lexical has no verdicts in this selection; published is shown."
+        said = "lexical-2 has no verdicts in this selection; published is shown."
         assert (said in flat(page.text)) == bool(asked)
         assert "has no verdicts on" not in flat(page.text)
     nobody = make_haystack(key="pier", title="Piers")
