@@ -18,7 +18,7 @@ from benchmarks.judges.registry import default_config, offline_judge
 from benchmarks.models import Insight
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.scoring.practice import InsightFeedback, feedback_on
-from benchmarks.scoring.text import lines_from_list
+from benchmarks.scoring.text import bullets, lines_from_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,20 @@ class OfPractice:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherBullet:
+    """A bullet that covers no insight, and what it cites; `unknown` are no documents of the session."""
+
+    text: str
+    cited: tuple[int, ...]
+    unknown: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Practised:
-    """The insights that the shown documents have, in order, each found or missed."""
+    """The insights that the shown documents have, each found or missed; then the bullets that match none."""
 
     insights: tuple[InsightFeedback, ...]
+    others: tuple[OtherBullet, ...] = ()
 
 
 def insights_of(session: Session) -> list[Insight]:
@@ -65,7 +75,12 @@ def _compute(options: OfPractice) -> Practised:
             )
             for insight in insights
             for verdict in [by_key[str(insight.pk)]]
-        )
+        ),
+        tuple(
+            OtherBullet(line.plain, line.citations, tuple(sorted({*line.citations} - {*session.document_numbers})))
+            for line in bullets(lines)
+            if line.number not in {number for verdict in verdicts for number in verdict.lines}
+        ),
     )
 
 

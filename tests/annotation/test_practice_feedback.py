@@ -27,7 +27,7 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
 ) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     facts = list(task.subtopic.insights.order_by("number").values_list("text", flat=True))
-    text = f"- {facts[0]} [1, 4]\n- Gulls are noisy. [5]"
+    text = f"- {facts[0]} [1, 4]\n- Gulls are noisy. [5, 99]\n- Terns are not."
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, text)])
     page = makers.flat(page_of(login(ben), session, "session-practised").content.decode())
     assert "You found 1 of 3 insights." in page
@@ -38,6 +38,14 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
     assert "it is also in: 2, 3</li>" in first
     assert re.search(r"(Missed|Probably missed) ?<", second)
     assert "it is in: 2, 3, 4</li>" in second
+    others = page[page.index("Your other bullets") :]
+    assert facts[0] not in others
+    _words, gulls, terns = others.split("<li>")
+    assert "Gulls are noisy." in gulls
+    assert "it cites: 5, 99" in gulls
+    assert "not among the documents: 99" in gulls
+    assert "Terns are not." in terns
+    assert "cites" not in terns
     assert page_of(login(cleo), session, "session-practised").status_code == 404
     assert not Verdict.objects.exists()
     assert not Summary.objects.exists()
