@@ -25,6 +25,7 @@ from annotation.models import Consent, ConsentText, CreditRequest, Session, Sess
 from annotation.pane import compress, joined_crc32, pane_for, stitch
 from annotation.studies import exposures
 from tests import makers
+from tests.annotation.points import make_points_question, make_points_study
 from tests.queries import cost_of
 
 FACT = "the ferry leaves at six in the morning"
@@ -259,6 +260,26 @@ def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, login
         haystack=makers.make_haystack(key="short"), name="Short", limit_ms=300_000, annotators=[ben]
     )
     assert "A copy of the final text." in start_of(study=short)
+
+
+def test_words_are_counted_with_separators_on_every_page(ben: Any, login: Any) -> None:
+    study = makers.make_writing_study(
+        haystack=makers.make_haystack(words_per_document=1234, golds=[[[1]]]), annotators=[ben]
+    )
+    text = "- " + "word " * 1234
+    session = running(ben, assignment=makers.make_assignment(annotator=ben, study=study), revisions=[(1000, text)])
+    client = login(ben)
+    assert "1,234 words" in makers.flat(page_of(client, session).content.decode())
+    Session.objects.update(state="paused", run_started_at=None)
+    assert "1,234 words" in makers.flat(page_of(client, session).content.decode())
+    Session.objects.update(state="submitted", ended_at=timezone.now())
+    assert "1,234 words" in makers.flat(page_of(client, session, "session-after").content.decode())
+    texts = ["word " * 1234]
+    points = make_points_study(
+        annotators=[ben], questions=[make_points_question(texts=texts, quotes=["word word"] * 3)]
+    )
+    page = client.get(makers.label_url("label-task", makers.label_task(points, ben))).content.decode()
+    assert "1,234 words" in makers.flat(page)
 
 
 def test_a_session_of_practice_says_that_it_is_practice(ben: Any, login: Any) -> None:
