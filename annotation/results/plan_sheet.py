@@ -77,7 +77,8 @@ def sheet(plan: Plan) -> Sheet:
 def next_step_of(study: Study, now: datetime) -> str:
     """What would make the first headline of a study narrower, as last computed; empty before that."""
     [shown] = look_up_many(PLAN, [OfStudy(study.pk)], now=now)
-    return "" if shown.figures is None else next_step(shown.figures)
+    step = "" if shown.figures is None else next_step(shown.figures)
+    return f"{step} {_('Provisional: figures are being computed anew.')}" if step and shown.is_waiting else step
 
 
 def next_step(plan: Plan) -> str:

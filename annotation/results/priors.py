@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Study
 from annotation.results.plannable import Plannable, Published
-from annotation.results.planning import PLAN
+from annotation.results.planning import PLAN, Plan
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Measured
-from benchmarks.results.stored import look_up_many
+from benchmarks.results.stored import Shown, look_up_many
 from benchmarks.scoring.components import MIN_WRITERS
 from benchmarks.scoring.planning import Variances, expected_width, of_given_people, resized
 
@@ -35,12 +36,14 @@ class Prior:
 class Outlook:
     """Half the interval that the headline of a study is expected to have, in its unit, and what says so.
 
-    None where there is nothing to measure: `source` then says why.
+    None where there is nothing to measure: `source` then says why. It `is_provisional` while workers look at
+    labels that may say something else.
     """
 
     title: str
     half: float | None
     source: str
+    is_provisional: bool = False
 
     @property
     def shown(self) -> str:
@@ -55,7 +58,9 @@ def outlook(
     if measured is None or measured.n_clusters < 2:
         why = _("no item of two subtopics or questions would have two people, so agreement could not be measured")
         return Outlook("", None, why)
-    prior = _prior(kind, measured, published=published, user=user, now=now)
+    studies = list(Study.objects.readable_by(user).filter(kind=kind).order_by("-created_at", "-pk")[:LOOKED_AT])
+    shown = look_up_many(PLAN, [OfStudy(study.pk) for study in studies], now=now) if studies else []
+    prior = _prior(measured, dict(zip(studies, shown, strict=True)), published=published)
     if prior is None:
         return None
     known = prior.variances
@@ -63,13 +68,12 @@ def outlook(
         known = of_given_people(known, n_each=measured.n_each)
     n_people = max(2, measured.n_people)
     width = expected_width(known, n_people=n_people, n_items=measured.n_clusters, n_each=measured.n_each)
-    return Outlook(prior.title, width / 2 * (100 if prior.is_points else 1), prior.source)
+    half = width / 2 * (100 if prior.is_points else 1)
+    return Outlook(prior.title, half, prior.source, any(result.is_waiting for result in shown))
 
 
-def _prior(
-    kind: str, measured: Measured, *, published: Published | None, user: Any, now: datetime
-) -> Prior | None:
-    if (best := _best_study(kind, user=user, now=now)) is not None:
+def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published: Published | None) -> Prior | None:
+    if (best := _best_study(plans)) is not None:
         study, headline, known = best
         said = {"name": study.name, "n": known.n_items, "unit": headline.unit, "people": known.n_people}
         source = _("by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)") % said
@@ -81,12 +85,10 @@ def _prior(
     return Prior(title, source, published.of(measured.size), published.is_points)
 
 
-def _best_study(kind: str, *, user: Any, now: datetime) -> tuple[Study, Plannable, Variances] | None:
-    """The study of a kind, of those that the user may see, whose headline stands on most; as last computed."""
-    studies = list(Study.objects.readable_by(user).filter(kind=kind).order_by("-created_at", "-pk")[:LOOKED_AT])
-    shown = look_up_many(PLAN, [OfStudy(study.pk) for study in studies], now=now) if studies else []
+def _best_study(plans: Mapping[Study, Shown[Plan]]) -> tuple[Study, Plannable, Variances] | None:
+    """The study whose headline stands on most; as last computed."""
     known = []
-    for study, result in zip(studies, shown, strict=True):
+    for study, result in plans.items():
         first = next(iter(result.figures.planned), None) if result.figures is not None else None
         if first is not None and first.headline.variances is not None:
             known.append((study, first.headline, first.headline.variances))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Study
 from annotation.results import priors
@@ -16,8 +17,8 @@ from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Design, Measured, Sizes, estimate
 from annotation.studies.setup_views import work_named
-from benchmarks.models import Haystack, KeyPoint, Question, Subtopic
-from benchmarks.results.stored import look_up
+from benchmarks.models import Haystack, KeyPoint, Question, Result, Subtopic
+from benchmarks.results.stored import compute, look_up
 from benchmarks.scoring.planning import expected_width, of_given_people, resized, variances_of_agreement
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
@@ -26,6 +27,7 @@ from tests.makers import NOW, annotator_of, flat, make_haystack
 from tests.makers_verification import make_questions
 
 KINDS = ("linking", "verification", "validation", "rating", "writing")
+PROVISIONAL = "Provisional: figures are being computed anew."
 SIZES = Sizes(n_items=200, n_labels=1_200, n_clusters=20)
 
 
@@ -169,6 +171,30 @@ def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(
     first = PLAN.compute(OfStudy(study.pk)).planned[0]
     half = first.designs[0].width.expected / 2
     assert f"±&nbsp;{half:.2g}</strong>" in shown  # the same summaries again
+
+
+@pytest.mark.django_db
+def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
+    ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
+) -> None:
+    study = make_labelled_study(summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada)
+    haystack = Haystack.objects.get(key="ferries").pk
+    more = {"haystacks": [haystack], "people_per_item": 2, "people": (ben, cleo)}
+    settings.RESULTS_AT_ONCE = False
+    before = filled_form("linking", login, ada, **more)
+    assert PROVISIONAL in before
+    assert study.name not in before
+    page = login(ada).get(reverse("annotation:study", args=[study.uid])).text
+    assert "How many more, and what it costs" not in page
+    for row in Result.objects.filter(name=PLAN.name):
+        compute(uid=row.uid, clock=timezone.now)
+    after = filled_form("linking", login, ada, **more)
+    assert PROVISIONAL not in after
+    assert study.name in after
+    Result.objects.filter(name=PLAN.name).update(wanted="other")
+    assert PROVISIONAL in filled_form("linking", login, ada, **more)
+    page = flat(login(ada).get(reverse("annotation:study", args=[study.uid])).text)
+    assert PROVISIONAL in page
 
 
 @pytest.mark.django_db
