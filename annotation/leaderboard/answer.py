@@ -120,14 +120,20 @@ def _leads(layout: Layout, block: Block) -> str:
 
 
 def cards(layout: Layout) -> Iterator[Card]:
-    """The headline figures: people, the best system, how long people need for its score, and of how much.
+    """The headline figures: the lead of the best system, its score, how long people need for it, and of how much.
 
-    Then the best systems on other subtopics, of the largest blocks.
+    Then the best systems on other subtopics, of the largest blocks. People's own score stands in files, and where
+    there is no lead: beside the best system's it would tell another one than the sentence, which is paired.
     """
     board, unit = layout.board, Unit.POINTS
     block = board.leading
     people, best = board.people, next(iter(block.systems), None)
-    if people is not None:
+    lead = best.joint_to_people if best is not None else None
+    if best is not None and lead is not None and lead.value is not None:
+        name = layout.name(best)
+        about = _("%(best)s minus people, subtopic by subtopic") % {"best": name}
+        yield Card("lead", _("Lead of the best system, joint"), lead.scaled(100), unit, about, of=_scores(lead))
+    if people is not None and (layout.is_whole or lead is None or lead.value is None):
         joint = block.people or people.row.stats["joint"]
         about = _who(people, block, layout)
         yield Card("people", _("People, joint"), joint.scaled(100), unit, about, of=_scores(joint))

@@ -108,9 +108,9 @@ def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
     [chart], [before] = page.context["sheet"].charts[:1], alone.context["sheet"].charts[:1]
     assert {row["series"] for row in chart.rows} == {row["series"] for row in before.rows}
     cards = {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
-    assert cards["people"].value == alone.context["sheet"].parts[1].cards[0].stat.value, "on the same subtopics"
-    assert cards["people"].value != pytest.approx(rows_of(page)["people · oracle"].number("joint"))
+    assert cards["lead"].value == alone.context["sheet"].parts[1].cards[0].stat.value, "on the same subtopics"
     assert cards["subtopics"] == 2
+    assert board.leading.people.value != pytest.approx(rows_of(page)["people · oracle"].number("joint"))
 
 
 def test_people_are_compared_with_systems_whatever_else_comes(
@@ -134,6 +134,20 @@ def test_people_are_compared_with_systems_whatever_else_comes(
     assert list(after) == [*before, "best-2"]
     assert {key: after[key] for key in before} == before, "as without them"
     assert after["best-2"][1] == "ibis · all documents, on 4 subtopics"
+
+
+def test_sentence_and_cards_have_one_lead(people: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = client.get(PAGE)
+    board, cards = page.context["board"], {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
+    best = board.leading.systems[0]
+    assert cards["lead"].value == pytest.approx(100 * best.joint_to_people.value)
+    apart = best.row.stats["joint"].value - board.people.row.stats["joint"].value
+    assert cards["lead"].value != pytest.approx(100 * apart), "another figure than that between the means"
+    assert f"by {cards['lead'].value:.1f} points." in flat(page.text)
+    assert "people" not in cards, "beside the best system their mean would tell another lead"
+    figures = client.get(f"{PAGE}figures/figures.csv").getvalue().decode()
+    assert all(f"answer,,{key}," in figures for key in ("people", "lead", "best"))
 
 
 def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
