@@ -23,6 +23,7 @@ DOLLARS = "USD"
 FREE = frozenset({Judge.Kind.LEXICAL.value, Judge.Kind.SEARCH.value})
 """Judges that run here and ask nobody."""
 UNPAID, NOTHING_YET = "nobody is paid", "nothing is finished yet"
+UNTIMED = "no working time is known of these labels"
 UNRECORDED = "no call of it is on record"
 OF_MEMBERS = "it asks nothing itself; see what its members cost"
 
@@ -75,7 +76,7 @@ def spending_facts(answers: Sequence[Answers]) -> object:
 
 
 def _of_labels(study: Study) -> Spent:
-    """Active time on all tasks is paid, also on those that are not finished."""
+    """Active time on all tasks is paid, also on those that are not finished; imported labels have no tasks."""
     done = Q(state=LabelTask.State.DONE)
     rows = study.label_tasks.order_by().values_list("annotator").annotate(active=Sum("active_ms"))
     work = study.label_tasks.order_by().aggregate(
@@ -83,6 +84,8 @@ def _of_labels(study: Study) -> Spent:
     )
     kind: Any = kind_named(study.kind)
     n_answers = kind.answers.model.objects.filter(study=study).for_figures().count()
+    if n_answers and not rows:
+        return Spent("", True, Stat.undefined(UNTIMED), study.currency, 0, n_answers)
     return _people(study, [active for _pk, active in rows], work["items"], n_answers, work["n"])
 
 

@@ -18,6 +18,7 @@ from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from benchmarks.engine.costs import set_price
 from benchmarks.models import Judge, JudgeCall, Verdict
+from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
 from tests.makers import NOW
 from tests.makers_recall import make_judge
@@ -110,6 +111,14 @@ def test_nothing_costs_anything_where_nobody_is_paid_or_nothing_is_done(ada: Any
     people = cost_of(study)["people"]
     assert (people["total"], people["per_task"], people["hours"]) == (None, None, 0.2)
     assert people["undefined_reason"] == "nobody is paid"
+
+
+def test_of_imported_labels_no_working_time_is_known() -> None:
+    study = make_labelled_study(summaries=make_summaries(n=4))
+    people = cost_of(study)["people"]
+    assert people["answers"] == 36
+    assert people["undefined_reason"] == "no working time is known of these labels"
+    assert people["hours"] is None
 
 
 @pytest.mark.parametrize("kind", ["verification", "validation", "rating", "writing"])
