@@ -203,16 +203,25 @@ class Plan(ABC, Generic[Rows]):
         self.problems.error("differs", where, name, expected=expected, got=got, message=self.NEVER)
 
     def refuse_hidden(self) -> None:
-        """Refuse new rows whose name is that of one that whoever imports does not see: names are the site's."""
+        """Refuse names of what whoever imports does not see, of rows and of datasets: names are the site's."""
+        if current_sight() is None:
+            return
         for model, rows in self._new.items():
             names: tuple[str, ...] = getattr(model, "NAMED_BY", ())
-            for row in rows if names and current_sight() is not None else ():
+            for row in rows if names else ():
                 names_of_row = {name: getattr(row, name) for name in names}
                 if model._base_manager.filter(**names_of_row).exists():
-                    expected = _("a name that no other research group uses; choose another")
-                    self.problems.error(
-                        "taken", "", names[-1], expected=str(expected), got=names_of_row[names[-1]]
-                    )
+                    self._refuse_name(names[-1], names_of_row[names[-1]])
+        moved = [(model, rows) for (model, fields), rows in self._altered.items() if "dataset" in fields]
+        for model, rows in chain(self._new.items(), moved):
+            for dataset in sorted({getattr(row, "dataset", "") for row in rows} - {""}):
+                of_dataset = model._base_manager.filter(dataset=dataset)
+                if of_dataset.exists() and not model._default_manager.filter(dataset=dataset).exists():
+                    self._refuse_name("dataset", dataset)
+
+    def _refuse_name(self, field: str, name: str) -> None:
+        expected = _("a name that no other research group uses; choose another")
+        self.problems.error("taken", "", field, expected=str(expected), got=name)
 
     def know(self, wanted: Mapping[str, System], kind: str = "systems") -> None:
         """Find these systems, not stored, by their keys, or add them."""

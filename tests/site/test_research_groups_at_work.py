@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -16,6 +19,13 @@ from annotation.studies.grouping import move_study
 from benchmarks import grouping
 from benchmarks.access import sight
 from benchmarks.engine import judge_versions, judging
+from benchmarks.io import formats
+from benchmarks.io.haystacks import SUMMHAY
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.questions import LONG2RAG
+from benchmarks.io.reading.files import File
+from benchmarks.io.running import import_files
+from benchmarks.io.sources import SOURCES
 from benchmarks.models import AuditEvent, Haystack, ImportJob, JudgeRun, Question, ResearchGroup, Result
 from benchmarks.results import computation, stored
 from benchmarks.results.computation import Computation
@@ -43,6 +53,9 @@ def terns(eve: Any) -> ResearchGroup:
     group = grouping.make_group(name="Terns", by=eve, now=NOW)
     grouping.set_members(group=group, members=[make_user("bob", "researcher")], by=eve, now=NOW)
     return group
+
+
+EXAMPLES = Path(formats.__file__).parent / "examples"
 
 
 def _filled(client: Client, path: str, **changes: Any) -> dict[str, Any]:
@@ -156,6 +169,32 @@ def test_a_name_that_is_hidden_is_taken(ada: Any, login: Any, gulls: ResearchGro
         "Another study has this name"
         in client.post("/studies/writing/new/", _filled(client, path, name="Taken")).content.decode()
     )
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "model"),
+    [
+        (LONG2RAG, "long2rag.jsonl", Question),
+        (SUMMHAY, "summhay.json", Haystack),
+        (SOURCES, "sources.jsonl", Haystack),
+    ],
+)
+def test_a_dataset_that_is_hidden_has_a_name_that_is_taken(
+    entry: Any, name: str, model: Any, gulls: ResearchGroup, terns: ResearchGroup
+) -> None:
+    file = File(EXAMPLES / name, name, 10**9)
+
+    def refused(dataset: str) -> list[str]:
+        request = ImportRequest(now=NOW, options={"dataset": dataset}, group=gulls.pk)
+        with sight.seeing(sight.Sight(frozenset([gulls.pk]))):
+            return [str(error) for error in import_files(entry, [file], request=request).problems.errors]
+
+    assert refused("cliffs") == []
+    model.objects.update(group=terns, key=Concat(Value("other-"), F("key")))
+    assert "no other research group uses" in "".join(refused("cliffs"))
+    assert refused("stacks") == []
+    model.objects.filter(dataset="stacks").update(dataset="cliffs", key=Concat(Value("own-"), F("key")))
+    assert refused("cliffs") == [], "a name that this group uses, too"
 
 
 def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_stand_on_it(
