@@ -55,7 +55,7 @@ def make(database: Path) -> None:
     """Make a SQLite file with all tables and no data."""
     text = SCHEMA.read_text()
     if text.startswith(f"-- {version_of_tables()}\n"):
-        database.touch(0o600)
+        database.touch(mode=0o600)  # as the program makes it
         with closing(sqlite3.connect(database)) as file:
             file.executescript(text)
     else:

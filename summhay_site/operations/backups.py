@@ -39,6 +39,7 @@ LEFT_OUT = (
 )
 """Tables without rows in a backup: log-ins, which a thief of the file could use, network addresses and their
 digests, which are kept for a day only, and uploads that wait to be imported."""
+NO_LIST = f"No list of erased people is beside the backup ({tombstones.FILE_NAME})."
 
 
 class BackupFailed(Exception):
@@ -72,8 +73,7 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
         _sync(partial)
         partial.replace(to)
         beside = to.with_name(tombstones.FILE_NAME)
-        if known := _tombstones(beside):
-            tombstones.write(known, to=beside)
+        tombstones.write(_tombstones(beside), to=beside)  # also an empty one: that it is missing can be told
     finally:
         partial.unlink(missing_ok=True)
     return to.stat().st_size
@@ -195,6 +195,12 @@ def _tombstones(beside: Path) -> list[Tombstone]:
         return tombstones.merge(tombstones.stored(), *files)
     except tombstones.Damaged as error:
         raise BackupFailed(str(error)) from error
+
+
+def is_unlisted(source: Path) -> bool:
+    """Whether nothing here lists who was erased since a backup was made, not even as nobody."""
+    files = (source.with_name(tombstones.FILE_NAME), tombstones.tombstone_file())
+    return not any(file.exists() for file in files)
 
 
 def _empty(cursor: Any, present: set[str]) -> None:

@@ -59,16 +59,20 @@ def test_what_was_backed_up_comes_back(run: Run, tmp_path: Path) -> None:
 
     assert run("backup", str(file)).returncode == 0
     assert file.stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == ["site.backup"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["removals.jsonl", "site.backup"]
 
     assert run("create_account", "paul").returncode == 0
     tried = run("try_backup", str(file))
     assert "can be restored: made on sqlite" in tried.stdout, tried.stderr
     assert run("create_account", "paul").returncode == 1, "a drill leaves the site as it is"
     assert "--yes" in run("restore", str(file)).stderr
-    assert run("restore", str(file), "--yes").returncode == 0
+    restored = run("restore", str(file), "--yes")
+    assert (restored.returncode, restored.stdout) == (0, "Restored. Start web, worker and beat.\n")
     assert "exists already" in run("create_account", "nora").stderr
     assert run("create_account", "paul").returncode == 0
+    (tmp_path / "removals.jsonl").unlink()
+    for verb in (("restore", str(file), "--yes"), ("try_backup", str(file))):
+        assert "No list of erased people is beside the backup" in run(*verb).stdout
 
 
 LINK = re.compile(r"/password/set/\S+")

@@ -7,13 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from summhay_site.operations.backups import BackupFailed, restore
+from summhay_site.operations.backups import NO_LIST, BackupFailed, is_unlisted, restore
 
 
 class Command(BaseCommand):
     """`manage.py restore FILE --yes`: everything now in the database is replaced."""
 
-    help = "Replace the database by FILE. Stop web, worker and beat first."
+    help = (
+        "Replace the database by FILE. Stop web, worker and beat first, and start them once it says so: if it is cut "
+        "off before, some tables may be missing, or people be there who were erased. Restore again then."
+    )
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
@@ -24,10 +27,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["yes"]:
             raise CommandError("This replaces everything in the present database. Say --yes if that is meant.")
+        has_no_list = is_unlisted(options["file"])
         try:
             n_erased = restore(source=options["file"])
         except BackupFailed as error:
             raise CommandError(str(error)) from error
         if n_erased:
             self.stdout.write(f"People erased since the backup, and erased from it again: {n_erased}.")
+        if has_no_list:
+            self.stdout.write(
+                f"{NO_LIST} Whoever was erased after it was made is in the database again. If there is such a "
+                "file, put it into DATA_DIR and run erase_again before anybody opens the site."
+            )
         self.stdout.write("Restored. Start web, worker and beat.")

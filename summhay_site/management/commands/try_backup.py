@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from summhay_site.operations.backups import BackupFailed, drill
+from summhay_site.operations.backups import NO_LIST, BackupFailed, drill, is_unlisted
 
 
 class Command(BaseCommand):
@@ -28,3 +28,5 @@ class Command(BaseCommand):
             f"{options['file']} can be restored: made on {seen.engine}, {seen.n_rows:,} rows in {seen.n_tables} "
             f"tables, {latest}; a restore erases {seen.n_erased} people again."
         )
+        if is_unlisted(options["file"]):
+            self.stdout.write(f"{NO_LIST} A restore elsewhere would bring back whoever was erased since.")
