@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from annotation.verification.overview import overview_of
 from benchmarks.models import Batch, Haystack, Question, Synthesis, Verdict
 from summhay_site.demo import player
 from summhay_site.demo.material import FOLDER
+from summhay_site.management.commands import demo
 from summhay_site.models import User
 from tests import makers
 
@@ -116,3 +119,22 @@ def test_the_demo_is_not_loaded_where_https_is_on(settings: Any) -> None:
     with pytest.raises(CommandError, match="passwords that everybody knows"):
         call_command("load_demo", stdout=io.StringIO())
     assert not Study.objects.exists()
+
+
+def test_a_second_demo_on_the_same_data_is_refused_before_anything_is_changed(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    with demo.only_one(8123), pytest.raises(CommandError, match=r"http://127\.0\.0\.1:8123/"):
+        call_command("demo", "--port", "9177")
+    with demo.only_one(8124):
+        assert (tmp_path / "demo.lock").read_text() == "8124"
+
+
+def test_a_port_that_is_taken_is_named_beside_the_one_that_is_used() -> None:
+    out = io.StringIO()
+    command = demo.Command(stdout=out)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        assert command.free_port(taken) > taken
+    assert f"Port {taken} is taken by another program" in out.getvalue()

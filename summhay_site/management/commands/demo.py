@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -33,7 +36,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, load the demo and serve it until stopped."""
-        port = _free_port(options["port"])
+        port = self.free_port(options["port"])
+        with only_one(port):
+            self._serve(port)
+
+    def _serve(self, port: int) -> None:
         call_command("migrate", verbosity=0)
         call_command("load_demo", stdout=self.stdout, logins=False)
         call_command("collectstatic", interactive=False, verbosity=0)
@@ -50,17 +57,37 @@ class Command(BaseCommand):
         finally:
             _stop(processes)
 
+    def free_port(self, wanted: int) -> int:
+        """The first port from this one on that nobody uses; says so where it is another."""
+        for port in range(wanted, wanted + 20):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+                if port != wanted:
+                    self.stdout.write(f"Port {wanted} is taken by another program; this site gets {port}.")
+                return port
+        raise CommandError(f"No free port from {wanted} on; give another with --port.")
 
-def _free_port(wanted: int) -> int:
-    for port in range(wanted, wanted + 20):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise CommandError(f"No free port from {wanted} on; give another with --port.")
+
+@contextmanager
+def only_one(port: int) -> Iterator[None]:
+    """Let no second demo run on the same data, whose workers would take this one's work. Raises `CommandError`."""
+    with (data_folder() / "demo.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise CommandError(
+                f"The demo runs already, on http://127.0.0.1:{file.read()}/. Stop it there, or name another "
+                "folder for this one: DATA_DIR=FOLDER."
+            ) from None
+        file.truncate(0)
+        file.write(str(port))
+        file.flush()
+        yield
 
 
 def _start(port: int) -> list[subprocess.Popen[bytes]]:

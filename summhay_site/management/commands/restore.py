@@ -14,8 +14,8 @@ class Command(BaseCommand):
     """`manage.py restore FILE --yes`: everything now in the database is replaced."""
 
     help = (
-        "Replace the database by FILE. Stop web, worker and beat first, and start them once it says so: if it is cut "
-        "off before, some tables may be missing, or people be there who were erased. Restore again then."
+        "Replace the database by FILE. Stop web, worker and beat first, and start them once it says so: if it is "
+        "cut off before, some tables may be missing, or people be there who were erased. Restore again then."
     )
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
