@@ -155,7 +155,7 @@ def _licence_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> 
 
 def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, LicenceNote]:
     """What stored tests found of judges for this use, where nobody recorded it: the newest test of each."""
-    found: dict[Judge, LicenceNote] = {}
+    notes: dict[Judge, LicenceNote] = {}
     tests = list(newest(LICENCES, _is_of_all)) if judges else []
     pks = {pk for look, _figures, _at in tests for pk in _studies_of(look)}
     seen = Study.objects if reader is None else Study.objects.readable_by(reader)
@@ -164,13 +164,13 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
         for judge in judges:
             tested = next((row for row in figures.rows if row.key == str(judge.uid)), None)
             is_for_use = tested and not (*other_settings(tested.scope, judge), *outside(tested.scope, judged))
-            if tested is None or not is_for_use or judge in found:
+            if tested is None or not is_for_use or judge in notes:
                 continue
             study = studies.get(look.labels.study or 0)
             may_see = studies.keys() >= set(_studies_of(look))
             url = _url(judge, study and study.uid, look.labels.dataset) if may_see else ""
-            found[judge] = _test_note(judge, tested, at, url)
-    return found
+            notes[judge] = _test_note(judge, tested, at, url)
+    return notes
 
 
 def _test_note(judge: Judge, tested: Tested, at: datetime | None, url: str) -> LicenceNote:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db.models import Count, Sum
 
 from benchmarks.models import Document, Haystack, Insight, Subtopic
@@ -10,10 +12,11 @@ from benchmarks.scoring.position.source import sentences
 COLUMN = "paper"
 
 
-def n_judged_haystacks(judge: str) -> int:
-    """Haystacks whose summaries have verdicts of a judge of this name."""
+def n_judged_haystacks(judge: str, *, systems: Collection[str] = ()) -> int:
+    """Haystacks whose summaries, of any or of these systems, have verdicts of a judge of this name."""
+    named = {"summaries__system__summarizer__in": list(systems)} if systems else {}
     haystacks = Haystack.objects.for_work().with_documents()
-    return haystacks.filter(summaries__verdicts__judge__name=judge).distinct().count()
+    return haystacks.filter(summaries__verdicts__judge__name=judge, **named).distinct().count()
 
 
 def of_haystacks() -> dict[tuple[str, str], float | None]:

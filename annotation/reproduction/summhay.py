@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from annotation.agreement import report_agreement, report_bias, report_judges
+from annotation.coverage.collect import study_of_published_labels
 from annotation.leaderboard import reports
+from annotation.models import CoverageLabel
 from annotation.reproduction import examples, sizes
 from annotation.reproduction.parts import Part, Values, part_of
 from annotation.reproduction.printed import FIGURE, TABLE, TEXT, Printed
@@ -77,6 +79,7 @@ class SummHay:
     """
 
     def __init__(self, *, judge: str = "", study: str = "") -> None:
+        self.study = study
         self.labels_of = ("--study", study) if study else ()
         self.judge = judge or PUBLISHED
         self.judged_by = ("--judge", self.judge)
@@ -127,8 +130,14 @@ class SummHay:
 
     @property
     def of_labels(self) -> str:
-        """How many of the annotated summaries are here."""
+        """How many of the annotated summaries are here, or that other ones are."""
         n = max((row["n_summaries"] for row in self.biases.values or ()), default=0)
+        labels = CoverageLabel.objects.filter(**({"study__name": self.study} if self.study else {}))
+        if labels.exclude(study__name__endswith=study_of_published_labels("")).exists():
+            return (
+                f"{n} summaries with labels of people on this site, which are not the {N_ANNOTATED} of the paper, "
+                "so a difference is no error"
+            )
         if n >= N_ANNOTATED:
             return f"{n} annotated summaries"
         missing = f"{N_ANNOTATED - n} more are needed for the printed numbers: import the authors' whole file"
@@ -136,12 +145,15 @@ class SummHay:
 
     @property
     def of_haystacks(self) -> str:
-        """How many of the ten haystacks are here."""
-        n = sizes.n_judged_haystacks(self.judge)
+        """How many of the ten haystacks are here, with systems of the paper, and how many others."""
+        n = sizes.n_judged_haystacks(self.judge, systems=SYSTEMS.values())
+        n_others = sizes.n_judged_haystacks(self.judge) - n
+        others = f", and of {n_others} without a system of the paper" if n_others else ""
         if n >= N_HAYSTACKS:
-            return f"{n} haystacks"
+            return f"{n} haystacks{others}"
         return (
-            f"{n} of {N_HAYSTACKS} haystacks, so a difference is no error; the others count once they are imported"
+            f"{n} of {N_HAYSTACKS} haystacks{others}, so a difference is no error; the others of the paper count "
+            "once they are imported"
         )
 
     # Tables and figures

@@ -215,8 +215,8 @@ def _question(part: SynthesisPart, ask: Ask, reading: Reading) -> SynthesisQuest
 
 def _anew(questions: dict[int, list[SynthesisQuestion]]) -> dict[int, list[SynthesisQuestion]]:
     """The same questions; those that got unusable replies on other parts in a way that asks the server again."""
-    asked = [question for each in questions.values() for question in each]
-    rows = SynthesisReply.objects.filter(value__isnull=True, ask__in={question.ask.key for question in asked})
+    keys = {question.ask.key for each in questions.values() for question in each}
+    rows = SynthesisReply.objects.filter(value__isnull=True, ask__in=keys)
     failed: dict[tuple[str, str], list[int]] = {}
     for ask, request, part in rows.values_list("ask", "request", "part"):
         failed.setdefault((ask, request), []).append(part)

@@ -29,13 +29,11 @@ def start() -> None:
 
 def _without_secrets(event: Any, _hint: Any) -> Any:
     """Leave out of the request and of the words of the error what the log leaves out."""
-    asked = event.get("request", {})
-    asked.pop("query_string", None)
-    asked.get("headers", {}).pop("Referer", None)
-    for part, name in (
-        (asked, "url"),
-        *((error, "value") for error in event.get("exception", {}).get("values", [])),
-    ):
+    request = event.get("request", {})
+    request.pop("query_string", None)
+    request.get("headers", {}).pop("Referer", None)
+    errors = event.get("exception", {}).get("values", [])
+    for part, name in ((request, "url"), *((error, "value") for error in errors)):
         if isinstance(part.get(name), str):
             part[name] = without_secrets(part[name])
     return event

@@ -13,11 +13,12 @@ from django.core.management import CommandError
 
 from annotation.reproduction.identities import identities
 from annotation.reproduction.printed import PAPERS, printed
-from annotation.reproduction.summhay import JUDGES, RETRIEVERS, SYSTEMS
+from annotation.reproduction.summhay import JUDGES, RETRIEVERS, SYSTEMS, SummHay
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Judge
+from tests.annotation.little import ALL, MAKERS
 from tests.makers_recall import make_judge, make_response, say
 from tests.papers import PAGE, page
 from tests.running import json_of, output_of
@@ -200,3 +201,10 @@ def test_one_table_is_printed_with_all_its_numbers() -> None:
     assert lines[0] == "Table 3. Joint by the order of documents in the full context"
     assert len([line for line in lines if "—" in line]) == 12
     assert any("Not here: There is no judge “published”" in line for line in lines)
+
+
+def test_data_of_ones_own_are_not_taken_for_those_of_the_authors(ada: Any, ben: Any, cleo: Any) -> None:
+    MAKERS["linking"](ALL, ada, (ben, cleo))
+    found = SummHay(judge="owl")
+    assert "which are not the 200 of the paper" in found.of_labels
+    assert found.of_haystacks.startswith("0 of 10 haystacks, and of 1 without a system of the paper")
