@@ -229,7 +229,7 @@ def _record_set(file: Packed) -> dict[str, Any]:
 
 def front_matter(card: Card, files: Sequence[Packed]) -> str:
     """The YAML before a data-set card; JSON strings are YAML too, whatever a title holds."""
-    tables = [file for file in files if file.fields]
+    tables = [file for file in files if file.n_rows]  # `load_dataset` fails at a table without rows
     n_rows = max((file.n_rows for file in tables), default=0)
     lines = [
         f"pretty_name: {_quoted(card.title)}",

@@ -17,7 +17,7 @@ from benchmarks.results.licence_notes import (
     with_licence_notes,
 )
 from benchmarks.results.sheet import Cards, Sheet
-from benchmarks.results.sheet_rows import LONG_COLUMNS, TYPED_COLUMNS, long_rows, typed_rows, wide
+from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, wide
 from benchmarks.results.stored import Shown
 from benchmarks.results.tex import Origin, tex
 from benchmarks.web.downloads import csv_download, download, json_download
@@ -65,7 +65,7 @@ def sheet_file(
     if name == "figures.csv":
         return csv_download(request, LONG_COLUMNS, long_rows(sheet), name=kept, about=about)
     if name == "figures.parquet" and is_available():
-        content = parquet(TYPED_COLUMNS, lambda: typed_rows(sheet))
+        content = parquet(LONG_COLUMNS, lambda: long_rows(sheet))
         return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
     table = sheet.table(stem)
     if table is not None and ending == "csv":

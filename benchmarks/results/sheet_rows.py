@@ -10,8 +10,8 @@ from benchmarks.results.sheet import Cards, Row, Sheet, Table, Value
 from benchmarks.scoring.stat import Stat, stat_json
 
 STAT_COLUMNS = ("value", "low", "high", "n", "clusters", "method", "reason")
-LONG_COLUMNS = ("part", "row", "figure", *STAT_COLUMNS)
-TYPED_COLUMNS = (*LONG_COLUMNS, "text")
+LONG_COLUMNS = ("part", "row", "figure", *STAT_COLUMNS, "text")
+"""`value` holds numbers alone; what is no number is in `text`."""
 STAT_ENDS = ("", "_low", "_high", "_n", "_reason")
 
 
@@ -35,14 +35,6 @@ def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
                         yield (part.key, numbered, measure.key, *_long_cells(value))
 
 
-def typed_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
-    """The same as rows of `TYPED_COLUMNS`, so that `value` holds nothing but numbers in every sheet."""
-    for part, row, figure, value, *others in long_rows(sheet):
-        is_text = isinstance(value, str)
-        number = None if is_text or value is None else float(value)
-        yield part, row, figure, number, *others, value if is_text else None
-
-
 def stat_cells(stat: Stat) -> tuple[Any, ...]:
     """One figure as the cells of `STAT_COLUMNS`."""
     return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, stat.reason)
@@ -50,8 +42,9 @@ def stat_cells(stat: Stat) -> tuple[Any, ...]:
 
 def _long_cells(value: Value) -> tuple[Any, ...]:
     if isinstance(value, Stat):
-        return stat_cells(value)
-    return (value, None, None, None, None, "", "")
+        return (*stat_cells(value), "")
+    number, text = (None, value) if isinstance(value, str) else (value, "")
+    return (number, None, None, None, None, "", "", text)
 
 
 def wide(table: Table) -> tuple[list[str], Iterator[tuple[Any, ...]]]:

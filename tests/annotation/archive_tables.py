@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tests.audit.altering import read_members
 
@@ -39,7 +40,15 @@ def tables_of(path: Path) -> dict[str, pd.DataFrame]:
         keys = [key for key in KEYS[name] if key in table]
         twice = table[table.duplicated(keys, keep=False)]
         assert twice.empty, f"{name} has rows that {keys} do not tell apart:\n{twice}"
+    assert tables["figures.csv"]["value"].dtype == float
+    assert hub_tables(path) == {name for name, table in tables.items() if len(table)}
     return tables
+
+
+def hub_tables(path: Path) -> set[str]:
+    """The tables that the data-set card names for `datasets.load_dataset`, which fails at one without rows."""
+    front = yaml.safe_load(read_members(path)["README.md"].decode().split("---\n")[1])
+    return {file["path"] for config in front["configs"] for file in config["data_files"]}
 
 
 def figure(tables: dict[str, pd.DataFrame], part: str, row: str, name: str) -> float:

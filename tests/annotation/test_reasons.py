@@ -123,7 +123,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     assert [n for n, _share in mine.cells] == [0, 0, 1, 1, 1]
     counts = {"incomplete": 0, "general": 0, "missing": 1, "contradicted": 1, "none_given": 1}
     assert as_json(found)["why_not"][1] == {"of": "system", "name": "alpha", "n": 3, **counts}
-    assert ("why-not", "alpha", "missing", 1, None, None, None, None, "", "") in list(long_rows(sheet(found)))
+    assert ("why-not", "alpha", "missing", 1, None, None, None, None, "", "", "") in list(long_rows(sheet(found)))
     at = list(COLUMNS).index("why_not")
     assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "contradicted", "missing"]
 

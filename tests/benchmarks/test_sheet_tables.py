@@ -11,6 +11,7 @@ import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
 
+from annotation.studies.rows import objects
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -24,7 +25,7 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
 )
-from benchmarks.results.sheet_rows import long_rows, sheet_json, wide
+from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, sheet_json, wide
 from benchmarks.results.writing import console
 from benchmarks.scoring.stat import Stat
 from tests.makers import flat
@@ -143,6 +144,16 @@ def test_a_folded_table_is_whole_in_the_page_and_opens_with_what_its_address_say
     assert re.search(r'<details class="folded"><summary>\s*These figures as a table\s*</summary>', closed)
     assert closed.count('<th scope="row">') == 3
     assert '<details class="folded" open>' in opened
+
+
+def test_the_values_of_figures_are_numbers_and_texts_have_a_column_of_their_own() -> None:
+    verdict = Measure("verdict", "Verdict", Unit.TEXT)
+    row = Row(("heron",), {"score": 1.5, "rank": 2, "verdict": "safe"})
+    table = Table("rows", "Rows", (Name("system", "System"),), (SCORE, RANK, verdict), (row,))
+    told = {row["figure"]: row for row in objects(LONG_COLUMNS, long_rows(Sheet((table,))))}
+    assert {name: (one["value"], one["text"]) for name, one in told.items()} == {
+        "score": (1.5, ""), "rank": (2, ""), "verdict": (None, "safe"),
+    }  # fmt: skip
 
 
 def test_rows_of_one_name_are_told_apart_in_files() -> None:
