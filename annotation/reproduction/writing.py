@@ -76,6 +76,11 @@ on the data at hand: a part of what is published with Summary of a Haystack (the
 summaries and verdicts, and the 114 annotated summaries of the two conversation topics), and nothing of the other
 two papers.
 
+The authors publish all 200 annotated summaries, of which only those 114 may be shared here. With their whole file
+`reproduce` gave 12 of 12 correlations and shares of Table 1, and 36 of 36 numbers of Table 4 as in their notebook,
+in the digits printed: counts of one such run, while all below is of the part at hand and made with this page.
+BERTScore, A3CU and SummaC need models that are not part of this program: they are imported, never computed here.
+
 ```
 manage.py reproduce summhay --data FOLDER     published files, in a database in memory of which nothing is kept
 manage.py reproduce summhay                   what is on the site; likewise long2rag and middlesum
