@@ -6,27 +6,34 @@ figure (`annotation.importing.label_work` reads them).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import orjson
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
+from annotation.linking import exports as linking
 from annotation.models import LabelItem, Study
+from annotation.rating import exports as rating
 from annotation.studies.kind import has_plan
-from annotation.studies.rows import pseudonyms_of
+from annotation.studies.rows import Columns, csv_file, pseudonyms_of, rows_of
 from annotation.studies.work_file import WORK, question_file
+from annotation.validation import exports as validation
+from annotation.verification import exports as verification
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import (
     AutodsScore,
+    Judge,
     KeyPointVerdict,
     PointVerdict,
     Question,
     Summary,
     SummaryRating,
+    Verdict,
 )
 
 Plain = dict[str, Any]
@@ -168,3 +175,82 @@ SAID: dict[str, Callable[[Study, list[LabelItem]], Plain]] = {
     Study.Kind.VERIFICATION: _judgments,
     Study.Kind.VALIDATION: _entailments,
 }
+
+
+# A table of what judges said
+
+
+def _judge(name: str, version: int) -> str:
+    return str(Judge(name=name, version=version))
+
+
+def _spaced(lines: Sequence[int]) -> str:
+    return " ".join(map(str, lines))
+
+
+def _of(columns: Columns, *names: str) -> dict[str, Any]:
+    """Columns of labels that verdicts have too."""
+    return {name: columns[name] for name in names}
+
+
+BY: Columns = {"judge": (_judge, *JUDGE)}
+VERDICTS: dict[str, Columns] = {
+    Study.Kind.LINKING: {
+        **BY,
+        **_of(linking.COLUMNS, "item", "label", "cluster", "haystack", "subtopic", "summary", "system", "insight"),
+        "lines": (_spaced, "lines"),
+        "p_partial": "p_partial",
+        "p_full": "p_full",
+        "is_valid": "is_valid",
+    },
+    Study.Kind.VERIFICATION: {
+        **BY,
+        "task": "judgment",
+        "item": "key_point__uid",
+        "label": "answer",
+        **_of(verification.LABEL_COLUMNS, "cluster", "dataset", "question", "key_point"),
+        "is_valid": "is_valid",
+    },
+    Study.Kind.VALIDATION: {
+        **BY,
+        **_of(validation.COLUMNS, "task", "item", "label", "cluster", "dataset", "question", "response", "system"),
+        **_of(validation.COLUMNS, "key_point"),
+        "is_valid": "is_valid",
+    },
+    Study.Kind.RATING: {
+        **BY,
+        "task": "aspect",
+        "item": "summary__uid",
+        "label": "value",
+        **_of(rating.COLUMNS, "cluster", "haystack", "subtopic", "summary", "system"),
+        "is_valid": "is_valid",
+    },
+}
+"""The columns of `verdicts.csv` by the kind of study, named as those of its labels."""
+
+
+def verdict_file(study: Study) -> Iterator[StudyFile]:
+    """The first answers of judges on the items of a study, one in each row; none of kinds that have no judges."""
+    if study.kind in VERDICTS and (study.kind == Study.Kind.LINKING or has_plan(study)):
+        columns = VERDICTS[study.kind]
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            return rows_of(study, _said_in(study).order_by(*JUDGE, "pk"), columns)
+
+        yield csv_file("verdicts.csv", _("Verdicts of judges"), columns, rows)
+
+
+def _said_in(study: Study) -> QuerySet[Any, Any]:
+    """The first answers of judges that figures of a study are of."""
+    items = study.label_items.filter(role=LabelItem.Role.ORDINARY).order_by()
+    if study.kind == Study.Kind.LINKING:
+        labelled = study.coveragelabels.for_figures().order_by().values("summary")
+        return Verdict.objects.counted().filter(repeat=0, summary__in=labelled)
+    if study.kind == Study.Kind.RATING:
+        return SummaryRating.objects.counted().filter(repeat=0, summary__in=items.values("summary"))
+    if study.kind == Study.Kind.VERIFICATION:
+        return KeyPointVerdict.objects.counted().filter(repeat=0, key_point__in=items.values("key_point"))
+    plan: Any = study.validation_plan
+    pairs = items.filter(response=OuterRef("response"), key_point=OuterRef("key_point"))
+    of_judge = PointVerdict.objects.filter(judge=plan.judge, premise=PointVerdict.Premise.RESPONSE, repeat=0)
+    return of_judge.filter(Exists(pairs))

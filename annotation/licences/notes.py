@@ -173,7 +173,7 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
     return notes
 
 
-def _test_note(judge: Judge, tested: Tested, at: datetime | None, url: str) -> LicenceNote:
+def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> LicenceNote:
     """What is said of a judge that was tested."""
     uses = (tested.licence.absolute.verdict, tested.licence.ranking.verdict)
     words = _("%(judge)s was tested on %(day)s (absolute scores: %(scores)s; ranking: %(ranking)s); nobody "

@@ -139,11 +139,10 @@ def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, 
     labelled = study.coveragelabels.for_figures().order_by().values("summary")
     rows = Verdict.objects.filter(summary__in=labelled, judge__in=names, repeat=0).order_by("pk")
     predictions: dict[int, dict[str, list[TopicVerdict]]] = defaultdict(lambda: defaultdict(list))
-    fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported")
-    for judge, summary, key, coverage, lines, raw, is_imported in rows.values_list(*fields).iterator(
+    fields = ("judge", "summary", "insight__key", "coverage", "lines", "raw", "is_imported", "is_valid")
+    for judge, summary, key, coverage, lines, raw, is_imported, is_valid in rows.values_list(*fields).iterator(
         chunk_size=CHUNK
     ):
-        predictions[summary][names[judge]].append(
-            TopicVerdict(insight_key=key, coverage=coverage, lines=tuple(lines), raw=raw if is_imported else {})
-        )
+        verdict = TopicVerdict(key, coverage, tuple(lines), raw=raw if is_imported else {})
+        predictions[summary][names[judge]].append(verdict if is_valid else TopicVerdict(key, "", ()))
     return predictions

@@ -150,9 +150,9 @@ def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[i
     stored = [[row.pk for row in rows if row.pk] for rows in (judges, haystacks)]
     rows = Verdict.objects.filter(judge__in=stored[0], summary__haystack__in=stored[1], repeat=0)
     answers: dict[int, Answers] = defaultdict(dict)
-    fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines")
-    for judge, summary, insight, coverage, lines in rows.values_list(*fields):
-        answers[judge][summary, insight] = (coverage, tuple(lines))
+    fields = ("judge_id", "summary_id", "insight_id", "coverage", "lines", "is_valid")
+    for judge, summary, insight, coverage, lines, is_valid in rows.values_list(*fields):
+        answers[judge][summary, insight] = (coverage, tuple(lines)) if is_valid else ("", ())
     return answers
 
 

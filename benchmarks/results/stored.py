@@ -217,9 +217,7 @@ def kept(computation: Computation[O, F], options: O) -> F | None:
     return _figures(computation, row) if row is not None and is_of_now else None
 
 
-def newest(
-    computation: Computation[O, F], is_wanted: Callable[[O], bool]
-) -> Iterator[tuple[O, F, datetime | None]]:
+def newest(computation: Computation[O, F], is_wanted: Callable[[O], bool]) -> Iterator[tuple[O, F, datetime]]:
     """Stored figures of such options with when they were computed, the newest first, but no stale ones.
 
     One query.
@@ -229,7 +227,7 @@ def newest(
         options = computation.options_from(row.options)
         if row.groups == _groups() and is_wanted(options):
             figures = _figures(computation, row)
-            if figures is not None:
+            if figures is not None and row.computed_at is not None:
                 yield options, figures, row.computed_at
 
 

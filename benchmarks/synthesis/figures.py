@@ -121,16 +121,16 @@ def lot_words(lots: Mapping[str, int]) -> str:
     """What the pairs asked about by lot say of the others; empty if they were not counted."""
     if not lots:
         return ""
-    leaks, n, rest = (lots[name] for name in LOTS)
+    n_leaks, n, rest = (lots[name] for name in LOTS)
     if not rest:
         return "All pairs of a document and an insight that it is not planned to tell were looked at."
     if not n:
         return (
             f"Of {rest:,} pairs that words call absent none was asked about, so leaks in other words are unknown."
         )
-    unseen = unseen_hits(leaks, n, rest)
+    unseen = unseen_hits(n_leaks, n, rest)
     return (
-        f"Of the pairs that words call absent {n:,} were asked about by lot, and {leaks:,} leaked: among the "
+        f"Of the pairs that words call absent {n:,} were asked about by lot, and {n_leaks:,} leaked: among the "
         f"{rest:,} others about {unseen.value:,.0f} leak unseen "
         f"(95 % interval {unseen.low:,.0f}–{unseen.high:,.0f})."
     )

@@ -62,15 +62,16 @@ def make_link(*, actor: User | None, user: User, base_url: str, now: datetime) -
 
 @transaction.atomic
 def hand_out_links(
-    *, actor: User | None, users: Iterable[User], base_url: str, now: datetime
+    *, actor: User | None, users: Iterable[User], base_url: str, now: datetime, anew: bool = False
 ) -> list[PasswordLink]:
-    """Give links to the accounts for which the actor may make one, and to no other; cancels nothing."""
+    """Give links to the accounts for which the actor may make one, and to no other; only `anew` cancels others."""
     rows = User.objects.filter(pk__in=[user.pk for user in users]).order_by("username")
-    return [
-        _issue(actor, user=user, base_url=base_url, now=now)
-        for user in rows.select_for_update().with_role()
-        if may_make_link(actor, user=user)
-    ]
+    allowed = [user for user in rows.select_for_update().with_role() if may_make_link(actor, user=user)]
+    if anew:
+        User.objects.filter(pk__in=[user.pk for user in allowed]).update(links_made=F("links_made") + 1)
+        for user in allowed:
+            user.links_made += 1
+    return [_issue(actor, user=user, base_url=base_url, now=now) for user in allowed]
 
 
 def may_make_link(actor: User | None, *, user: User) -> bool:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -147,6 +148,20 @@ def _confirmed(request: HtmxHttpRequest, text: str) -> HttpResponse:
         messages.info(request, _("The links are being emailed to everyone with an address."))
     links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
     return show_links(request, links, is_new=True)
+
+
+@requires("annotation.add_annotator")
+@never_cache
+@require_POST
+def people_new_links(request: HtmxHttpRequest) -> HttpResponse:
+    """Make new links for all in the list who have no password yet, which cancels those that they had."""
+    listed = PeopleFilter(request.GET, User.objects.visible_to(request.user).without_password()).qs
+    base_url, now = request.build_absolute_uri("/"), timezone.now()
+    links = hand_out_links(actor=actor(request), users=listed, base_url=base_url, now=now, anew=True)
+    if not links:
+        messages.info(request, _("Nobody in this list waits for a link."))
+        return redirect(f"{reverse('people')}?{request.GET.urlencode()}")
+    return show_links(request, links, is_new=False)
 
 
 @requires("annotation.add_annotator")

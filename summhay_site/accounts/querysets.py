@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -66,6 +67,10 @@ class UserQuerySet(models.QuerySet[Any]):
         if state == "inactive":
             return self.filter(is_active=False)
         return self.filter(is_active=True, last_login=None) if state == "new" else self.filter(is_active=True)
+
+    def without_password(self) -> UserQuerySet:
+        """Active accounts whose person has set no password yet."""
+        return self.filter(is_active=True, password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
     def taken(self, usernames: Iterable[str]) -> set[str]:
         """The lower-cased user names among these that exist already, whatever their case."""

@@ -18,6 +18,7 @@ urlpatterns = [
     path("people/", people_views.people, name="people"),
     path("people/new/", people_views.person_new, name="person-new"),
     path("people/import/", people_views.people_import, name="people-import"),
+    path("people/links/", people_views.people_new_links, name="people-new-links"),
     path("people/links.csv", people_views.people_links, name="people-links"),
     path("people/groups/", group_views.group_list, name="groups"),
     path("people/groups/<uuid:uid>/", group_views.group, name="group"),

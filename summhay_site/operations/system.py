@@ -108,9 +108,9 @@ def record_beat(*, name: str, pid: int, began_at: datetime, now: datetime) -> No
 def beats_at_once(*, now: datetime) -> list[str]:
     """Beats that run at the same time, if more than one; one that takes the place of another begins after it."""
     rows = LastTime.objects.filter(name__startswith=BEAT, at__gte=now - SILENT_AFTER).order_by("at")
-    spoken = [(*row.name.removeprefix(BEAT).rsplit(" since ", 1), row.at) for row in rows]
-    newest = max((datetime.fromisoformat(began) for _name, began, _at in spoken), default=now)
-    names = sorted(name for name, _began, at in spoken if at >= newest)
+    beats = {tuple(row.name.removeprefix(BEAT).rsplit(" since ", 1)): row.at for row in rows}
+    newest = max((datetime.fromisoformat(began_at) for _name, began_at in beats), default=now)
+    names = sorted(name for (name, _began_at), at in beats.items() if at >= newest)
     return names if len(names) > 1 else []
 
 

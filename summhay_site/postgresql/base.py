@@ -85,14 +85,16 @@ class Connection(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """As in psycopg, which calls this for everything that it sends; raises `NoAnswer`."""
-        if self.patience_s is None:
-            return super().wait(gen, *args, **kwargs)
+        if self.patience_s is not None:
+            gen = _bounded(gen, time.monotonic() + self.patience_s)
         try:
-            return super().wait(_bounded(gen, time.monotonic() + self.patience_s), *args, **kwargs)
+            answer = super().wait(gen, *args, **kwargs)
         except NoAnswer:
             outage.begin()
             self.pgconn.finish()
             raise
+        outage.end()  # else others would be turned away for a moment although the server is back
+        return answer
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -32,8 +32,10 @@ def _without_secrets(event: Any, _hint: Any) -> Any:
     request = event.get("request", {})
     request.pop("query_string", None)
     request.get("headers", {}).pop("Referer", None)
-    errors = event.get("exception", {}).get("values", [])
-    for part, name in ((request, "url"), *((error, "value") for error in errors)):
+    for part, name in (
+        (request, "url"),
+        *((error, "value") for error in event.get("exception", {}).get("values", [])),
+    ):
         if isinstance(part.get(name), str):
             part[name] = without_secrets(part[name])
     return event

@@ -23,7 +23,17 @@ KEYS = {
     "periods.csv": ("session", "seq"),
     "credits.csv": ("session", "at"),
     "curve.csv": ("series", "rule", "measure", "mark_ms", "final_text"),
-    "verdicts.csv": ("haystack", "subtopic", "system", "retriever", "document_order", "insight"),
+    "verdicts.csv": (
+        "judge",
+        "task",
+        "item",
+        "haystack",
+        "subtopic",
+        "system",
+        "retriever",
+        "document_order",
+        "insight",
+    ),
     "figures.csv": ("part", "row", "figure"),
 }
 COVERAGE = {"none": 0.0, "partial": 50.0, "full": 100.0}

@@ -122,7 +122,11 @@ def test_several_lines_cleared_answers_and_invalid_verdicts(tmp_path: Path) -> N
     assert labels[third.insight.key] == {
         "insight_id": third.insight.key, "coverage": "not_covered", "candidate_id": "no_selection",
     }  # fmt: skip
-    assert first.insight.key not in {one["insight_id"] for one in rows[0]["predictions_strict"]}
+    predictions = {one["insight_id"]: one for one in rows[0]["predictions_strict"]}
+    assert (predictions[first.insight.key]["coverage"], predictions[first.insight.key]["bullet_id"]) == (
+        "INVALID",
+        "NA",
+    )
     parsed = eval_benchmark.parse(tmp_path / "out.json")
     assert {label.insight_key: label.lines for label in parsed[0].human}[first.insight.key] == (2, 3)
 

@@ -80,7 +80,8 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
     assert {
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
-        "adjudicated.csv", "annotators.csv", "LICENCE.txt", "methods.md", "README.md", "manifest.json",
+        "adjudicated.csv", "annotators.csv", "verdicts.csv", "LICENCE.txt", "methods.md", "README.md",
+        "manifest.json",
         "figures.json", "figures.csv", "judges.json", "datapackage.json", "croissant.json",
     } == {name for name in files if "/" not in name}  # fmt: skip
     single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})

@@ -95,6 +95,27 @@ def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada
     assert client.post("/people/links.csv").headers["Location"] == "/people/"
 
 
+def test_links_that_were_lost_are_made_anew_for_all_in_a_list_at_once(
+    ada: Any, ben: Any, login: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = login(ada)
+    page = client.post("/people/import/", {"text": _upload(client, CSV).context["text"]})
+    old = {link.user.username: link.url for link in page.context["links"]}
+    assert "New links for those without a password" in client.get("/people/?q=mira").text
+    page = client.post("/people/links/?q=mira")
+    assert [link.user.username for link in page.context["links"]] == ["mira"]
+    assert [Client().get(old[name], follow=True).status_code for name in ("mira", "tomas")] == [410, 200]
+    with django_assert_max_num_queries(20):
+        page = client.post("/people/links/")
+    links = page.context["links"]
+    assert [link.user.username for link in links] == ["mira", "tomas"], "not who has a password"
+    assert all(Client().get(link.url, follow=True).status_code == 200 for link in links)
+    assert "2 new links" in page.text
+    assert client.post("/people/links.csv").getvalue().decode().count("/password/set/") == 2
+    assert client.post("/people/links/?q=ben").headers["Location"] == "/people/?q=ben"
+    assert login(ben).post("/people/links/").status_code == 403
+
+
 def test_one_wrong_row_stops_the_whole_file(ada: Any, ben: Any, login: Any) -> None:
     page = _upload(login(ada), CSV + "ben,Ben,\nx y,X,\n")
     assert page.status_code == 422

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
@@ -15,6 +16,7 @@ from django.db import OperationalError, connection, connections
 from django.test import Client
 from django.urls import reverse
 
+from summhay_site.postgresql import base
 from tests.annotation.writer import start_session
 from tests.conftest import NOW
 
@@ -167,3 +169,15 @@ def test_what_says_more_itself_is_left_alone(eve: Any, login: Any) -> None:
 
 def test_a_logout_takes_the_pages_out_of_the_browser(ben: Any, login: Any) -> None:
     assert login(ben).post("/logout/").headers["Clear-Site-Data"] == '"cache"'
+
+
+def test_an_answer_on_an_open_connection_lets_all_others_connect_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psycopg.Connection, "wait", lambda _self, generator, *_more: next(generator))
+    monkeypatch.setattr(base, "outage", base.Outage())
+    open_one = base.Connection.__new__(base.Connection)
+    for patience_s in (5.0, None):
+        base.outage.begin()
+        assert not base.outage.try_again()
+        open_one.patience_s = patience_s
+        open_one.wait(iter(["an answer"]))
+        assert not base.outage.is_on

@@ -130,7 +130,8 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     _judge_a_document(client, synthesis)
     figures = " ".join(client.get(address("synthesis-figures", synthesis.uid)).content.decode().split())
     assert "<dt>Planted against not: AUC</dt><dd>0.9" in figures
-    assert "<dt>Leaks left in a document, mean</dt><dd>0.13</dd>" in figures
+    assert "<dt>Leaks found and left in a document, mean</dt> <dd>0.13</dd>" in figures
+    assert "pairs that words call absent" in figures
     card = b"".join(client.get(address("synthesis-card", synthesis.uid)).streaming_content).decode()
     assert card.startswith("# A small &lt;b>town&lt;/b>\n")
     assert re.search(r"^- document \d: leaks an insight$", card, re.MULTILINE)

@@ -121,5 +121,7 @@ def _verdicts(haystack: Haystack, judge: Judge | None) -> dict[int, list[TopicVe
                 TopicVerdict(
                     row.insight.key, row.coverage, tuple(row.lines), raw=row.raw, probabilities=row.probabilities
                 )
+                if row.is_valid
+                else TopicVerdict(row.insight.key, "", ())
             )
     return verdicts

@@ -45,8 +45,8 @@ def marks(text: str) -> Marks:
 
 def gives_away(text: str, insight: str, *, insights: tuple[str, ...], planned: Sequence[str]) -> bool:
     """Whether a text has a mark of an insight that few others have, and none that the text is planned to tell."""
-    here, there = marks(text), marks(insight)
-    common = (here.numbers & there.numbers) | (here.names & there.capitals) | (here.capitals & there.names)
+    said, its = marks(text), marks(insight)
+    common = (said.numbers & its.numbers) | (said.names & its.capitals) | (said.capitals & its.names)
     told = frozenset[str]().union(*(marks(each).all for each in planned))
     counts = _counts(insights)
     return any(counts[mark] <= RARE_IN for mark in common - told)

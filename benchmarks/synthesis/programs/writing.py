@@ -194,8 +194,8 @@ def _audited(pairs: Sequence[Pair], texts: Sequence[str], replies: Replies) -> d
     drawn = [pair.insight for pair in pairs if pair.by == "audit" and pair.present is not None]
 
     def leaked(insight: Piece) -> bool:
-        checks = [replies.get(check_key(insight, text)) for text in drafts]
-        return any(value is not None and value["present"] != "no" for value in checks)
+        said = [replies.get(check_key(insight, text)) for text in drafts]
+        return any(value is not None and value["present"] != "no" for value in said)
 
     unasked = sum(pair.by == "words" and pair.present == "no" for pair in pairs)
     return {"audited": len(drawn), "audited_leaks": sum(map(leaked, drawn)), "unasked": unasked}

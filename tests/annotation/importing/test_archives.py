@@ -132,6 +132,11 @@ def test_linking_comes_back_with_answers_that_could_not_be_used(tmp_path: Path) 
     before = all_figures(path := archived(study, tmp_path))
     tables = tables_of(path)
     assert agreement(tables["labels.csv"]) == pytest.approx(figure(tables, "agreement", "", "percent"))
+    verdicts = tables["verdicts.csv"]
+    assert (~verdicts["is_valid"]).sum() == 30 + len(some)
+    both = tables["labels.csv"].merge(verdicts.query("judge == 'torn'").dropna(subset=["label"]), on="item")
+    shares = (both["label_x"] == both["label_y"]).groupby(both["annotator"]).mean()
+    assert shares.mean() == pytest.approx(figure(tables, "judges", "torn", "exact_agreement"))
     fresh()
     imported(path)
     assert Verdict.objects.filter(is_valid=False).count() == 30 + len(some)
@@ -177,6 +182,7 @@ def test_key_points_come_back_with_every_figure_and_their_judges(tmp_path: Path)
     tables = tables_of(path)
     labels = tables["labels.csv"].query("task == 'grounded'")
     assert agreement(labels) == pytest.approx(figure(tables, "grounded-agreement", "", "percent"))
+    assert (len(tables["verdicts.csv"]), (~tables["verdicts.csv"]["is_valid"]).sum()) == (40, 8)
     fresh()
     assert imported(path)["created"]["labels"] > 0
     back = Study.objects.get()
@@ -198,6 +204,8 @@ def test_validation_comes_back_with_every_figure_and_its_judge(tmp_path: Path) -
     is_right = (labels["label"] == "yes") == (labels["verdict"] == "yes")
     mean = is_right.groupby(labels["annotator"]).mean().mean()
     assert mean == pytest.approx(figure(tables, "summary", "", "accuracy"))
+    said = tables["verdicts.csv"].set_index("item")["label"]
+    assert (labels["item"].map(said) == labels["verdict"]).all()
     fresh()
     imported(path)
     back = Study.objects.get()
@@ -236,6 +244,7 @@ def test_ratings_come_back_with_every_figure_and_their_judges(tmp_path: Path) ->
     for system, mean in means.items():
         row = f"{system} · all documents"
         assert mean == pytest.approx(figure(tables, "systems-people-own", row, "overall"))
+    assert len(tables["verdicts.csv"]) == 8 * len(ASPECTS)
     fresh()
     imported(path)
     back = Study.objects.get()
