@@ -84,6 +84,8 @@ def test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of(
     assert typed == "- Before [1]" + "".join(BULLETS)
     until_the_end(page)
     assert copies(page) == [typed]
+    for name in ("Pause", "Submit…"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     context.set_offline(False)
     page.get_by_role("heading", name="Time is up. Your summary is submitted.").wait_for(timeout=30_000)
     session = site.session("cut")

@@ -31,6 +31,14 @@ def test_a_participant_follows_a_link_agrees_works_and_gets_the_code(
     page.locator("form:has([name=agree]) button").click()
     page.wait_for_url("**/work/")
     assert CODE not in page.content()
+    page.set_viewport_size({"width": 390, "height": 660})
+    named = page.locator(".work-links").get_by_role("link", name="Consent")
+    named.evaluate("each => each.scrollIntoView({ block: 'end' })")  # as somebody does who looks for it
+    said, box = page.locator(".message").bounding_box(), named.bounding_box()
+    assert said
+    assert box
+    assert not said["y"] - box["height"] < box["y"] < said["y"] + said["height"], "what it names is covered"
+    page.set_viewport_size({"width": 1280, "height": 720})
     page.locator(".hero a.button.primary").click()
     at_item(page, "1 / 1")
     press(page, " ".join(["1 Enter"] * page.locator(".question").count()))

@@ -80,6 +80,19 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
     expect(page.get_by_role("button", name="Read document 2")).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("k")
     expect(page.locator("[data-jump='5']")).to_have_attribute("aria-current", "true")
+    window = page.viewport_size
+    assert window
+    for height, keys in ((window["height"], "jjjj"), (3000, "kkkkj")):  # the last one, and where all of them fit
+        page.set_viewport_size(window | {"height": height})
+        for key in keys:
+            page.keyboard.press(key)
+            page.wait_for_timeout(300)  # after whatever scrolled
+        number = "3" if keys == "jjjj" else "2"
+        expect(page.locator("[aria-current][data-jump]")).to_have_attribute("data-jump", number)
+    page.reload()
+    ready(page)
+    page.set_viewport_size(window)
+    page.locator("body").click(position={"x": 700, "y": 400})
     write(page, " j r ? /")
     expect(page.locator("#editor")).to_have_value("- A fact [1, 99]\n- Uncited j r ? /")
     page.get_by_role("separator").focus()

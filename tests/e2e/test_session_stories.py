@@ -120,6 +120,7 @@ def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
     ready(first)
     assert text_of(first) == "- From the first tab [1]\n- From the second tab [2]"
     expect(second.locator("#editor")).not_to_be_editable()
+    expect(second.locator("[data-save-state]")).to_have_text("Here you can only read your text.")
     write(first, "\n- And back [3]")
     saved(first)
     assert site.session("tabs")["draft_text"].endswith("- And back [3]")

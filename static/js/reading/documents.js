@@ -1,6 +1,6 @@
 // The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
 import { place } from "../place.js";
-import { rememberPlaces } from "./places.js";
+import { aimIn, rememberPlaces } from "./places.js";
 import { reveal, showHits, startSearch } from "./search.js";
 
 export function startDocuments(root, { find, text, announce, say, on, signal }) {
@@ -8,6 +8,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   const docs = [...view.querySelectorAll(".doc")], marks = [...view.querySelectorAll("[data-span]")];
   const tabs = new Map([...root.querySelectorAll("[data-jump]")].map((tab) => [tab.dataset.jump, tab]));
   const scrolls = () => getComputedStyle(view).overflowY !== "visible";
+  const aim = aimIn(view, docs[0]);
   let current = null, at = -1;
 
   const setCurrent = (doc) => {
@@ -22,7 +23,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   const inView = new Set();
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
-    setCurrent(docs.find((doc) => inView.has(doc)));
+    setCurrent(aim.get() ?? docs.find((doc) => inView.has(doc)));
   }, { root: scrolls() ? view : null, rootMargin: "-30% 0px -69% 0px" });
   for (const doc of docs) observer.observe(doc);
   signal.addEventListener("abort", () => observer.disconnect());
@@ -31,6 +32,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   const jump = (doc) => {
     if (!doc) return;
     places.go(doc);
+    aim.set(doc);
     setCurrent(doc);
   };
   const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
@@ -41,6 +43,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
     at = marks.indexOf(mark);
     mark.classList.add("is-now");
     reveal({ startContainer: mark.firstChild, startOffset: 0, endContainer: mark.firstChild, endOffset: mark.firstChild.length }, view);
+    aim.set(mark.closest(".doc"));
     setCurrent(mark.closest(".doc"));
   }
   const tell = (message) => { find("mark-now").textContent = message; announce(message); };

@@ -37,6 +37,16 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   };
 }
 
+// The document that was gone to last, at first the first one, until one scrolls on.
+export function aimIn(view, first) {
+  const scrolled = () => frameOf(view).scroller.scrollTop;
+  let doc = first, at = 0;
+  return {
+    set(aimed) { doc = aimed; requestAnimationFrame(() => { at = scrolled(); }); }, // once it is there
+    get() { return doc && Math.abs(scrolled() - at) < 2 ? doc : (doc = null); },
+  };
+}
+
 // Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
 export function frameOf(view) {
   if (getComputedStyle(view).overflowY !== "visible") {

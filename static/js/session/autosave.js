@@ -230,6 +230,7 @@ export class Autosave {
     this.editor.readOnly = code !== "login";
     if (APART.includes(code) && this.editor.value === this.apart) local.clear();
     else this.keep();
+    this.show("unsaved"); // nothing is on its way any more
     this.onRefused(code, body);
   }
 
@@ -251,7 +252,7 @@ export class Autosave {
     const state = find("save-state");
     this.isOffline = kind === "offline";
     state.dataset.kind = this.isOffline ? "problem" : kind;
-    if (kind !== "idle") state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone, this.savedAt) });
+    state.textContent = message ?? text(kind, { time: timeOfDay(config.time_zone, this.savedAt) });
     const said = find("said"); // on a telephone, where the bar has room for a sign only
     said.hidden = state.dataset.kind !== "problem";
     said.textContent = said.hidden ? "" : state.textContent;

@@ -94,14 +94,16 @@ function giveWay() {
   Object.assign(autosave, { state: "stopped", operation: null });
   editor.readOnly = true;
   yieldTo(true);
+  autosave.show("problem", text("lost"));
   notice("lost", text("lost"));
 }
 function yieldTo(other) {
   cover.hidden = !other;
   clock.rest(other);
   for (const part of [pane, find("search")]) part.inert = other;
-  for (const act of [find("pause"), find("submit")]) act.disabled = other;
+  endActs(other);
 }
+function endActs(isOver) { for (const act of [find("pause"), find("submit")]) act.disabled = isOver; }
 
 function onBeat({ status, body }) {
   if (autosave.state !== "open" || autosave.sending) return;
@@ -139,6 +141,7 @@ async function finish() {
   if (finishing) return;
   finishing = isLeaving = autosave.isOver = true;
   editor.readOnly = true;
+  endActs(true);
   while (autosave.sending) await autosave.sending;
   const isDone = await autosave.deliver();
   const areNotesKept = await notes.flush();
@@ -168,6 +171,7 @@ function tellOfEnd() {
 async function onEnd() {
   const telling = tellOfEnd();
   editor.readOnly = true;
+  endActs(true);
   await autosave.flush(); // the save under way
   await autosave.flush({ source: "deadline" });
   while (!isLeaving && clock.remainingMs === 0) {
@@ -178,6 +182,7 @@ async function onEnd() {
   clearInterval(telling);
   clearNotice("time");
   editor.readOnly = autosave.state !== "open"; // time was given back
+  endActs(!cover.hidden);
 }
 
 async function stop(name, onWait) {

@@ -1,5 +1,5 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
-import { rememberPlaces } from "../reading/places.js";
+import { aimIn, rememberPlaces } from "../reading/places.js";
 import { showHits } from "../reading/search.js";
 import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
@@ -48,14 +48,14 @@ export function startReading(pane) {
     if (top < frame.top || bottom > frame.bottom) rail.scrollTop += top - frame.top - frame.height / 2;
     if (left < frame.left || right > frame.right) rail.scrollLeft += left - frame.left - frame.width / 2;
   };
-  const view = pane.querySelector(".documents"), inView = new Set();
+  const view = pane.querySelector(".documents"), inView = new Set(), aim = aimIn(view, docs[0]);
   let observer = null;
   const watch = () => { // anew where another layout lets something else scroll
     observer?.disconnect();
     inView.clear();
     observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
-      setCurrent(docs.find((doc) => inView.has(doc)));
+      setCurrent(aim.get() ?? docs.find((doc) => inView.has(doc)));
     }, { root: getComputedStyle(view).overflowY === "visible" ? null : view, rootMargin: "-25% 0px -74% 0px" });
     docs.forEach((doc) => observer.observe(doc));
   };
@@ -78,6 +78,7 @@ export function startReading(pane) {
   const jump = (doc) => {
     if (!doc) return;
     places.go(doc);
+    aim.set(doc);
     setCurrent(doc);
   };
   pane.addEventListener("click", (event) => {
