@@ -26,6 +26,8 @@ import psycopg
 
 from bench.processes import ROOT, Member, answers, free_port
 
+PROCESSES = ("supervisord.conf", "Procfile")
+"""What names the processes of a site; older checkouts have the second."""
 READY_S, GIVE_UP_S = 120.0, 900.0
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SUMMHAY_DATA", "VIRTUAL_ENV", "WEB_THREADS")
 WORLDS = {"empty": "", "haystack": "empty", "demo": "haystack"}
@@ -123,7 +125,8 @@ class Site:
     @contextmanager
     def serve(self) -> Iterator[Member]:
         """The server as it is started in production, with the floor beside the site."""
-        settings = re.findall(r"gunicorn -c (\S+)", (self.checkout / "supervisord.conf").read_text())[0]
+        [names, *_older] = [path for name in PROCESSES if (path := self.checkout / name).exists()]
+        settings = re.findall(r"gunicorn -c (\S+)", names.read_text())[0]
         inside = [sys.executable, str(ROOT / "bench" / "inside.py"), "serve", "-c", settings, "bench.floor"]
         port, log = free_port(), self.folder / f"{token_hex(4)}.log"
         address = {"PORT": str(port), "HOST": "127.0.0.1"}

@@ -242,7 +242,8 @@ def test_language_and_direction_are_told(ben: Any, login: Any, language: str, di
     task = label_task(make_points_study(annotators=[ben], questions=[question]), ben)
     html = shown(login(ben), task)
     told = [
-        f'<{part} lang="{language}" dir="{direction}"' for part in ("h1", 'p class="point"', 'div class="reading"')
+        f'<{part} translate="no" lang="{language}" dir="{direction}"'
+        for part in ("h1", 'p class="point"', 'div class="reading"')
     ]
     assert [flat(html).count(opening) for opening in told] == [1, 1, 2]
 
