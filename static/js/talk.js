@@ -113,3 +113,13 @@ export class Copy {
     try { localStorage.removeItem(this.key); } catch { /* nothing was kept */ }
   }
 }
+
+// The time of day as HH:MM:SS, where the person is by their profile.
+export function timeOfDay(zone, date = new Date()) {
+  const shape = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  try {
+    return date.toLocaleTimeString("en-GB", { ...shape, timeZone: zone });
+  } catch {
+    return date.toLocaleTimeString("en-GB", shape); // a zone that this browser does not know
+  }
+}

@@ -70,12 +70,12 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     ada.get_by_role("button", name="See what a run would judge").click()
     ada.get_by_role("button", name="Start the run").click()
     expect(ada.get_by_role("heading", level=1)).to_contain_text("Run of")
-    site.manage("run_judge", "lexical", "--all")
+    site.manage("run_judge", "lexical-2", "--all")
     expect(ada.locator("#status")).to_contain_text(re.compile(r"(\d+) of \1 summaries judged"))
 
     ada.goto("/leaderboard/")
     ada.get_by_text("Change", exact=True).click()
-    ada.locator("#look [name=judge]").select_option(label="lexical")
+    ada.locator("#look [name=judge]").select_option(label="lexical-2")
     board = ada.locator("#board")
     expect(board).to_contain_text("People: 12 sessions (writers: 2, subtopics: 6).")
     assert serious(ada) == []
@@ -86,6 +86,9 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     expect(people_row).to_contain_text(f"{score:.1f}")
 
     # The dot of a system says its figures under the mouse, and leads to its rows.
+    ada.locator("#look [name=haystack]").select_option(label=title)
+    expect(ada.locator(".conditions summary")).to_contain_text(title)
+    ada.locator("#board-chart").scroll_into_view_if_needed()
     chart = ada.locator("#board-chart[data-state=interactive]")
     dot = chart.locator("path[aria-label*='gpt-4o']").first
     dot.hover()

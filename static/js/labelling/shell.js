@@ -9,7 +9,8 @@ import { preferencesOf } from "./preferences.js";
 import { watchTime } from "./presence.js";
 import { startRhythm } from "./rhythm.js";
 import { Trail } from "./trail.js";
-import { startVoice, timeOfDay } from "./voice.js";
+import { startVoice } from "./voice.js";
+import { timeOfDay } from "../talk.js";
 
 const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
 let startTask = null, outbox = null, onward = null; // these outlive the item on the screen

@@ -1,5 +1,5 @@
 // Saving: one save in flight, the same operation repeated until it is answered, nothing dropped before that.
-import { timeOfDay } from "../labelling/voice.js";
+import { timeOfDay } from "../talk.js";
 import { Unreachable, announce, backoff, call, clearNotice, config, events, find, keptTexts, local, newId, notice, pause, release, tabId, text } from "./wire.js";
 
 const IDLE_MS = 1500;

@@ -37,11 +37,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, load the demo and serve it until stopped."""
         port = self.free_port(options["port"])
-        call_command("migrate", verbosity=0)  # nothing is written beside a database that is refused
         with only_one(port):
             self._serve(port)
 
     def _serve(self, port: int) -> None:
+        call_command("migrate", verbosity=0)
         call_command("load_demo", stdout=self.stdout, logins=False)
         call_command("collectstatic", interactive=False, verbosity=0)
         processes = _start(port)
