@@ -112,12 +112,12 @@ def results_tab(here: str, label: Text, page: str) -> Tab:
 
 
 PARTS: dict[str, Text] = {
-    "overview": gettext_lazy("Overview"),
+    "overview": "Overview",
     "people": gettext_lazy("People"),
     "work": gettext_lazy("Work"),
-    "results": gettext_lazy("Results"),
+    "results": "Results",
     "data": gettext_lazy("Data"),
-    "settings": gettext_lazy("Settings"),
+    "settings": "Settings",
 }
 """The parts that the pages of a study of any kind are in, in their order."""
 FILES = Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data")

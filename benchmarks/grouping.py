@@ -13,7 +13,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.access.sight import whole_site
@@ -160,7 +159,7 @@ def move_questions(
     rows = Question.objects.filter(dataset=dataset)
     problems = _in_use(users) if to is not None else []
     if rows.exclude(haystack=None).exclude(haystack__group=to).exists():
-        problems.append(_("Its questions are of a haystack: move that one, and they go along."))
+        problems.append("Its questions are of a haystack: move that one, and they go along.")
     if problems:
         raise CannotMove(problems)
     keys = list(rows.values_list("pk", flat=True))
@@ -186,14 +185,14 @@ def _in_use(users: Sequence[str]) -> list[str]:
     if not users:
         return []
     names = ", ".join(f"“{name}”" for name in users[:5]) + (" …" if len(users) > 5 else "")
-    return [_("Studies that are not of this group stand on it: %(names)s. Move those first.") % {"names": names}]
+    return [f"Studies that are not of this group stand on it: {names}. Move those first."]
 
 
 def _split_samples(rows: Collection[Haystack]) -> list[str]:
     samples = SourceSample.objects.filter(members__in=rows).exclude(
         pk__in=SourceSample.members.through.objects.filter(haystack__in=rows).values("sourcesample")
     )
-    return [_("The sample “%(name)s” has sources elsewhere.") % {"name": sample.name} for sample in samples]
+    return [f"The sample “{sample.name}” has sources elsewhere." for sample in samples]
 
 
 def _named(group: ResearchGroup | None) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy
 from kombu import Queue
 
 from summhay_site import env
@@ -79,7 +78,7 @@ MIDDLEWARE = [
     "summhay_site.serving.middleware.BusyMiddleware",
 ]
 
-FILTERS_EMPTY_CHOICE_LABEL = gettext_lazy("all")
+FILTERS_EMPTY_CHOICE_LABEL = "all"
 ROOT_URLCONF = "summhay_site.urls"
 WSGI_APPLICATION = "summhay_site.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

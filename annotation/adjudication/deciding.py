@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy
 
 from annotation.adjudication.decisions import Decisions, Key
 from annotation.kinds import Text
@@ -116,7 +115,7 @@ class Deciding(ABC):
     """Where to go once everything is decided: the words of a link, and its page."""
     narrowed_by: tuple[str, ...] = ()
     """The names of the filters of the queue."""
-    hides: Text = gettext_lazy("names")
+    hides: Text = "names"
     """What is not shown to who decides blind."""
     about_template: str
     """What is judged; with `evidence_template` below the answers, and `more_template` below the options."""

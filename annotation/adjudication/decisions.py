@@ -14,7 +14,6 @@ from typing import Any, Generic, TypeVar
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.kinds import Waiting
@@ -171,10 +170,8 @@ def _refuse_unseen(history: QuerySet[Row], seen: int | None, by: Any) -> None:
     """Refuse to replace what somebody else decided while a page was open."""
     if seen is not None and history.filter(pk__gt=seen).exclude(made_by=by).exists():
         raise DecisionRefused(
-            _(
-                "Somebody decided this while the page was open, see “Decisions”. Nothing was changed; do it again"
-                " to replace theirs."
-            )
+            "Somebody decided this while the page was open, see “Decisions”. Nothing was changed; do it again"
+            " to replace theirs."
         )
 
 

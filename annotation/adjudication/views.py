@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Qu
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.adjudication import blind
@@ -124,7 +123,7 @@ def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if place is None:
         if places:
             is_done = all(place.is_decided for place in places)
-            messages.info(request, _("Everything is decided.") if is_done else _("Everything else is decided."))
+            messages.info(request, "Everything is decided." if is_done else "Everything else is decided.")
         return redirect(_to(PAGE, study, **which))
     item = _item(study, way, place.key, by="pk")
     return redirect(_to("annotation:dispute", study, *(thing.uid for thing in item.values()), **which))
@@ -207,17 +206,17 @@ def _decided(request: HttpRequest, study: Study, way: Deciding, item: Item, disp
     }
     if request.POST.get("action") == "take_back":
         if way.decisions.take_back(item=item, **about):
-            messages.success(request, _("The decision was withdrawn; it stays in the history."))
+            messages.success(request, "The decision was withdrawn; it stays in the history.")
         else:
-            messages.info(request, _("It was withdrawn already."))
+            messages.info(request, "It was withdrawn already.")
         return False
     value = request.POST.get("answer", "")
     if value not in {option.value for option in way.options}:
-        raise DecisionRefused(_("Choose an answer."))
+        raise DecisionRefused("Choose an answer.")
     answer = dict(zip(way.decisions.answers, value.split(), strict=False))
     about |= {"note": request.POST.get("note", ""), "is_blind": dispute.is_blind}
     way.adjudicate(**item, **answer, **way.more_in(request.POST), **about)
-    said = _("Decided. %(letters)s.") % {"letters": dispute.letters} if dispute.letters else _("Decided.")
+    said = f"Decided. {dispute.letters}." if dispute.letters else "Decided."
     messages.success(request, said)
     return True
 

@@ -160,5 +160,5 @@ def agreement_file(request: HttpRequest, name: str) -> HttpResponseBase:
         name,
         as_json={"data_version": shown.version, **everything(shown.figures)},
         prefix=f"agreement-{shown.version}-",
-        origin=origin_of(shown, _("Labels of %(dataset)s") % {"dataset": look.dataset}),
+        origin=origin_of(shown, f"Labels of {look.dataset}"),
     )

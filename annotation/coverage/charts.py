@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from django.utils.translation import gettext as _
-
 from annotation.coverage.biases import JudgedPairs
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import HUMAN, Chart, Lines, bland_altman, colour_of
@@ -23,15 +21,15 @@ def summary_charts(judged: JudgedPairs, *, url_of: Callable[[str], str] | None =
     `url_of` gives the rows behind a dot by its summarizer.
     """
     judge, n = judged.judge, len(judged.pairs)
-    colours = [(judge, colour_of(judged.colour)), (_("equal"), HUMAN)]
-    columns = {"series": _("Summarizer"), "group": _("Judge"), "n": _("insights")}
+    colours = [(judge, colour_of(judged.colour)), ("equal", HUMAN)]
+    columns = {"series": "Summarizer", "group": "Judge", "n": "insights"}
     dot = partial(Point, group=judge, kind=Kind.DOT)
     plain = Words(
         name="scatter",
-        title=_("Do people and the judge see the same coverage?"),
-        subtitle=_("Coverage of each of %(n)d summaries; on the thin line both are equal.") % {"n": n},
-        x=_("people, coverage in %"),
-        value=_("%(judge)s, coverage in %%") % {"judge": judge},
+        title="Do people and the judge see the same coverage?",
+        subtitle=f"Coverage of each of {n} summaries; on the thin line both are equal.",
+        x="people, coverage in %",
+        value=f"{judge}, coverage in %",
         columns=columns,
     )
     urls = {pair.summarizer: url_of(pair.summarizer) if url_of else "" for pair in judged.pairs}
@@ -45,14 +43,14 @@ def summary_charts(judged: JudgedPairs, *, url_of: Callable[[str], str] | None =
         )
         for pair in judged.pairs
     ]
-    equal = [Point(series=_("equal"), x=end, value=end, kind=Kind.THIN) for end in (0.0, 100.0)]
+    equal = [Point(series="equal", x=end, value=end, kind=Kind.THIN) for end in (0.0, 100.0)]
     apart = Words(
         name="difference",
-        title=_("Is the judge stricter or milder than people?"),
-        subtitle=_("Bland–Altman: judge minus people against their mean, %(n)d summaries; lines at the mean "
-                   "difference and 1.96 standard deviations.") % {"n": n},
-        x=_("mean of both, coverage in %"),
-        value=_("judge minus people"),
+        title="Is the judge stricter or milder than people?",
+        subtitle=(f"Bland–Altman: judge minus people against their mean, {n} summaries; lines at the mean "
+    "difference and 1.96 standard deviations."),
+        x="mean of both, coverage in %",
+        value="judge minus people",
         columns=columns,
     )  # fmt: skip
     differences = [

@@ -62,35 +62,35 @@ class LookForm(forms.Form):
     """The choices that occur in the labels at hand."""
 
     task = forms.ChoiceField(required=False, label=_("Task"))
-    haystack = forms.ChoiceField(required=False, label=_("Haystack"))
-    domain = forms.ChoiceField(required=False, label=_("Domain"))
-    retriever = forms.ChoiceField(required=False, label=_("Retriever"))
-    summarizer = forms.ChoiceField(required=False, label=_("Summarizer"))
+    haystack = forms.ChoiceField(required=False, label="Haystack")
+    domain = forms.ChoiceField(required=False, label="Domain")
+    retriever = forms.ChoiceField(required=False, label="Retriever")
+    summarizer = forms.ChoiceField(required=False, label="Summarizer")
     guideline = forms.ChoiceField(required=False, label=_("Guidelines"))
-    annotator = forms.MultipleChoiceField(required=False, label=_("Annotators"))
-    reference = forms.ChoiceField(required=False, label=_("Judges against"))
+    annotator = forms.MultipleChoiceField(required=False, label="Annotators")
+    reference = forms.ChoiceField(required=False, label="Judges against")
     clusters = forms.ChoiceField(
         required=False,
-        label=_("Resampled"),
+        label="Resampled",
         choices=[
-            (SUBTOPICS, _("subtopics")),
-            (SUMMARIES, _("summaries")),
-            (PEOPLE, _("subtopics and people")),
+            (SUBTOPICS, "subtopics"),
+            (SUMMARIES, "summaries"),
+            (PEOPLE, "subtopics and people"),
         ],
     )
     score = forms.ChoiceField(
         required=False,
-        label=_("Judges scored by"),
-        choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expected coverage"))],
+        label="Judges scored by",
+        choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expected coverage")],
     )
-    measure = forms.ChoiceField(required=False, label=_("Measure shown"), choices=list(MEASURES.items()))
-    judge = forms.ChoiceField(required=False, label=_("Judge shown"))
-    shown = forms.MultipleChoiceField(required=False, label=_("Judges in tables"))
+    measure = forms.ChoiceField(required=False, label="Measure shown", choices=list(MEASURES.items()))
+    judge = forms.ChoiceField(required=False, label="Judge shown")
+    shown = forms.MultipleChoiceField(required=False, label="Judges in tables")
 
     def __init__(self, data: Any, *, options: Options, is_external: bool, tasks: Sequence[str] = ()) -> None:
         super().__init__(data)
-        self._choices("task", [(name, name or _("without a name")) for name in tasks])
-        everything = ("", _("all"))
+        self._choices("task", [(name, name or "without a name") for name in tasks])
+        everything = ("", "all")
         lists = {
             "haystack": options.haystacks,
             "domain": options.domains,
@@ -107,9 +107,9 @@ class LookForm(forms.Form):
         self._choices(
             "reference",
             [
-                ("mean", _("mean over annotators")),
-                ("majority", _("majority label")),
-                *([("adjudicated", _("adjudicated label"))] if options.n_adjudicated else []),
+                ("mean", "mean over annotators"),
+                ("majority", "majority label"),
+                *([("adjudicated", "adjudicated label")] if options.n_adjudicated else []),
                 *people,
             ],
         )

@@ -14,7 +14,6 @@ from django.db.models import (
     QuerySet,
     Sum,
 )
-from django.utils.translation import gettext as _
 
 from annotation.coverage.biases import BiasReport, JudgedPairs, bias_report, pairs_of
 from annotation.coverage.charts import summary_charts
@@ -71,7 +70,7 @@ class Source:
             return cls(labels_of_dataset(everything, look.dataset), None)
         study = Study.objects.filter(pk=look.study).first()
         if study is None:
-            raise CannotCompute(_("This study is gone."))
+            raise CannotCompute("This study is gone.")
         return cls(CoverageLabel.objects.filter(study=study), study, look.task)
 
     @property
@@ -88,7 +87,7 @@ class Source:
         """All labels of this source."""
         if self.study is not None and self.is_external:
             if not self.study.categories:
-                raise CannotCompute(_("There are no labels yet."))
+                raise CannotCompute("There are no labels yet.")
             tasks = self.tasks
             task = self.task if self.task in tasks else next(iter(tasks), "")
             return external_table(self.study, task=task)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.coverage.files import everything
@@ -50,8 +49,8 @@ class CoverageResults(StudyResults[Look, Figures]):
         }
     )
     published = published_agreement(
-        gettext_lazy("Randolph's κ of coverage"),
-        gettext_lazy("as people and GPT-4o agree on the published conversations of Summary of a Haystack, 67 %"),
+        "Randolph's κ of coverage",
+        "as people and GPT-4o agree on the published conversations of Summary of a Haystack, 67 %",
         percent=0.67,
         q=3,
         alike=0.01,
@@ -106,7 +105,7 @@ class CoverageResults(StudyResults[Look, Figures]):
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
         table = chosen_table(Look(study=study.pk))
-        kappa = agreement_of("coverage", _("Randolph's κ of coverage"), table.cluster_unit, table.ratings())
+        kappa = agreement_of("coverage", "Randolph's κ of coverage", table.cluster_unit, table.ratings())
         return [kappa, *_linking(table)]
 
     def model_answers(self, study: Study) -> Sequence[Answers]:
@@ -139,7 +138,7 @@ def _linking(table: LabelTable) -> list[Plannable]:
         return []
     hits, counted = (np.concatenate([pair[at] for pair in pairs]) for at in (0, 1))
     clusters = np.tile(table.clusters, len(pairs))
-    title = _("people's linking")
+    title = "people's linking"
     return [
         share_of("linking", title, table.cluster_unit, is_hit=hits, is_counted=counted, clusters=clusters,
                  n_people=table.n_people)

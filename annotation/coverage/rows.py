@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from annotation.results.table import FULL_CONTEXT, LabelTable
 from benchmarks.leaderboard.retrieval_words import names_of
@@ -108,7 +107,7 @@ def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
     texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
     insights = Insight.objects.in_bulk({int(table.insights[position.index]) for position in chosen})
     infos = [table.summaries[table.summary_of[position.index]] for position in chosen]
-    words = names_of({info.retriever for info in infos} - {FULL_CONTEXT}) | {FULL_CONTEXT: _("all documents")}
+    words = names_of({info.retriever for info in infos} - {FULL_CONTEXT}) | {FULL_CONTEXT: "all documents"}
     shown = []
     for position in chosen:
         info = table.summaries[table.summary_of[position.index]]

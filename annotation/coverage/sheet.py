@@ -57,11 +57,11 @@ class Beside:
 def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None = None) -> Sheet:
     """All that a page, a file or the console shows; without `beside` nothing leads anywhere."""
     if not figures.options.people:
-        none = _("No labels yet. Figures appear with the first labels; agreement needs two annotators on the same "
+        none = ("No labels yet. Figures appear with the first labels; agreement needs two annotators on the same "
                  "items.")  # fmt: skip
         return Sheet((Note(none, is_empty=True),))
     if not figures.people.n_items:
-        return Sheet((Note(_("No label is left under these filters."), is_empty=True),))
+        return Sheet((Note("No label is left under these filters.", is_empty=True),))
     view, links = view or View(), beside.links if beside else None
     return Sheet(
         (
@@ -80,8 +80,8 @@ def _provenance(figures: Figures, beside: Beside | None) -> str:
     n = ngettext("%(n)d item", "%(n)d items", people.n_items) % {"n": people.n_items}
     annotators = ngettext("%(n)d annotator", "%(n)d annotators", len(people.people)) % {"n": len(people.people)}
     clusters = {"n": people.n_clusters, "unit": people.cluster_unit}
-    resampled = _("%(n)d %(unit)s (resampled for the 95 %% intervals)") % clusters
-    words = _("filter: %(filter)s") % {"filter": _filter_words(figures) or _("none")} if beside else ""
+    resampled = "%(n)d %(unit)s (resampled for the 95 %% intervals)" % clusters
+    words = f"filter: {_filter_words(figures) or _('none')}" if beside else ""
     return ", ".join((n, annotators, resampled)) + (f" · {words}" if words else "")
 
 
@@ -100,22 +100,22 @@ def _people(figures: Figures, links: RowLinks | None) -> tuple[Part, ...]:
     parts = (*_rows_of_people(links), *people_parts(figures.people, links=links))
     if figures.judges is None or figures.judges.ceiling is None:
         return parts
-    other = _("Here every item, or every pair of labels, counts once. The row of people in the table of judges "
+    other = ("Here every item, or every pair of labels, counts once. The row of people in the table of judges "
               "averages over every two people, as judges are compared, so its figures may differ.")  # fmt: skip
     return (*parts, Note(other))
 
 
 def _rows_of_people(links: RowLinks | None) -> tuple[Part, ...]:
-    return (Note(_("The rows on which people disagree"), url=links.to()),) if links else ()
+    return (Note("The rows on which people disagree", url=links.to()),) if links else ()
 
 
 def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
     report = figures.judges
     if report is None:
         why = (
-            _("These labels were imported without texts, so no judge can run on them.")
+            "These labels were imported without texts, so no judge can run on them."
             if figures.is_external
-            else _("No judge has judged these summaries. “manage.py run_judge” runs the offline judge.")
+            else "No judge has judged these summaries. “manage.py run_judge” runs the offline judge."
         )
         return Section("judges-part", _("Judges"), (Note(why, is_empty=True),))
     forest = forest_of(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)
@@ -123,7 +123,7 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
     drawn = figures.charts_of(view.judge, of_dot)
     parts = judge_parts(report, links=links, main=MAIN, consistency=figures.consistency)
     table, *others = parts
-    summaries = Section("summaries", _("Summaries"), tuple(map(Drawing, drawn)), is_side_by_side=True)
+    summaries = Section("summaries", "Summaries", tuple(map(Drawing, drawn)), is_side_by_side=True)
     return Section(
         "judges-part",
         _("Judges"),
@@ -143,35 +143,32 @@ def _about_judges(figures: Figures) -> str:
         return ""
     named = {"note": report.reference_note, "n": report.n_clusters, "unit": report.cluster_unit}
     words = [
-        _("Each judge against %(note)s, on the items that both labelled. Intervals resample %(n)d %(unit)s.")
-        % named
+        "Each judge against %(note)s, on the items that both labelled. Intervals resample %(n)d %(unit)s." % named
     ]
     if report.reference == MEAN and len(figures.people.people) > 1:
         words.append(
-            _("Column n counts the items that a judge and anybody labelled; with each annotator it may be fewer, "
+            "Column n counts the items that a judge and anybody labelled; with each annotator it may be fewer, "
               "and the n of a figure in files is the most of these. Counts “in all” add up what the annotators "
-              "have, while in a mean each of them counts once.")
+              "have, while in a mean each of them counts once."
         )  # fmt: skip
     else:
-        words.append(_("Column n counts these items."))
+        words.append("Column n counts these items.")
     if report.ceiling is not None and not report.is_against_rest:
-        words.append(
-            _("People among themselves: the mean over every two people; the cards of people count items.")
-        )
+        words.append("People among themselves: the mean over every two people; the cards of people count items.")
     if report.n_ties:
         tie = ngettext("%(n)d tie is excluded.", "%(n)d ties are excluded.", report.n_ties)
         words.append(tie % {"n": report.n_ties})
     if figures.look.score == Score.EXPECTED:
         words.append(
-            _("Pearson, bias, ranking and corrected scores use expected coverage where judges give it; all other "
-              "figures use labels.")
+            "Pearson, bias, ranking and corrected scores use expected coverage where judges give it; all other "
+              "figures use labels."
         )  # fmt: skip
     if report.reference == ADJUDICATED:
         words.append(
-            _("These are mostly disputed, hard items, so the figures do not hold for all items. The row of people "
-              "covers all items they share and uses no decisions.")
+            "These are mostly disputed, hard items, so the figures do not hold for all items. The row of people "
+              "covers all items they share and uses no decisions."
         )  # fmt: skip
-    words.append(_("Follow a judge's name to see where it differs from people."))
+    words.append("Follow a judge's name to see where it differs from people.")
     return " ".join(words)
 
 
@@ -198,12 +195,12 @@ def _by_judge(key: str, title: str, name: Name, judges: Sequence[str], rows: Any
 def _other_lengths() -> dict[str, tuple[str, str]]:
     """How correlations with each of the other lengths are called: of the score, and of the difference."""
     return {
-        "all_lines": (_("words per line and score"), _("words per line and difference")),
+        "all_lines": ("words per line and score", "words per line and difference"),
         "with_citations": (
-            _("words per bullet with citations and score"),
-            _("words per bullet with citations and difference"),
+            "words per bullet with citations and score",
+            "words per bullet with citations and difference",
         ),
-        "authors": (_("words as the authors count and score"), _("words as the authors count and difference")),
+        "authors": ("words as the authors count and score", "words as the authors count and difference"),
     }
 
 
@@ -218,13 +215,13 @@ def _bias(figures: Figures, links: RowLinks | None) -> tuple[Section, ...]:
         if any(name in row.bias.by_summarizer for row in rows)
     ]
     means: list[tuple[str, list[Stat]]] = [
-        (_("mean over summarizers"), [row.bias.over_summarizers for row in rows]),
-        (_("mean over summaries"), [row.bias.over_summaries for row in rows]),
-        (_("mean over insights"), [row.bias.over_insights for row in rows]),
+        ("mean over summarizers", [row.bias.over_summarizers for row in rows]),
+        ("mean over summaries", [row.bias.over_summaries for row in rows]),
+        ("mean over insights", [row.bias.over_insights for row in rows]),
     ]
     lengths: list[tuple[str, list[Stat]]] = [
-        (_("words per bullet and score"), [row.bias.length_and_score for row in rows]),
-        (_("words per bullet and difference"), [row.bias.length_and_difference for row in rows]),
+        ("words per bullet and score", [row.bias.length_and_score for row in rows]),
+        ("words per bullet and difference", [row.bias.length_and_difference for row in rows]),
     ]
     for name, (with_score, with_difference) in _other_lengths().items():
         if all(name in row.by_length for row in rows):  # figures of an earlier version may lack one
@@ -232,23 +229,23 @@ def _bias(figures: Figures, links: RowLinks | None) -> tuple[Section, ...]:
             lengths.append((with_difference, [row.by_length[name][1] for row in rows]))
     points = {"unit": Unit.SHARE, "is_signed": True}
     figure = {"unit": Unit.FIGURE, "is_signed": False}
-    summarizer, correlation = Name("summarizer", _("Summarizer")), Name("correlation", _("Correlation"))
+    summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
     return (
         Section(
             "bias",
-            _("Bias"),
+            "Bias",
             (
-                _by_judge("bias-summarizers", _("Bias by summarizer"), summarizer, judges, by_summarizer,
+                _by_judge("bias-summarizers", "Bias by summarizer", summarizer, judges, by_summarizer,
                           links=links, **points),
-                _by_judge("bias-means", _("Bias over all"), Name("mean", _("Mean")), judges, means, **points),
+                _by_judge("bias-means", "Bias over all", Name("mean", "Mean"), judges, means, **points),
                 _by_judge(
                     "bias-length", _("Length"), correlation, judges, lengths, **figure,
-                    about=_("Pearson's r over summaries of the words per bullet (per line of any kind, with "
+                    about=("Pearson's r over summaries of the words per bullet (per line of any kind, with "
                             "citations counted as words, or as the authors' code counts) with the judge's score, "
                             "and with judge minus human."),
                 ),
             ),
-            about=_("Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
+            about=("Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
                     "Above 0, the judge is more lenient than people."),
         ),
     )  # fmt: skip
@@ -258,13 +255,13 @@ def _systems(figures: Figures, beside: Beside | None) -> tuple[Section, ...]:
     if not figures.rankings:
         return ()
     return (
-        Section("systems", _("Systems"), (_ranking(figures), _orders(figures), _on_the_leaderboard())),
-        Section("corrected-part", _("Corrected scores"), _corrected(figures, beside)),
+        Section("systems", "Systems", (_ranking(figures), _orders(figures), _on_the_leaderboard())),
+        Section("corrected-part", "Corrected scores", _corrected(figures, beside)),
     )
 
 
 def _on_the_leaderboard() -> Note:
-    said = _("Here each summarizer is averaged over its own labelled summaries, whichever they are. The "
+    said = ("Here each summarizer is averaged over its own labelled summaries, whichever they are. The "
              "leaderboard ranks systems by all their summaries, on the same subtopics.")  # fmt: skip
     return Note(said, url=reverse("annotation:leaderboard"))
 
@@ -294,11 +291,11 @@ def _ranking(figures: Figures) -> Table:
     )
     return Table(
         "ranking",
-        _("Ranking of summarizers"),
-        (Name("summarizer", _("Summarizer")),),
+        "Ranking of summarizers",
+        (Name("summarizer", "Summarizer"),),
         (COUNTED, Measure("people", _("People"), Unit.SHARE), *judges),
         rows,
-        about=_("Mean coverage over the labelled summaries of each, n of them, best by people first."),
+        about="Mean coverage over the labelled summaries of each, n of them, best by people first.",
     )
 
 
@@ -310,11 +307,11 @@ def _mean_of_judge(ranking: Ranking, system: str, n_of_people: int) -> Cell:
 def _orders(figures: Figures) -> Table:
     return Table(
         "orders",
-        _("How far the orders agree"),
-        (Name("judge", _("Judge")),),
-        (Measure("tau_b", _("τ-b")),),
+        "How far the orders agree",
+        (Name("judge", "Judge"),),
+        (Measure("tau_b", "τ-b"),),
         tuple(Row((ranking.judge,), {"tau_b": ranking.tau}) for ranking in figures.rankings),
-        about=_("Kendall's τ-b with the order by people, over summarizers; the summaries are resampled."),
+        about="Kendall's τ-b with the order by people, over summarizers; the summaries are resampled.",
     )
 
 
@@ -322,7 +319,7 @@ def _corrected(figures: Figures, beside: Beside | None) -> tuple[Part, ...]:
     why = figures.all_corrected_undefined
     parts: list[Part] = []
     if why:
-        parts.append(Note(_("No corrected scores: %(reason)s.") % {"reason": why}))
+        parts.append(Note(f"No corrected scores: {why}."))
     elif figures.corrected:
         parts.append(_corrected_table(figures))
     if beside and beside.study:
@@ -345,21 +342,21 @@ def _corrected_table(figures: Figures) -> Table:
                     "labelled": correction.n_labelled,
                     "summaries": correction.raw.n_items,
                 }
-                rows.append(Row((name or _("all summarizers"), row.judge), values))
+                rows.append(Row((name or "all summarizers", row.judge), values))
     return Table(
         "corrected",
-        _("Corrected scores"),
-        (Name("summarizer", _("Summarizer"), is_filter=True), Name("judge", _("Judge"), is_filter=True)),
+        "Corrected scores",
+        (Name("summarizer", "Summarizer", is_filter=True), Name("judge", "Judge", is_filter=True)),
         (
-            Measure("corrected", _("Corrected"), Unit.SHARE),
-            Measure("powered", _("Labels and judge"), Unit.SHARE),
-            Measure("weight", _("Weight of the judge")),
-            Measure("raw", _("By the judge"), Unit.SHARE),
-            Measure("labelled", _("Labelled"), Unit.COUNT),
-            Measure("summaries", _("Summaries"), Unit.COUNT),
+            Measure("corrected", "Corrected", Unit.SHARE),
+            Measure("powered", "Labels and judge", Unit.SHARE),
+            Measure("weight", "Weight of the judge"),
+            Measure("raw", "By the judge", Unit.SHARE),
+            Measure("labelled", "Labelled", Unit.COUNT),
+            Measure("summaries", "Summaries", Unit.COUNT),
         ),
         tuple(rows),
-        about=_(
+        about=(
             "Mean coverage over all summaries that a judge saw, minus (judge − human) on the labelled ones of the "
             "same summarizer. Labels and judge: the mean of the labelled summaries, plus what the judge adds by "
             "a weight from 0 to 1 that narrows the interval most (PPI++). Both assume that the labelled summaries "
@@ -375,21 +372,19 @@ def _disputed(figures: Figures, beside: Beside) -> Section:
         every = ngettext("The one of them", "All %(n)d of them", n) % {"n": n}
         parts.append(Note(every, url=beside.links.to()))
         if beside.disputes_url:
-            parts.append(Note(_("Go through them and decide"), url=beside.disputes_url))
+            parts.append(Note("Go through them and decide", url=beside.disputes_url))
         context = {"rows": figures.top, "deciding": beside.deciding, "study": beside.study}
         parts.append(Fragment("annotation/_agreement_rows.html", context))
     elif figures.people.n_pairable:
-        parts.append(Note(_("Annotators agree on every item they share.")))
+        parts.append(Note("Annotators agree on every item they share."))
     else:
-        judge = (
-            _("To see disagreements with a judge, follow its name in the judge table.") if figures.judges else ""
-        )
-        parts.append(Note(f"{_('No item has labels from two annotators.')} {judge}".strip()))
+        judge = "To see disagreements with a judge, follow its name in the judge table." if figures.judges else ""
+        parts.append(Note(f"No item has labels from two annotators. {judge}".strip()))
     return Section(
         "disputed",
-        _("Disagreements"),
+        "Disagreements",
         tuple(parts),
-        about=_("Sorted by the share of pairs of labels that differ (1 − P), then by how far they are apart.")
+        about="Sorted by the share of pairs of labels that differ (1 − P), then by how far they are apart."
         if figures.top
         else "",
     )

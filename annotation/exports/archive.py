@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import IO, Any
 
 import orjson
-from django.utils.translation import gettext as _
 
 from annotation.exports import cards
 from annotation.exports.cards import Card, Packed
@@ -45,10 +44,10 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
         packer = _Packer(zipped, folder=card.name, now=card.made_at)
         packed = [packer.add(file.name, file.title, file.content(reader=PROGRAMS)) for file in contents.files]
         if card.licence:
-            packed.append(packer.add("LICENCE.txt", _("Licence"), [card.licence.strip() + "\n"]))
-        packed.append(packer.add("methods.md", _("Methods section"), [contents.methods]))
+            packed.append(packer.add("LICENCE.txt", "Licence", [card.licence.strip() + "\n"]))
+        packed.append(packer.add("methods.md", "Methods section", [contents.methods]))
         read_me = [cards.front_matter(card, packed), "\n", contents.told(packed)]
-        packed.append(packer.add("README.md", _("Data-set card"), read_me))
+        packed.append(packer.add("README.md", "Data-set card", read_me))
         described = [packer.add(name, title, [_json(of(card, packed))]) for name, title, of in DESCRIPTIONS]
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -61,7 +60,7 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
                 for entry in (*packed, *described)
             ],
         }
-        packer.add("manifest.json", _("Manifest"), [_json(manifest)])
+        packer.add("manifest.json", "Manifest", [_json(manifest)])
     return manifest
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
 from annotation.linking import exports as linking
@@ -53,9 +52,9 @@ def work_files(study: Study) -> Iterator[StudyFile]:
         return
     for name in _datasets(study):
         yield StudyFile(
-            question_file(name), _("Questions with key points and responses"), partial(_questions, study, name)
+            question_file(name), "Questions with key points and responses", partial(_questions, study, name)
         )
-    yield StudyFile(WORK, _("Items, tasks and what judges said of them"), lambda: [_work(study, _items(study))])
+    yield StudyFile(WORK, "Items, tasks and what judges said of them", lambda: [_work(study, _items(study))])
 
 
 def _items(study: Study) -> list[LabelItem]:
@@ -237,7 +236,7 @@ def verdict_file(study: Study) -> Iterator[StudyFile]:
         def rows() -> Iterator[tuple[Any, ...]]:
             return rows_of(study, _said_in(study).order_by(*JUDGE, "pk"), columns)
 
-        yield csv_file("verdicts.csv", _("Verdicts of judges"), columns, rows)
+        yield csv_file("verdicts.csv", "Verdicts of judges", columns, rows)
 
 
 def _said_in(study: Study) -> QuerySet[Any, Any]:

@@ -12,7 +12,6 @@ from typing import IO, Any
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils.translation import gettext as _
 
 from annotation.exports.archive import Contents, write
 from annotation.exports.cards import Card, Packed
@@ -93,7 +92,7 @@ def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Dra
     """What the archive of a leaderboard holds."""
     haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
     told = board_methods(board_made, haystacks)
-    title = _("Leaderboard: %(haystacks)s") % {"haystacks": listed([haystack.title for haystack in haystacks])}
+    title = f"Leaderboard: {listed([haystack.title for haystack in haystacks])}"
     corpora = [
         {"kind": "haystack", "key": haystack.key, "title": haystack.title, "sha256": haystack.content_sha256}
         for haystack in haystacks
@@ -141,11 +140,11 @@ def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Dra
 
 
 def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
-    verdicts = csv_file("verdicts.csv", _("Verdicts, without texts"), VERDICTS, partial(_verdicts, board_made))
+    verdicts = csv_file("verdicts.csv", "Verdicts, without texts", VERDICTS, partial(_verdicts, board_made))
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
     table = files.as_latex(board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
-    yield StudyFile("tables/scores.tex", _("Scores of the papers"), lambda: [table])
+    yield StudyFile("tables/scores.tex", "Scores of the papers", lambda: [table])
 
 
 def _verdicts(board_made: BoardMade) -> Iterator[tuple[Any, ...]]:

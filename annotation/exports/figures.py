@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 from django.http import QueryDict
-from django.utils.translation import gettext as _
 
 from annotation.kinds import Headline, StudyFile, kind_named
 from annotation.models import Study
@@ -98,23 +97,21 @@ def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: A
 
 def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
     """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
-    yield StudyFile("figures.json", _("Figures"), partial(_json, made.plain))
-    yield csv_file("figures.csv", _("Figures, one in each row"), LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
+    yield StudyFile("figures.json", "Figures", partial(_json, made.plain))
+    yield csv_file("figures.csv", "Figures, one in each row", LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
     said = as_comments(made.notes)
     for table in made.tables:
         content = partial(_text, said + tex(table, origin=made.origin))
-        yield StudyFile(f"tables/{table.key}.tex", _("%(table)s, for LaTeX") % {"table": table.title}, content)
+        yield StudyFile(f"tables/{table.key}.tex", f"{table.title}, for LaTeX", content)
     if layout := paper_layout(made.sheet, origin=made.origin):
         key, text = layout
-        yield StudyFile(
-            f"tables/{key}.tex", _("Systems by retriever, as in the paper"), partial(_text, said + text)
-        )
+        yield StudyFile(f"tables/{key}.tex", "Systems by retriever, as in the paper", partial(_text, said + text))
     for chart in made.sheet.charts:
         for ending in DRAWN:
             if (drawn := draw(chart, ending)) is not None:
                 yield StudyFile(f"charts/{chart.name}.{ending}", chart.words.title, partial(_bytes, drawn))
     if judges := judges_in(made):
-        yield StudyFile("judges.json", _("Judges: settings and licences"), partial(_json, judges))
+        yield StudyFile("judges.json", "Judges: settings and licences", partial(_json, judges))
 
 
 def judges_in(made: Made) -> list[dict[str, Any]]:

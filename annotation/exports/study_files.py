@@ -38,12 +38,12 @@ def files_of(
         *kind.files(study, now),
         *work_files(study),
         *verdict_file(study),
-        csv_file("annotators.csv", _("Participants"), ANNOTATOR_COLUMNS, partial(_annotators, study)),
+        csv_file("annotators.csv", "Participants", ANNOTATOR_COLUMNS, partial(_annotators, study)),
         *(
             [
                 csv_file(
                     "trial-answers.csv",
-                    _("Answers of the trial: training, in no figure"),
+                    "Answers of the trial: training, in no figure",
                     TRIAL_COLUMNS,
                     partial(_trial_answers, study),
                 )
@@ -52,7 +52,7 @@ def files_of(
             else ()
         ),
         *(
-            StudyFile(f"trial-examples/{number}.toml", _("Trial examples of its own"), partial(_text, row.body))
+            StudyFile(f"trial-examples/{number}.toml", "Trial examples of its own", partial(_text, row.body))
             for number, row in enumerate(study.trial_examples.exclude(body="").order_by("pk"), 1)
         ),
         *(
@@ -60,7 +60,7 @@ def files_of(
             for row in sorted(study.guidelines.all(), key=attrgetter("version"))
         ),
         *(
-            StudyFile(f"consent/{row.version}.md", _("Consent texts"), partial(_text, row.body))
+            StudyFile(f"consent/{row.version}.md", "Consent texts", partial(_text, row.body))
             for row in (agreed_texts(study) if consent_texts is None else consent_texts)
         ),
     ]

@@ -13,7 +13,6 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
@@ -242,11 +241,11 @@ class LicenceForm(forms.Form):
     """The licence of an archive, as its readers shall find it."""
 
     licence = forms.CharField(
-        label=_("Licence"),
+        label="Licence",
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_(
+        help_text=(
             "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."
         ),
     )

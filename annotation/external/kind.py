@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.coverage.results import RESULTS
@@ -32,14 +31,14 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     def labels() -> Iterator[tuple[Any, ...]]:
         return rows_of(study, study.external_labels.order_by("pk"), COLUMNS)
 
-    return [csv_file("labels.csv", _("Labels"), COLUMNS, labels)]
+    return [csv_file("labels.csv", "Labels", COLUMNS, labels)]
 
 
 class External(StudyKind):
     """Labels made elsewhere."""
 
     value = Study.Kind.EXTERNAL
-    label = gettext_lazy("labels made elsewhere")
+    label = "labels made elsewhere"
     study_page = "annotation:study-figures"
     tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
     files = staticmethod(files_of)

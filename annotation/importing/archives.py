@@ -16,7 +16,6 @@ from itertools import count
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from annotation.importing.annotated_summaries import AnnotatedSummariesPlan
@@ -276,7 +275,7 @@ ARCHIVE = Format(
         "snapshots",
     ),
     address=address_of_study,
-    options=(Option("name", _("Name of the study"), _("By default that of the archive.")),),
+    options=(Option("name", "Name of the study", "By default that of the archive."),),
     permission=PERMISSION,
     is_joint=False,
 )

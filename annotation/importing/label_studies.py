@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db.models import Model
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
@@ -149,7 +148,7 @@ class LabelPlan(Plan[Rows]):
             self._out_of_place(problem)
 
     def _out_of_place(self, got: str) -> None:
-        self.problems.error("other_group", "", "", expected=_("texts of the study's group"), got=got)
+        self.problems.error("other_group", "", "", expected="texts of the study's group", got=got)
 
     def write(self) -> None:
         """Save the rows, and give the study to whom it belongs."""

@@ -204,17 +204,17 @@ PLAIN_LABELS = Format(
     kinds=("labels", "coverage_labels"),
     address=address_of_figures,
     options=(
-        Option("study", _("Name of the study"), _("Created if there is none with this name."), is_required=True),
+        Option("study", "Name of the study", "Created if there is none with this name.", is_required=True),
         Option(
             "categories",
-            _("Categories"),
-            _("All labels that the task allows, in their order, as a,b,c; by default those of the file."),
+            "Categories",
+            "All labels that the task allows, in their order, as a,b,c; by default those of the file.",
             max_length=2000,
         ),
         Option(
             "task",
             _("Task"),
-            _(
+            (
                 "A name for one of several tasks on the same items; grounded and key_point are the two judgments "
                 "on key points, whose categories are known."
             ),

@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.adjudication.deciding import Deciding
@@ -40,13 +39,11 @@ from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column
 
-TASKS = Tab("work", gettext_lazy("Tasks"), "annotation:study-work", "work", needs_plan=True)
-RESULTS = results_tab("results", gettext_lazy("Results"), "annotation:study-figures")
-ITEM = gettext_lazy("Item")
+TASKS = Tab("work", "Tasks", "annotation:study-work", "work", needs_plan=True)
+RESULTS = results_tab("results", "Results", "annotation:study-figures")
+ITEM = "Item"
 HERE_FOR = timedelta(minutes=2)
-SHORT_HELP = gettext_lazy(
-    "Unfinished work of annotators who left goes to others as a whole; finished answers stay."
-)
+SHORT_HELP = "Unfinished work of annotators who left goes to others as a whole; finished answers stay."
 
 
 class LabelWork(TaskPage, Work):
@@ -165,14 +162,14 @@ class LabelWork(TaskPage, Work):
         """Items, people and tasks are needed."""
         problems = []
         if not study.label_items.exists():
-            problems.append(_("Choose what is to be labelled."))
+            problems.append("Choose what is to be labelled.")
         if is_recruiting(study):
             return problems  # people come by themselves, and get their tasks then
         if not study.memberships.current().exists():
-            problems.append(_("Add at least one annotator."))
+            problems.append("Add at least one annotator.")
         elif not study.label_tasks.exists():
             problems += [str(row) for row in self.gaps(study).blocked()] or [
-                _("No task is assigned. Assign what is missing on the page of annotators.")
+                "No task is assigned. Assign what is missing on the page of annotators."
             ]
         return problems
 
@@ -204,9 +201,7 @@ class LabelWork(TaskPage, Work):
             return []
         rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
         last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
-        return [
-            Presence(task.annotator.label, _("at task %(n)d") % {"n": task.position}) for task in last.values()
-        ]
+        return [Presence(task.annotator.label, f"at task {task.position}") for task in last.values()]
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
         """Flags and comments that nobody has answered, and what there is to decide."""

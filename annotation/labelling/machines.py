@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.http import HttpResponse
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from benchmarks.engine import judging, overview
@@ -28,7 +27,7 @@ class MachineRunForm(RunOptionsForm):
     """Which model works on the items of a study."""
 
     field_order = ("judge", "task")
-    judge = forms.ChoiceField(label=_("Model"), choices=_models)
+    judge = forms.ChoiceField(label="Model", choices=_models)
 
     def judge_of(self) -> Judge:
         """The judge of a valid form."""

@@ -15,7 +15,6 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.labelling.recording import AnswerKind, new_row
 from annotation.models import Annotator, LabelItem, LabelTask, Study
@@ -158,9 +157,9 @@ def simulate(
         NotPossible: such a study cannot be set up.
     """
     if Study.objects.filter(name=name).exists():
-        raise StudyExists(_("There is a study “%(name)s”; nothing was written into it.") % {"name": name})
+        raise StudyExists(f"There is a study “{name}”; nothing was written into it.")
     rows = {label: Annotator.objects.create(label=label, created_at=now) for label in people}
-    about = _("Simulated annotators of known error rates; no person did this work.")
+    about = "Simulated annotators of known error rates; no person did this work."
     study = simulated.make(
         chosen,
         details=Details(name=name, description=about),

@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_filters import ChoiceFilter, FilterSet, ModelChoiceFilter
@@ -37,13 +36,13 @@ from benchmarks.web.permissions import requires
 class TaskTable(ListTable):
     """Who has which task, how far it is, and what was remarked."""
 
-    annotator = Column(_("Annotator"), "annotator__label")
-    place = Column(_("Order"), "position", css="num")
-    about = Column(_("About"), orderable=False)
+    annotator = Column("Annotator", "annotator__label")
+    place = Column("Order", "position", css="num")
+    about = Column("About", orderable=False)
     state = Column(_("State"))
     time = Column(_("Active time"), "active_ms", css="num", high_first=True)
-    seen = Column(_("Last seen"), "last_seen_at", high_first=True)
-    remarks = Column(_("Remarks"), orderable=False)
+    seen = Column("Last seen", "last_seen_at", high_first=True)
+    remarks = Column("Remarks", orderable=False)
 
 
 REMARKS: dict[str, Callable[[Any], Any]] = {
@@ -57,9 +56,9 @@ REMARKS: dict[str, Callable[[Any], Any]] = {
 class TaskFilter(FilterSet):  # type: ignore[misc]
     """Tasks by person, state and remark."""
 
-    q = Search(_("In remarks"), "comment", "skip_reason")
+    q = Search("In remarks", "comment", "skip_reason")
     annotator = ModelChoiceFilter(
-        label=_("Annotator"),
+        label="Annotator",
         queryset=lambda request: Annotator.objects.filter(
             memberships__study__uid=request.resolver_match.kwargs["uid"]
         ),
@@ -67,12 +66,12 @@ class TaskFilter(FilterSet):  # type: ignore[misc]
     )
     state = ChoiceFilter(label=_("State"), choices=LabelTask.State.choices)
     remarks = ChoiceFilter(
-        label=_("Remarks"),
+        label="Remarks",
         choices=[
             ("flagged", _("flagged")),
-            ("comment", _("with a comment")),
-            ("unanswered", _("to answer")),
-            ("answered", _("answered")),
+            ("comment", "with a comment"),
+            ("unanswered", "to answer"),
+            ("answered", "answered"),
         ],
         method=lambda rows, _name, value: REMARKS[value](rows),
     )
@@ -112,7 +111,7 @@ class ReplyForm(forms.Form):
         label=_("Answer"),
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=_(
+        help_text=(
             "The annotator reads it beside the item, and a count on their page of work says that it is there."
         ),
     )
@@ -133,9 +132,9 @@ def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpRespons
         try:
             reply(task=row, text=form.cleaned_data["text"], by=request.user, now=timezone.now())
         except NoRemark:
-            messages.warning(request, _("The annotator has taken the remark back meanwhile; nothing was stored."))
+            messages.warning(request, "The annotator has taken the remark back meanwhile; nothing was stored.")
         else:
-            messages.success(request, _("Your answer is on the annotator's page."))
+            messages.success(request, "Your answer is on the annotator's page.")
         return redirect(f"{reverse('annotation:study-work', args=[study.uid])}?remarks=unanswered")
     context = {"study": study, "kind": kind, "task": row, "about": kind.about(row), "form": form}
     return page(request, "annotation/remark_reply.html", context, status=422 if form.errors else 200)
@@ -169,7 +168,7 @@ def allow_try(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> Htt
     member = member_of(study_of(request, uid), annotator)
     words = {"name": member.annotator.label}
     if answering.allow_another(member=member, by=request.user, now=timezone.now()):
-        messages.success(request, gettext("%(name)s can try once more.") % words)
+        messages.success(request, "%(name)s can try once more." % words)
     else:
-        messages.info(request, gettext("%(name)s needs no other try.") % words)
+        messages.info(request, "%(name)s needs no other try." % words)
     return redirect("annotation:study-annotators", uid)

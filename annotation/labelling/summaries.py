@@ -12,7 +12,6 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
@@ -67,12 +66,8 @@ def lacking(n: int, *, with_documents: bool = False) -> str:
         haystacks = haystacks.with_documents() | Haystack.objects.current().sources()
     n_found = labellable().exclude(origin=Summary.Origin.SESSION).filter(haystack__in=haystacks).count()
     if not n_found:
-        return _(
-            "No summary of a system is here yet: import a haystack with summaries, or let a summarizer write."
-        )
-    return "" if n_found >= n else _("Only %(found)d of %(n)d summaries are here: all are taken.") % {
-        "found": n_found, "n": n,
-    }  # fmt: skip
+        return "No summary of a system is here yet: import a haystack with summaries, or let a summarizer write."
+    return "" if n_found >= n else f"Only {n_found} of {n} summaries are here: all are taken."
 
 
 def candidates(
@@ -152,18 +147,14 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
             rows.setdefault(UUID(cell), number)
         except ValueError:
             if number > 1:
-                problems.append(
-                    _("Row %(row)d: “%(cell)s” is not a summary id.") % {"row": number, "cell": cell[:60]}
-                )
+                problems.append(f"Row {number}: “{cell[:60]}” is not a summary id.")
     visible = ~Q(origin=Summary.Origin.SESSION) | Q(pk__in=_handed_in(user))
     by_uid = {summary.uid: summary for summary in labellable().filter(visible, uid__in=rows)}
     problems += [
-        _("Row %(row)d: no summary %(uid)s that can be labelled.") % {"row": row, "uid": uid}
-        for uid, row in rows.items()
-        if uid not in by_uid
+        f"Row {row}: no summary {uid} that can be labelled." for uid, row in rows.items() if uid not in by_uid
     ]
     if not rows and not problems:
-        problems.append(_("The list is empty. Give one summary id per row."))
+        problems.append("The list is empty. Give one summary id per row.")
     if problems:
         raise BadList(problems)
     return [by_uid[uid] for uid in rows]
@@ -209,7 +200,7 @@ def chosen_summaries(haystacks: Collection[Haystack], n: int | None, *, seed: in
     )
     summaries = list(rows)
     if not summaries:
-        raise NotPossible(_("No summary of a system is there to label; name a haystack that has some."))
+        raise NotPossible("No summary of a system is there to label; name a haystack that has some.")
     return summaries if n is None else draw(summaries, n, seed=seed)
 
 
@@ -257,14 +248,14 @@ def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[
     authors = authors_of(item.summary.pk for item in items)
     writing = {
         (task.annotator_id, task.subtopic.haystack_id): Reason(
-            _("Still has to write on “%(haystack)s”.") % {"haystack": task.subtopic.haystack.title}, task.study
+            f"Still has to write on “{task.subtopic.haystack.title}”.", task.study
         )
         for task in Assignment.objects.unfinished()
         .filter(annotator__in=people, is_practice=False)
         .select_related("study", "subtopic__haystack")
         .order_by("-pk")
     }
-    by_hand = Reason(_("Wrote summaries of this study."))
+    by_hand = Reason("Wrote summaries of this study.")
     return {
         (person, item.pk): reason
         for person in people

@@ -9,8 +9,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _now
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.labelling import summaries
@@ -24,9 +22,9 @@ from benchmarks.models import Haystack, Summary
 from benchmarks.web.row_choices import RowsField, ids_among
 
 WAYS = [
-    ("all", _("all that match")),
-    ("sample", _("a random sample of them, stratified by system and subtopic")),
-    ("list", _("a list of summary ids")),
+    ("all", "all that match"),
+    ("sample", "a random sample of them, stratified by system and subtopic"),
+    ("list", "a list of summary ids"),
 ]
 MAX_LIST_BYTES = 2_000_000
 
@@ -55,36 +53,36 @@ class SummariesForm(NarrowedForm):
     COUNTED = "annotation/_summaries_count.html"
 
     haystacks = RowsField(
-        label=_("Haystacks"),
+        label="Haystacks",
         queryset=Haystack.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    corpora = any_of(_("Documents with reference summaries"))
-    with_systems = forms.BooleanField(label=_("Summaries of systems"), required=False, initial=True)
+    corpora = any_of("Documents with reference summaries")
+    with_systems = forms.BooleanField(label="Summaries of systems", required=False, initial=True)
     with_people = forms.BooleanField(
-        label=_("Summaries that people handed in"),
+        label="Summaries that people handed in",
         required=False,
         initial=True,
-        help_text=_("So that people and systems are labelled alike. Nobody gets their own."),
+        help_text="So that people and systems are labelled alike. Nobody gets their own.",
     )
-    subtopics = any_of(_("Subtopics"), coerce=int)
-    systems = any_of(_("Systems"))
-    retrievers = any_of(_("Retrievers"))
-    way = forms.ChoiceField(label=_("Which of them"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    subtopics = any_of("Subtopics", coerce=int)
+    systems = any_of("Systems")
+    retrievers = any_of("Retrievers")
+    way = forms.ChoiceField(label="Which of them", choices=WAYS, initial="all", widget=forms.RadioSelect)
     n_sample = size_of_sample()
-    seed = seed_of_draw(_("The same seed draws the same sample. Blank: taken from the name of the study."))
+    seed = seed_of_draw("The same seed draws the same sample. Blank: taken from the name of the study.")
     list_text = forms.CharField(
-        label=_("Summary ids"),
+        label="Summary ids",
         required=False,
         max_length=MAX_LIST_BYTES,
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text=_("One per row. Or choose a file:"),
+        help_text="One per row. Or choose a file:",
     )
     list_file = forms.FileField(
-        label=_("File with summary ids"),
+        label="File with summary ids",
         required=False,
-        help_text=_("A text or CSV file with a summary id at the start of each row."),
+        help_text="A text or CSV file with a summary id at the start of each row.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -126,7 +124,7 @@ class SummariesForm(NarrowedForm):
                 (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in subtopics
             ],
             "systems": [(name, name) for name in offer.systems],
-            "retrievers": [(name, words[name] if name else _("all documents")) for name in offer.retrievers],
+            "retrievers": [(name, words[name] if name else "all documents") for name in offer.retrievers],
         }
         for name, values in choices.items():
             self.fields[name].choices = values  # type: ignore[attr-defined]
@@ -138,30 +136,30 @@ class SummariesForm(NarrowedForm):
         if data.get("way") == "list":
             self._read_list(data)
         elif not (data.get("haystacks") or data.get("corpora")):
-            self.add_error("haystacks", _("Choose at least one haystack."))
+            self.add_error("haystacks", "Choose at least one haystack.")
         elif not (data.get("with_systems") or data.get("with_people")):
-            self.add_error("with_systems", _("Choose summaries of systems, of people, or both."))
+            self.add_error("with_systems", "Choose summaries of systems, of people, or both.")
         if data.get("way") == "sample" and not data.get("n_sample"):
-            self.add_error("n_sample", _("How many summaries?"))
+            self.add_error("n_sample", "How many summaries?")
         return data
 
     def _read_list(self, data: dict[str, Any]) -> None:
         upload, text = data.get("list_file"), data.get("list_text", "")
         if upload is None and not text:
-            self.add_error("list_text", _("Paste the ids, or choose a file."))
+            self.add_error("list_text", "Paste the ids, or choose a file.")
             return
         field = "list_text" if upload is None else "list_file"
         try:
             if upload is not None and upload.size > MAX_LIST_BYTES:
-                raise forms.ValidationError(_("The list is over 2 MB."))
+                raise forms.ValidationError("The list is over 2 MB.")
             text = text if upload is None else upload.read().decode("utf-8-sig")
             self.listed = summaries.read_list(text, user=self.user)
         except UnicodeDecodeError:
-            self.add_error(field, _("The file is not UTF-8 text."))
+            self.add_error(field, "The file is not UTF-8 text.")
         except summaries.BadList as bad:
             shown = list(bad.problems[:20])
             if len(bad.problems) > len(shown):
-                shown.append(_("… and %(n)d more rows.") % {"n": len(bad.problems) - len(shown)})
+                shown.append(f"… and {len(bad.problems) - len(shown)} more rows.")
             self.add_error(field, forms.ValidationError(shown))
         except forms.ValidationError as problem:
             self.add_error(field, problem)
@@ -251,7 +249,7 @@ def create_from(create_study: Callable[..., Study], *, form: Any, by: Any, now: 
     """
     chosen = form.chosen(seed=form.chosen_seed)
     if not chosen:
-        raise NotPossible(_now("There is no summary of that kind in these haystacks."))
+        raise NotPossible("There is no summary of that kind in these haystacks.")
     return create_study(
         plan=form.plan(),
         summaries=chosen,

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.kinds import kind_named
@@ -47,7 +46,7 @@ class Layout:
 
     def name(self, line: Line) -> str:
         """A row in words."""
-        system = _("people") if line.is_people else line.entry.system
+        system = "people" if line.is_people else line.entry.system
         return f"{system} · {self.names[line.entry.retriever]}"
 
     def rows_url(self, line: Line, other: Line | None = None) -> str:
@@ -80,26 +79,22 @@ def _leads_apart(layout: Layout, block: Block) -> str:
     """Who leads a block of other subtopics."""
     best = block.systems[0]
     words = {"n": block.n_subtopics, "best": layout.name(best), "joint": points(best.row.stats["joint"])}
-    return (
-        _("Systems on other subtopics are ranked by themselves: on %(n)d, %(best)s leads with %(joint)s.") % words
-    )
+    return "Systems on other subtopics are ranked by themselves: on %(n)d, %(best)s leads with %(joint)s." % words
 
 
 def _leads(layout: Layout, block: Block) -> str:
     best, people = next(iter(block.systems), None), layout.board.people
     if best is None:
-        return _("People lead: no system has summaries of these subtopics.")
+        return "People lead: no system has summaries of these subtopics."
     joint = best.row.stats["joint"]
     if joint.value is None:
-        return _("No system has a joint score here: %(why)s.") % {"why": joint.undefined_reason}
+        return f"No system has a joint score here: {joint.undefined_reason}."
     n = ngettext("%(n)d subtopic", "%(n)d subtopics", block.n_subtopics) % {"n": block.n_subtopics}
     if people is None:
-        return _("%(best)s leads with a joint score of %(joint)s on %(n)s.") % {
-            "best": layout.name(best), "joint": points(joint), "n": n,
-        }  # fmt: skip
+        return f"{layout.name(best)} leads with a joint score of {points(joint)} on {n}."
     difference = best.joint_to_people
     if difference is None or difference.value is None:
-        return _("%(best)s leads the systems; it shares no subtopic with people.") % {"best": layout.name(best)}
+        return f"{layout.name(best)} leads the systems; it shares no subtopic with people."
     on = len(best.row.subtopics & people.row.subtopics)
     words = {
         "best": layout.name(best),
@@ -110,13 +105,13 @@ def _leads(layout: Layout, block: Block) -> str:
     }
     if difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high:
         if difference.value > 0:
-            return _("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
+            return ("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
                      "not separate them.") % words  # fmt: skip
-        return _("%(on)s, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
+        return ("%(on)s, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
                  "interval does not separate them.") % words  # fmt: skip
     if difference.value > 0:
-        return _("%(on)s, %(best)s beats %(people)s by %(gap)s points.") % words
-    return _("%(on)s, %(people)s beat the best system, %(best)s, by %(gap)s points.") % words
+        return "%(on)s, %(best)s beats %(people)s by %(gap)s points." % words
+    return "%(on)s, %(people)s beat the best system, %(best)s, by %(gap)s points." % words
 
 
 def cards(layout: Layout) -> Iterator[Card]:
@@ -131,29 +126,29 @@ def cards(layout: Layout) -> Iterator[Card]:
     lead = best.joint_to_people if best is not None else None
     if best is not None and lead is not None and lead.value is not None:
         name = layout.name(best)
-        about = _("%(best)s minus people, subtopic by subtopic") % {"best": name}
-        yield Card("lead", _("Lead of the best system, joint"), lead.scaled(100), unit, about, of=_scores(lead))
+        about = f"{name} minus people, subtopic by subtopic"
+        yield Card("lead", "Lead of the best system, joint", lead.scaled(100), unit, about, of=_scores(lead))
     if people is not None and (layout.is_whole or lead is None or lead.value is None):
         joint = block.people or people.row.stats["joint"]
         about = _who(people, block, layout)
-        yield Card("people", _("People, joint"), joint.scaled(100), unit, about, of=_scores(joint))
+        yield Card("people", "People, joint", joint.scaled(100), unit, about, of=_scores(joint))
     if best is not None:
         joint = best.row.stats["joint"]
         name = "" if joint.value is None else layout.name(best)
-        yield Card("best", _("Best system, joint"), joint.scaled(100), unit, name, of=_scores(joint))
+        yield Card("best", "Best system, joint", joint.scaled(100), unit, name, of=_scores(joint))
     if best is not None and best.minutes is not None:
         minutes = minutes_cell(best.minutes)
         between = f" ({minutes.aside})" if minutes.aside else ""
-        about = _("of people's active time reach the best system%(between)s") % {"between": between}
-        yield Card("minutes", _("Human minutes"), best.minutes.value, Unit.MINUTES, about, text=minutes.text)
+        about = f"of people's active time reach the best system{between}"
+        yield Card("minutes", "Human minutes", best.minutes.value, Unit.MINUTES, about, text=minutes.text)
     elif people is None:
-        yield Card("rows", _("Rows"), len(board.lines), Unit.COUNT, _("systems with their documents"))
+        yield Card("rows", "Rows", len(board.lines), Unit.COUNT, "systems with their documents")
     n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)
     about = ngettext("%(n)d insight", "%(n)d insights", n_insights) % {"n": n_insights}
     if people is not None and people.writers is not None and people.row.subtopics <= block.lines[0].row.subtopics:
         n = people.writers.n_writers
         about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
-    yield Card("subtopics", _("Subtopics"), block.n_subtopics, Unit.COUNT, about)
+    yield Card("subtopics", "Subtopics", block.n_subtopics, Unit.COUNT, about)
     for at, other in enumerate(board.others[:MOST_OTHERS], 2):
         yield _best_apart(layout, other, at)
 
@@ -164,7 +159,7 @@ def _best_apart(layout: Layout, block: Block, at: int) -> Card:
     joint = best.row.stats["joint"]
     on = ngettext("%(best)s, on %(n)d subtopic", "%(best)s, on %(n)d subtopics", block.n_subtopics)
     about = on % {"best": layout.name(best), "n": block.n_subtopics}
-    return Card(f"best-{at}", _("Best system, joint"), joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
+    return Card(f"best-{at}", "Best system, joint", joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
 
 
 def _scores(joint: Stat) -> str:
@@ -178,9 +173,9 @@ def _who(line: Line, block: Block, layout: Layout) -> str:
         return ""
     documents = layout.names[line.entry.retriever]
     if block.people is None:
-        return f"{_('On other subtopics')} · {documents}"
+        return f"On other subtopics · {documents}"
     if not line.row.subtopics <= block.lines[0].row.subtopics:
-        return f"{_('On the subtopics of these systems')} · {documents}"
+        return f"On the subtopics of these systems · {documents}"
     sessions = ngettext("%(n)d session", "%(n)d sessions", line.writers.n_sessions)
     writers = ngettext("%(n)d writer", "%(n)d writers", line.writers.n_writers)
     n_sessions, n_writers = line.writers.n_sessions, line.writers.n_writers
@@ -198,7 +193,7 @@ def points(stat: Stat) -> str:
 def minutes_cell(minutes: Minutes) -> Cell:
     """Minutes of people with their interval; what is never reached is said so."""
     if minutes.low is None or minutes.high is None:
-        return Cell(minutes.value, aside=_("too few"), text=_minutes(minutes.value))
+        return Cell(minutes.value, aside="too few", text=_minutes(minutes.value))
     if math.isinf(minutes.low):
         return Cell(minutes.value, text=_minutes(minutes.value))  # nor do the ends of its interval reach it
     return Cell(
@@ -207,18 +202,20 @@ def minutes_cell(minutes: Minutes) -> Cell:
 
 
 def _minutes(value: float) -> str:
-    return f"{value:.0f}" if math.isfinite(value) else _("not reached")
+    return f"{value:.0f}" if math.isfinite(value) else "not reached"
 
 
 def reading(layout: Layout) -> Iterator[Note]:
     """What the figures are of, and how to read them."""
     board, view = layout.board, layout.view
-    scores = _(
-        "Scores from 0 to 100 by judge %(judge)s; 95 %% intervals are over subtopics, of people over writers too."
-    ) % {"judge": view.judge}
+    scores = (
+        f"Scores from 0 to 100 by judge {view.judge}; 95 % intervals are over subtopics, of people over "
+        "writers too."
+    )
     if view.score is Score.EXPECTED:
-        scores += " " + _(
-            "Coverage is the judge's expected value where available; citation and joint scores use its labels."
+        scores += (
+            " "
+            + "Coverage is the judge's expected value where available; citation and joint scores use its labels."
         )
     yield Note(scores)
     if note := description_of(view.judge.kind, view.judge.config):
@@ -226,19 +223,19 @@ def reading(layout: Layout) -> Iterator[Note]:
     if len(board.blocks) > 1:
         yield Note(_ranked_apart(board.blocks[0], board))
     if board.people is None:
-        yield Note(_("No session on these subtopics has been scored by this judge."))
+        yield Note("No session on these subtopics has been scored by this judge.")
         return
     for line in board.of_people:
         yield Note(_people(line, layout))
     if len(board.of_people) > 1:
         documents = layout.names[board.people.entry.retriever]
-        yield Note(_("Systems are compared with people (%(documents)s).") % {"documents": documents})
+        yield Note(f"Systems are compared with people ({documents}).")
     yield Note(
-        _("“− people”: joint minus people's, paired over the subtopics that both rows have, each of which counts "
+        "“− people”: joint minus people's, paired over the subtopics that both rows have, each of which counts "
           "once: it may differ from the difference of two scores of the table. Human minutes: the active time "
           "after which people's mean joint score over sessions first reaches the system's on the same subtopics, "
           "each of which counts for both as often as it has sessions; where these differ in number, minutes need "
-          "not follow the column of joint scores. “Too few”: not enough sessions for an interval.")
+          "not follow the column of joint scores. “Too few”: not enough sessions for an interval."
     )  # fmt: skip
     yield from _definitions(layout, board.people)
 
@@ -248,12 +245,12 @@ def below(layout: Layout) -> Iterator[Note]:
     gaps = [_gap(layout, block) for block in layout.board.blocks if block.detectable is not None]
     if not gaps:
         return
-    ranks = _(
+    ranks = (
         "Bold (level_with_best in files): level with the best, where all systems of the same subtopics are "
         "compared at once. Small figures: 95 % intervals, and the ranks that a row may have."
     )
     if any(block.n_subtopics < FEW_CLUSTERS for block in layout.board.blocks):
-        gaps.append(_("Under 10 subtopics such intervals hold the truth in about 90 to 95 of 100."))
+        gaps.append("Under 10 subtopics such intervals hold the truth in about 90 to 95 of 100.")
     yield Note(" ".join([ranks, *gaps]))
 
 
@@ -263,13 +260,11 @@ def of_sample(sample: Sample | None) -> Iterator[Note]:
         return
     if not sample.is_random:
         yield Note(
-            _(
-                "People have labelled some of these texts. Where the results of their study say that they are a "
-                "random draw, coverage by labels and judge stands here."
-            )
+            "People have labelled some of these texts. Where the results of their study say that they are a "
+            "random draw, coverage by labels and judge stands here."
         )
         return
-    words = _(
+    words = (
         "Coverage, labels and judge (coverage_labelled in files): the mean over summaries as people would label "
         "them. %(people)s labelled %(n)d of the %(all)d texts, a random draw, on %(subtopics)d subtopics "
         "(%(studies)s); the judge, which saw all, counts as far as that narrows the interval (PPI++). Intervals "
@@ -290,7 +285,7 @@ def of_sample(sample: Sample | None) -> Iterator[Note]:
 def _gap(layout: Layout, block: Block) -> str:
     """The gap that comparing the systems of a block would find."""
     words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
-    said = _("Among %(rows)d systems on %(n)d subtopics, a gap of %(gap)s points is found in 80 of 100 cases.")
+    said = "Among %(rows)d systems on %(n)d subtopics, a gap of %(gap)s points is found in 80 of 100 cases."
     return said % words
 
 
@@ -298,10 +293,10 @@ def _ranked_apart(block: Block, board: Board) -> str:
     words = {"n": block.n_subtopics, "all": board.n_subtopics}
     if block.n_subtopics == board.n_subtopics:
         return (
-            _("Rows that have all %(all)d subtopics come first; others are ranked among those that have the same.")
+            "Rows that have all %(all)d subtopics come first; others are ranked among those that have the same."
             % words
         )
-    return _("No row has all %(all)d subtopics: each is ranked among those that have the same.") % words
+    return "No row has all %(all)d subtopics: each is ranked among those that have the same." % words
 
 
 def _people(line: Line, layout: Layout) -> str:
@@ -327,9 +322,7 @@ def _people(line: Line, layout: Layout) -> str:
         ) % (numbers | {"documents": layout.names[line.entry.retriever]})
     if people.citation_ceiling is not None:
         most = f"{100 * people.citation_ceiling:.1f}"
-        said += " " + _("With the documents shown to them, %(most)s is the highest possible citation score.") % {
-            "most": most
-        }
+        said += " " + f"With the documents shown to them, {most} is the highest possible citation score."
     return said
 
 
@@ -341,7 +334,7 @@ def _definitions(layout: Layout, people: Line) -> Iterator[Note]:
     for study in layout.studies:
         if study.pk not in people.writers.studies:
             continue
-        said = _(
+        said = (
             "Results of “%(study)s”: the same figures of its sessions by themselves, both averages, and over time."
         )
         address = f"{reverse(page, args=[study.uid])}?judge={layout.view.judge.uid}"

@@ -12,7 +12,6 @@ from statistics import fmean
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.leaderboard.labelled import Sample, drawn_at_random, labelled_means, labels_on
 from annotation.leaderboard.ratings import facts_of, mean_ratings, ratings_of, texts_by_entry
@@ -248,7 +247,7 @@ class Look:
         """
         judge = Judge.objects.filter(pk=self.judge).first()
         if judge is None:
-            raise CannotCompute(_("This judge is gone."))
+            raise CannotCompute("This judge is gone.")
         haystacks = Haystack.objects.filter(pk__in=self.haystacks)
         return View(haystacks, judge, self.average, self.minute, self.score, self.with_people_only)
 

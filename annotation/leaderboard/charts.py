@@ -27,14 +27,14 @@ def pair_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Cha
 
     People are drawn beside systems that wrote on the same subtopics.
     """
-    title = _("Where in the documents do bigrams come from?")
-    return _chart(rows, people, url_of, part="pairs", title=title, value=_("share of matches (%)"))
+    title = "Where in the documents do bigrams come from?"
+    return _chart(rows, people, url_of, part="pairs", title=title, value="share of matches (%)")
 
 
 def sentence_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
     """Positions of the source sentences that the texts follow, likewise."""
-    title = _("Where in the documents are the sentences that texts follow?")
-    return _chart(rows, people, url_of, part="sentences", title=title, value=_("share of sentences (%)"))
+    title = "Where in the documents are the sentences that texts follow?"
+    return _chart(rows, people, url_of, part="sentences", title=title, value="share of sentences (%)")
 
 
 def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, *, part: str, title: str, value: str) -> Chart:
@@ -43,17 +43,17 @@ def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, *, part: str,
     words = Words(
         name=part,
         title=title,
-        subtitle=_("Solid: texts. Dashed: people, and the reference in the same documents. Thin: an even spread."),
+        subtitle="Solid: texts. Dashed: people, and the reference in the same documents. Thin: an even spread.",
         value=value,
-        x=_("place in the documents shown (%)"),
+        x="place in the documents shown (%)",
         text=title,
-        columns={"panel": _("System"), "series": _("Whose content")},
+        columns={"panel": _("System"), "series": "Whose content"},
     )
     colours = [
-        (_("texts"), colour_of(0)),
-        (_("people"), HUMAN),
-        (_("reference"), colour_of(1)),
-        (_("even spread"), MUTED),
+        ("texts", colour_of(0)),
+        ("people", HUMAN),
+        ("reference", colour_of(1)),
+        ("even spread", MUTED),
     ]
     layout = Lines(
         x_domain=(0.0, 100.0),
@@ -71,15 +71,15 @@ def _panel(row: Row, people: Row | None, part: str, url: str) -> Iterator[Point]
     """The lines of a system, or of people; that of the texts leads to `url`."""
     if row.positions is None:
         raise ValueError(f"{row.entry} has nothing to draw")
-    name = f"{_('people') if row.is_people else row.entry.system} · n = {row.positions.n_texts}"
+    name = f"{'people' if row.is_people else row.entry.system} · n = {row.positions.n_texts}"
     curve: Curve = getattr(row.positions, part)
     reference: Curve = getattr(row.positions, f"reference_{part}")
     n_bins = len(curve.bins or reference.bins or (0.0,))
-    yield from _line(_("even spread"), Curve((1 / n_bins,) * n_bins, n_bins), name, Kind.THIN)
-    yield from _line(_("reference"), reference, name, Kind.DASHED)
+    yield from _line("even spread", Curve((1 / n_bins,) * n_bins, n_bins), name, Kind.THIN)
+    yield from _line("reference", reference, name, Kind.DASHED)
     if people is not None and people.positions is not None and row.positions.ks_people is not None:
-        yield from _line(_("people"), getattr(people.positions, part), name, Kind.DASHED)
-    for point in _line(_("people") if row.is_people else _("texts"), curve, name, Kind.MAIN):
+        yield from _line("people", getattr(people.positions, part), name, Kind.DASHED)
+    for point in _line("people" if row.is_people else "texts", curve, name, Kind.MAIN):
         yield replace(point, url=url)
 
 
@@ -98,26 +98,26 @@ def place_chart(rows: Sequence[Experiment], size: int, *, are_ratings: bool = Fa
             panel = f"{experiment.system}{by} · {score_title(name)}"
             for arm in experiment.arms:
                 x = arm.arrangement.place
-                points.append(Point.of(arm.means[name], series=_("scores"), x=x, panel=panel))
+                points.append(Point.of(arm.means[name], series="scores", x=x, panel=panel))
                 if name in experiment.by_chance:
-                    level = Point.of(experiment.by_chance[name], series=_("by chance"), x=x, panel=panel)
+                    level = Point.of(experiment.by_chance[name], series="by chance", x=x, panel=panel)
                     points.append(replace(level, low=None, high=None, kind=Kind.DASHED))
     most = 1.1 * max((point.value for point in points if point.value is not None), default=1.0) or 1.0
     words = Words(
         name=f"ratings-by-place-{size}" if are_ratings else f"places-{size}",
         title=(
-            _("Do ratings depend on the place of the relevant document, of %(n)d?")
+            "Do ratings depend on the place of the relevant document, of %(n)d?"
             if are_ratings
-            else _("Does the place of the relevant document matter, of %(n)d?")
+            else "Does the place of the relevant document matter, of %(n)d?"
         )
         % {"n": size},
-        subtitle=_("Bands: 95 % intervals.")
+        subtitle="Bands: 95 % intervals."
         if are_ratings
-        else _("Dashed: the same summaries with references of other sources. Bands: 95 % intervals."),
-        value=_("mean rating, 1 to 5") if are_ratings else _("mean F1"),
-        x=_("place of the relevant document"),
+        else "Dashed: the same summaries with references of other sources. Bands: 95 % intervals.",
+        value="mean rating, 1 to 5" if are_ratings else "mean F1",
+        x="place of the relevant document",
         digits=2 if are_ratings else 3,
-        columns={"panel": _("System"), "series": _("Whose scores")},
+        columns={"panel": _("System"), "series": "Whose scores"},
     )
     layout = Lines(
         x_domain=(0.8, size + 0.2),
@@ -125,7 +125,7 @@ def place_chart(rows: Sequence[Experiment], size: int, *, are_ratings: bool = Fa
         x_values=tuple(range(1, size + 1)),
         panels_beside=3,
         size=(250, 170),
-        colours=[(_("scores"), colour_of(0)), (_("by chance"), colour_of(1))],
+        colours=[("scores", colour_of(0)), ("by chance", colour_of(1))],
     )
     return Chart(words, points, layout)
 
@@ -164,12 +164,12 @@ def _series_chart(rows: Sequence[Experiment], name: str, measures: Sequence[str]
     most = max((point.high or point.value for point in points if point.value is not None), default=1.0)
     words = Words(
         name=key,
-        title=_("Do longer inputs help?") if of_tokens else _("Do more documents help?"),
-        subtitle=_("Mean scores on the same sources; ROUGE is in percent. Bands: 95 % intervals over sources."),
-        value=_("mean score"),
-        x=_("tokens shown") if of_tokens else _("documents shown, from the first"),
+        title="Do longer inputs help?" if of_tokens else "Do more documents help?",
+        subtitle="Mean scores on the same sources; ROUGE is in percent. Bands: 95 % intervals over sources.",
+        value="mean score",
+        x="tokens shown" if of_tokens else "documents shown, from the first",
         digits=2,
-        columns={"panel": _("Score"), "series": _("System")},
+        columns={"panel": "Score", "series": _("System")},
     )
     names = {point.x: point.place for point in points}
     layout = Lines(
@@ -214,15 +214,14 @@ def board_chart(
     ]
     has = {line.entry.retriever for line in block.systems}
     colours = [(names[setting], colour_of(at)) for at, setting in enumerate(board.settings) if setting in has]
-    people = None if block.people is None else Point.of(block.people, factor=100, series=_("people"))
+    people = None if block.people is None else Point.of(block.people, factor=100, series="people")
     words = Words(
         name="board-chart",
-        title=_("Which system leads?") if people is None else _("Do people beat the models?"),
-        subtitle=_("Joint score by the documents shown, on %(n)d subtopics; lines are 95 %% intervals of the best "
-                   "of a system, grey ones run from its lowest score to its best. Ringed: level with the best "
-                   "system. %(people)sJudge: %(judge)s.")
-        % {"judge": judge, "n": block.n_subtopics, "people": _band(board.people, block, names)},
-        value=_("joint score, 0 to 100"),
+        title="Which system leads?" if people is None else "Do people beat the models?",
+        subtitle=(f"Joint score by the documents shown, on {block.n_subtopics} subtopics; lines are 95 % "
+    "intervals of the best of a system, grey ones run from its lowest score to its best. Ringed: "
+    f"level with the best system. {_band(board.people, block, names)}Judge: {judge}."),
+        value="joint score, 0 to 100",
         columns={"series": _("System"), "group": _("Documents")},
     )  # fmt: skip
     return Chart(words, points, Dots(domain=(0.0, 100.0), colours=colours, band=people))
@@ -234,6 +233,6 @@ def _band(line: Line | None, block: Block, names: Mapping[str, str]) -> str:
         return ""
     documents = {"documents": names[line.entry.retriever]}
     if not line.row.subtopics <= block.lines[0].row.subtopics:
-        return _("Band: people (%(documents)s) on these subtopics. ") % documents
+        return "Band: people (%(documents)s) on these subtopics. " % documents
     numbers = {"n": line.writers.n_sessions, "writers": line.writers.n_writers}
-    return _("Band: people (%(documents)s), sessions: %(n)d, writers: %(writers)d. ") % (documents | numbers)
+    return "Band: people (%(documents)s), sessions: %(n)d, writers: %(writers)d. " % (documents | numbers)

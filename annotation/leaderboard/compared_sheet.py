@@ -55,26 +55,23 @@ def sheet(
 ) -> Sheet:
     """Totals, how long people take to the other's score, then a row for each insight."""
     n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {"n": figures.n_subtopics}
-    about = _("Mean scores from 0 to 100 by judge %(judge)s.") % {"judge": view.judge}
+    about = f"Mean scores from 0 to 100 by judge {view.judge}."
     if not compared[1]:
-        said = _("%(name)s on %(n)s; the lowest joint score first.") % {
-            "name": names[compared[0]],
-            "n": n_subtopics,
-        }
+        said = f"{names[compared[0]]} on {n_subtopics}; the lowest joint score first."
         if not rows:
-            return Sheet((Note(about), Note(_("It has no scored insight."), is_empty=True)))
+            return Sheet((Note(about), Note("It has no scored insight.", is_empty=True)))
         return Sheet(
             (Note(f"{about} {said}"), _totals(figures, names, compared), _insights(rows, names, compared))
         )
     if not rows:
-        return Sheet((Note(about), Note(_("They share no subtopic."), is_empty=True)))
-    said = _("Both have %(n)s. Intervals are over subtopics, of people over writers too.") % {"n": n_subtopics}
+        return Sheet((Note(about), Note("They share no subtopic.", is_empty=True)))
+    said = f"Both have {n_subtopics}. Intervals are over subtopics, of people over writers too."
     return Sheet(
         (
             Note(f"{about} {said}"),
-            Section("total", _("In total"), (_totals(figures, names, compared), _alone(figures, names, compared))),
+            Section("total", "In total", (_totals(figures, names, compared), _alone(figures, names, compared))),
             *timed,
-            Section("insights", _("Insight by insight"), (_insights(rows, names, compared),)),
+            Section("insights", "Insight by insight", (_insights(rows, names, compared),)),
         )
     )
 
@@ -99,15 +96,15 @@ def _totals(figures: Compared, names: Mapping[str, str], compared: tuple[str, st
     measures = [Measure("first", names[compared[0]], Unit.POINTS)]
     if compared[1]:
         measures.append(Measure("second", names[compared[1]], Unit.POINTS))
-        measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
+        measures.append(Measure("difference", "Difference", Unit.POINTS, is_signed=True))
     rows = []
     for name, stat in figures.first.items():
         stats = {"first": stat}
         if compared[1]:
             stats |= {"second": figures.second[name], "difference": figures.difference[name]}
         rows.append(Row((str(TITLES[name]),), {key: stat.scaled(100) for key, stat in stats.items()}))
-    about = _("Each common subtopic counts as one summary on either side.") if compared[1] else ""
-    return Table("totals", _("In total"), (Name("figure", _("Score")),), tuple(measures), tuple(rows), about=about)
+    about = "Each common subtopic counts as one summary on either side." if compared[1] else ""
+    return Table("totals", "In total", (Name("figure", "Score"),), tuple(measures), tuple(rows), about=about)
 
 
 def _alone(figures: Compared, names: Mapping[str, str], compared: tuple[str, str]) -> Table:
@@ -121,9 +118,9 @@ def _alone(figures: Compared, names: Mapping[str, str], compared: tuple[str, str
         )
         for name in figures.first
     )
-    about = _("With all texts of each row, as on the leaderboard: other subtopics too, and one that several "
+    about = ("With all texts of each row, as on the leaderboard: other subtopics too, and one that several "
               "people wrote on counts once for each.")  # fmt: skip
-    return Table("alone", _("Each by itself"), (Name("figure", _("Score")),), measures, rows, about=about)
+    return Table("alone", "Each by itself", (Name("figure", "Score"),), measures, rows, about=about)
 
 
 def _insights(rows: Rows, names: Mapping[str, str], compared: tuple[str, str]) -> Table:
@@ -133,11 +130,11 @@ def _insights(rows: Rows, names: Mapping[str, str], compared: tuple[str, str]) -
         if compared[1]:
             measures.append(Measure(f"{name}_second", names[compared[1]], Unit.POINTS))
     if compared[1]:
-        measures.append(Measure("difference", _("Difference"), Unit.POINTS, is_signed=True))
+        measures.append(Measure("difference", "Difference", Unit.POINTS, is_signed=True))
     return Table(
         "insights",
-        _("Insight by insight"),
-        (Name("insight", _("Insight")), Name("subtopic", _("Subtopic"), is_filter=True)),
+        "Insight by insight",
+        (Name("insight", "Insight"), Name("subtopic", _("Subtopic"), is_filter=True)),
         tuple(measures),
         tuple(_row(insight, row) for insight, row in rows),
         find="insight",

@@ -12,7 +12,6 @@ from django import forms
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy as _
 
 from annotation.leaderboard.board import View
 from annotation.leaderboard.positions import Scope
@@ -23,12 +22,12 @@ from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import Score
 
 TITLES = {
-    "coverage": _("Coverage"),
-    "citation": _("Citation"),
-    "joint": _("Joint"),
-    "precision": _("Citation P"),
-    "recall": _("Citation R"),
-    "words_per_bullet": _("Words per bullet"),
+    "coverage": "Coverage",
+    "citation": "Citation",
+    "joint": "Joint",
+    "precision": "Citation P",
+    "recall": "Citation R",
+    "words_per_bullet": "Words per bullet",
 }
 
 
@@ -49,35 +48,35 @@ class ViewForm(forms.Form):
     """
 
     haystack = forms.ModelChoiceField(
-        label=_("Haystack"),
+        label="Haystack",
         queryset=Haystack.objects.none(),
         to_field_name="uid",
         required=False,
-        empty_label=_("all haystacks"),
+        empty_label="all haystacks",
     )
-    domain = forms.ChoiceField(label=_("Domain"), required=False)
+    domain = forms.ChoiceField(label="Domain", required=False)
     subtopics = forms.ChoiceField(
-        label=_("Subtopics"),
+        label="Subtopics",
         required=False,
-        choices=[("", _("all")), (OF_PEOPLE, _("those that people wrote on"))],
+        choices=[("", "all"), (OF_PEOPLE, "those that people wrote on")],
     )
-    judge = forms.TypedChoiceField(label=_("Judge"), required=False, empty_value=None)
+    judge = forms.TypedChoiceField(label="Judge", required=False, empty_value=None)
     average = forms.ChoiceField(
-        label=_("Average"),
+        label="Average",
         required=False,
-        choices=[("pooled", _("pooled over insights")), ("summary", _("mean over summaries"))],
+        choices=[("pooled", "pooled over insights"), ("summary", "mean over summaries")],
     )
     score = forms.ChoiceField(
-        label=_("Coverage by"),
+        label="Coverage by",
         required=False,
-        choices=[(Score.LABEL.value, _("label")), (Score.EXPECTED.value, _("expectation"))],
+        choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expectation")],
     )
     minute = forms.TypedChoiceField(
-        label=_("People's texts"),
+        label="People's texts",
         required=False,
         coerce=int,
         empty_value=None,
-        choices=[("", _("final")), *((at, _("at minute %(n)d") % {"n": at}) for at in range(10, 121, 10))],
+        choices=[("", "final"), *((at, f"at minute {at}") for at in range(10, 121, 10))],
     )
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
@@ -95,11 +94,11 @@ class ViewForm(forms.Form):
         self.fields["judge"].choices = [(uid, str(judge)) for uid, judge in by_uid.items()]  # type: ignore[attr-defined]
         self.fields["judge"].coerce = lambda uid: by_uid[str(uid)]  # type: ignore[attr-defined]
         self.fields["haystack"].choices = [  # type: ignore[attr-defined]
-            ("", _("all haystacks")),
+            ("", "all haystacks"),
             *((haystack.uid, str(haystack)) for haystack in known_haystacks),
         ]
         domains = sorted({haystack.domain for haystack in known_haystacks} - {""})
-        self.fields["domain"].choices = [("", _("all domains")), *((domain, domain) for domain in domains)]  # type: ignore[attr-defined]
+        self.fields["domain"].choices = [("", "all domains"), *((domain, domain) for domain in domains)]  # type: ignore[attr-defined]
 
     def _forget_unknown(self) -> None:
         """Show the default where the address names something else than a choice."""
@@ -107,10 +106,10 @@ class ViewForm(forms.Form):
             value = str(self.data[name])
             if name == "judge" and (judge := _judge_named(value)):
                 words = {"judge": judge, "default": self.default_judge}
-                self.said.append(_("%(judge)s has no verdicts in this selection; %(default)s is shown.") % words)
+                self.said.append("%(judge)s has no verdicts in this selection; %(default)s is shown." % words)
             else:
                 words = {"field": self.fields[name].label, "value": value}
-                self.said.append(_("%(field)s “%(value)s” is not known; the default is shown.") % words)
+                self.said.append("%(field)s “%(value)s” is not known; the default is shown." % words)
             self.data[name] = self.defaults.get(name) or ""  # type: ignore[index]
             del self.errors[name]
 
@@ -144,17 +143,17 @@ class PositionForm(ViewForm):
     """Haystacks, a dataset or a sample of sources, which texts, the judge, and the setting that is drawn."""
 
     field_order = ("dataset", "haystack", "domain", "texts", "judge", "average", "setting")
-    dataset = forms.CharField(label=_("Corpus"), required=False, widget=forms.Select)
+    dataset = forms.CharField(label="Corpus", required=False, widget=forms.Select)
     texts = forms.ChoiceField(
-        label=_("Texts"),
+        label="Texts",
         required=False,
-        choices=[("", _("all")), (LATE, _("content late, from word %(n)s") % {"n": "1,200"})],
+        choices=[("", "all"), (LATE, "content late, from word 1,200")],
     )
 
     subtopics = None  # type: ignore[assignment]
     score = None  # type: ignore[assignment]
     minute = None  # type: ignore[assignment]
-    setting = forms.CharField(label=_("Documents from"), required=False, widget=forms.Select)
+    setting = forms.CharField(label="Documents from", required=False, widget=forms.Select)
 
     has_haystacks = True
 
@@ -167,7 +166,7 @@ class PositionForm(ViewForm):
         haystacks = current.sources().in_corpus(chosen) if chosen else current.without_sources()
         super().__init__(data, haystacks=haystacks.order_by("title"))
         self.data["dataset"] = chosen  # type: ignore[index]
-        offered = [("", _("haystacks"))] if self.has_haystacks else []
+        offered = [("", "haystacks")] if self.has_haystacks else []
         self.fields["dataset"].widget.choices = [*offered, *((name, name) for name in self.datasets)]
         if chosen or not self.has_haystacks:
             del self.fields["haystack"]

@@ -52,9 +52,9 @@ from benchmarks.summarizers.arrangements import (
 )
 from benchmarks.web.charts import Chart
 
-RANDOM_MEANS = gettext_lazy("mean; between the ends lie 95 of 100 means of as many random texts")
+RANDOM_MEANS = "mean; between the ends lie 95 of 100 means of as many random texts"
 NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))
-TEXTS = Measure("n", gettext_lazy("Texts"), Unit.COUNT)
+TEXTS = Measure("n", "Texts", Unit.COUNT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +95,22 @@ class Content:
     def row(self, row: Row, values: Mapping[str, Value | Cell]) -> SheetRow:
         """A row of a table."""
         entry = row.entry
-        names = (_("people") if row.is_people else entry.system, self.names.get(entry.retriever, entry.retriever))
+        names = ("people" if row.is_people else entry.system, self.names.get(entry.retriever, entry.retriever))
         return SheetRow(names, values, url=self.url(row), is_people=row.is_people)
 
 
 def position_sheet(content: Content) -> Sheet:
     """Curves of one setting, all rows, sensitivity to position, and scores where the content lies late."""
     if not content.rows:
-        text = _("There is no summary of a system and no finished text of a person here.")
+        text = "There is no summary of a system and no finished text of a person here."
         return Sheet((Note(text, is_empty=True),))
     drawings = tuple(_drawings(content))
     return Sheet(
         (
-            *([Section("curves", _("Curves"), drawings)] if drawings else ()),
-            Section("rows", _("All rows"), (_all_rows(content), _about_rows(content.judge))),
+            *([Section("curves", "Curves", drawings)] if drawings else ()),
+            Section("rows", "All rows", (_all_rows(content), _about_rows(content.judge))),
             *(orders_sheet(content.orders, content.judge).parts if content.orders else ()),
-            Section("late", _("Where the content lies late"), (_late(content),)),
+            Section("late", "Where the content lies late", (_late(content),)),
         )
     )
 
@@ -124,14 +124,14 @@ def _drawings(content: Content) -> Iterator[Drawing]:
 
 
 def _about_rows(judge: str) -> Note:
-    text = _(
+    text = (
         "Shares are of the matches of pairs of words in the first and the last fifth of the documents, and of the "
         "sentences that texts follow in the first and the last tenth, with 95 % intervals over "
         "subtopics. KS is the Kolmogorov–Smirnov distance of the pairs of words from those of the reference, "
         "and from people's on the same subtopics. ρ is Spearman's correlation of the position of the reference's "
         "content with a score, in brackets where p is over .05."
     )
-    by = _("Coverage, citation and joint are by judge %(judge)s.") % {"judge": judge}
+    by = f"Coverage, citation and joint are by judge {judge}."
     return Note(f"{text} {by}" if judge else text)
 
 
@@ -139,23 +139,23 @@ def _all_rows(content: Content) -> Table:
     scores = next((list(row.positions.by_position) for row in content.known if row.positions), [])
     share, figure = Unit.SHARE, Unit.FIGURE
     measures = (
-        Measure("first", _("First fifth"), share),
-        Measure("last", _("Last fifth"), share),
-        Measure("ks", _("KS: reference"), figure, has_badge=False),
-        Measure("ks_people", _("KS: people"), figure, has_badge=False),
-        Measure("first_tenth", _("First tenth"), share),
-        Measure("last_tenth", _("Last tenth"), share),
-        Measure("mean_word", _("Reference at word"), Unit.COUNT),
+        Measure("first", "First fifth", share),
+        Measure("last", "Last fifth", share),
+        Measure("ks", "KS: reference", figure, has_badge=False),
+        Measure("ks_people", "KS: people", figure, has_badge=False),
+        Measure("first_tenth", "First tenth", share),
+        Measure("last_tenth", "Last tenth", share),
+        Measure("mean_word", "Reference at word", Unit.COUNT),
         *(
             Measure(f"rho_{name}", f"ρ {score_title(name)}", has_badge=False, is_extra=is_detail(name))
             for name in scores
         ),
         TEXTS,
-        Measure("unknown", _("Order unknown"), Unit.COUNT),
+        Measure("unknown", "Order unknown", Unit.COUNT),
         *(Measure(f"p_{name}", f"p, {score_title(name)}", is_extra=True) for name in scores),
     )
     rows = tuple(content.row(row, _values(row)) for row in content.rows)
-    return Table("all-rows", _("All rows"), NAMES, measures, rows, default="system")
+    return Table("all-rows", "All rows", NAMES, measures, rows, default="system")
 
 
 def _values(row: Row) -> dict[str, Value | Cell]:
@@ -198,17 +198,17 @@ def _late(content: Content) -> Table | Note:
             values = {name: _late_stat(late) for name, late in row.late.items()}
             rows.append(content.row(row, {**values, "n": counted.n, "n_all": counted.n_all}))
     if not rows:
-        return Note(_("No system has 5 such texts and 5 others."))
+        return Note("No system has 5 such texts and 5 others.")
     measures = (
         TEXTS,
-        Measure("n_all", _("Of all"), Unit.COUNT),
+        Measure("n_all", "Of all", Unit.COUNT),
         *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
     )
-    about = _(
+    about = (
         "Mean scores on texts whose reference follows no sentence before word 1,200. Below them where 95 of 100 "
         "means of as many random texts lie."
     )
-    title = _("Where the content lies late")
+    title = "Where the content lies late"
     return Table("late-scores", title, NAMES, measures, tuple(rows), about=about)
 
 
@@ -222,16 +222,16 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
     """Joint scores by the order of the documents, and how sensitive systems are to it."""
     points = Unit.POINTS
     measures = (
-        Measure("random", _("Random"), points, has_badge=False),
-        Measure("top", _("Top"), points, has_badge=False),
-        Measure("bottom", _("Bottom"), points, has_badge=False),
-        Measure("top_minus_random", _("Top − Random"), points, is_signed=True, has_badge=False),
-        Measure("bottom_minus_random", _("Bottom − Random"), points, is_signed=True, has_badge=False),
-        Measure("sensitivity", _("Sensitivity"), points, has_badge=False),
+        Measure("random", "Random", points, has_badge=False),
+        Measure("top", "Top", points, has_badge=False),
+        Measure("bottom", "Bottom", points, has_badge=False),
+        Measure("top_minus_random", "Top − Random", points, is_signed=True, has_badge=False),
+        Measure("bottom_minus_random", "Bottom − Random", points, is_signed=True, has_badge=False),
+        Measure("sensitivity", "Sensitivity", points, has_badge=False),
         Measure("p", "p"),
-        Measure("n_summaries", _("Summaries"), Unit.COUNT),
+        Measure("n_summaries", "Summaries", Unit.COUNT),
     )
-    about = _(
+    about = (
         "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
         "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
         "the documents of the subtopic first; Bottom is %(bottom)s, with them last; Random is %(random)s. Beside "
@@ -243,7 +243,7 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
         SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
         for row in rows
     )
-    title = _("Sensitivity to position")
+    title = "Sensitivity to position"
     names = (Name("system", _("System")),)
     table = Table("sensitivity", title, names, measures, shown)
     return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))
@@ -255,12 +255,12 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
 def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
     """Scores by place with their curves, and by what stands between."""
     if not experiments:
-        text = _("No summarizer has been through an experiment here.")
+        text = "No summarizer has been through an experiment here."
         return Sheet((Note(text, is_empty=True), Fragment("annotation/_experiments_start.html")))
     of_places = [experiment for experiment in experiments if experiment.name == POSITION]
     sizes = sorted({experiment.size for experiment in of_places if experiment.n})
     charts = [chart for size in sizes for chart in _place_charts(of_places, size)]
-    about = _(
+    about = (
         "Means over the sources that a system summarized under all arrangements, with 95 % intervals over "
         "sources. By chance: the same summaries with the references of other sources. Relative to all documents: "
         "each score in percent of that with all documents, averaged over the scores."
@@ -269,16 +269,16 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
         (
             Note(about),
             *_scores(
-                "position", _("Position"), of_places, [Drawing(chart, table="position-scores") for chart in charts]
+                "position", "Position", of_places, [Drawing(chart, table="position-scores") for chart in charts]
             ),
             *_scores(
                 "infilling",
-                _("Infilling"),
+                "Infilling",
                 [experiment for experiment in experiments if experiment.name == INFILLING],
                 [],
             ),
-            *_series(experiments, DOCUMENTS, _("First documents")),
-            *_series(experiments, TRUNCATION, _("Truncation")),
+            *_series(experiments, DOCUMENTS, "First documents"),
+            *_series(experiments, TRUNCATION, "Truncation"),
         )
     )
 
@@ -307,12 +307,12 @@ def _scores(
     measures = (
         Measure("size", _("Documents"), Unit.COUNT),
         *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
-        *([Measure("relative", _("Relative to all documents"), Unit.SHARE)] if key == INFILLING else ()),
-        Measure("n", _("Sources"), Unit.COUNT),
-        Measure("n_left_out", _("Not under all arrangements yet"), Unit.COUNT),
+        *([Measure("relative", "Relative to all documents", Unit.SHARE)] if key == INFILLING else ()),
+        Measure("n", "Sources", Unit.COUNT),
+        Measure("n_left_out", "Not under all arrangements yet", Unit.COUNT),
     )
     rows = [row for experiment in experiments for row in _arms(experiment)]
-    columns = (Name("system", _("System"), is_filter=True), Name("arrangement", _("Documents shown")))
+    columns = (Name("system", _("System"), is_filter=True), Name("arrangement", "Documents shown"))
     table = Table(f"{key}-scores", title, columns, measures, tuple(rows))
     yield Section(key, title, (*drawings, table))
 
@@ -320,7 +320,7 @@ def _scores(
 def _arms(experiment: Experiment) -> Iterator[SheetRow]:
     by_chance = [Arm(experiment.arms[0].arrangement, experiment.by_chance)] if experiment.by_chance else []
     for arm in (*experiment.arms, *by_chance):
-        name = _("by chance") if arm in by_chance else arm_name(arm.arrangement)
+        name = "by chance" if arm in by_chance else arm_name(arm.arrangement)
         counts = {"size": experiment.size or None, "n": experiment.n, "n_left_out": experiment.n_left_out}
         yield SheetRow((experiment.system, name), {**arm.means, **counts, "relative": arm.share})
 
@@ -328,14 +328,14 @@ def _arms(experiment: Experiment) -> Iterator[SheetRow]:
 def arm_name(arrangement: Arrangement) -> str:
     """An arrangement in words."""
     if arrangement.tokens is not None:
-        return _("until %(n)s tokens") % {"n": f"{arrangement.tokens:,}"}
+        return "until %(n)s tokens" % {"n": f"{arrangement.tokens:,}"}
     between = {
-        FIRST: _("first %(n)d") % {"n": arrangement.place},
-        ALL: _("all %(n)d") % {"n": arrangement.size},
-        ENDS: _("first and last"),
-        FILLED: _("first, %(n)d of other sources, last") % {"n": arrangement.n_others},
+        FIRST: f"first {arrangement.place}",
+        ALL: f"all {arrangement.size}",
+        ENDS: "first and last",
+        FILLED: f"first, {arrangement.n_others} of other sources, last",
     }
-    at = _("relevant at %(n)d") % {"n": arrangement.place}
+    at = f"relevant at {arrangement.place}"
     if arrangement.kind == AT and arrangement.by != USUAL_MEASURE:
         at = f"{at} ({arrangement.by})"
     return between.get(arrangement.kind) or at

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.board import Look, View
@@ -36,7 +35,7 @@ RENAMED = {
     "experiments.json": "figures.json",
 }
 """What files were called before."""
-POSITION, OF_EXPERIMENTS = gettext_lazy("Position of content"), gettext_lazy("Experiments on sources")
+POSITION, OF_EXPERIMENTS = "Position of content", "Experiments on sources"
 
 
 @requires("annotation.view_session")
@@ -50,7 +49,7 @@ def positions_page(request: HtmxHttpRequest) -> HttpResponse:
         "heading": POSITION,
         "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
         "links": [(OF_EXPERIMENTS, reverse("annotation:position-experiments"))],
-        "about": _(
+        "about": (
             "Where, in the documents they were shown, systems and people take their content from. Documents stand "
             "in the order in which they were shown; texts whose order is not known are left out."
         ),
@@ -131,7 +130,7 @@ def experiments_page(request: HtmxHttpRequest) -> HttpResponse:
             (_("Leaderboard"), reverse("annotation:leaderboard")),
             (POSITION, reverse("annotation:content-positions")),
         ],
-        "about": _(
+        "about": (
             "Summaries of sources, written with the relevant document at each place among documents of other "
             "sources, with other documents between the first and the last, or from more and more of the source."
         ),

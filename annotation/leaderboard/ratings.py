@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.models import RatingLabel, Snapshot, Study
 from annotation.writing.results import SessionResult
@@ -49,7 +48,7 @@ def models_of(names: Iterable[str]) -> tuple[str, ...]:
 
 def title_of(name: str) -> str:
     """A measure in words for the head of a column, others as they are."""
-    return name.replace(f"({PEOPLE})", f"({_('people')})")
+    return name.replace(f"({PEOPLE})", "(people)")
 
 
 def ratings_of(haystacks: Haystacks, studies: Collection[int]) -> dict[int, dict[str, float]]:

@@ -63,7 +63,7 @@ def sheet(layout: Layout) -> Sheet:
     board = layout.board
     if not board.lines:
         return Sheet(
-            (Note(_("This judge has not been run on any system summary in this selection."), is_empty=True),)
+            (Note("This judge has not been run on any system summary in this selection.", is_empty=True),)
         )
     chart = board_chart(board, layout.names, str(layout.view.judge), url_of=layout.rows_url)
     return Sheet(
@@ -71,9 +71,9 @@ def sheet(layout: Layout) -> Sheet:
             Note(answer(layout), is_answer=True),
             Cards("answer", tuple(cards(layout))),
             *([Drawing(chart, table=ROWS)] if chart else []),
-            Section("all-rows", _("All rows"), tuple(_rows_or_matrix(layout))),
+            Section("all-rows", "All rows", tuple(_rows_or_matrix(layout))),
             *_time(layout),
-            Section("reading", _("How to read these figures"), tuple(reading(layout))),
+            Section("reading", "How to read these figures", tuple(reading(layout))),
         ),
         judged_in(layout.view, board),
     )
@@ -109,7 +109,7 @@ def _time(layout: Layout) -> Iterator[Section]:
 
 
 def _names(layout: Layout, line: Line) -> tuple[str, str]:
-    return _("people") if line.is_people else line.entry.system, layout.names[line.entry.retriever]
+    return "people" if line.is_people else line.entry.system, layout.names[line.entry.retriever]
 
 
 # The table
@@ -130,14 +130,14 @@ def rows_table(layout: Layout) -> Table:
     ]
     return Table(
         ROWS,
-        _("All rows"),
+        "All rows",
         (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
         tuple(measures),
         rows,
         default="joint",
         find="system",
         is_never_cut=True,
-        switches=(Switch(ONE_EACH, _("one row per system")),),
+        switches=(Switch(ONE_EACH, "one row per system"),),
     )
 
 
@@ -152,41 +152,39 @@ def _one_each(lines: Sequence[Line]) -> list[Line]:
 def _measures(layout: Layout) -> Iterator[Measure]:
     """The columns. Few insights are not marked: their number stands in a column, and most rows have the same."""
     has_blocks = len(layout.board.blocks) > 1
-    how = _("of systems by joint score, on the same subtopics")
-    yield Measure("rank", _("Rank"), Unit.COUNT, how, is_leading=True, has_badge=False)
+    how = "of systems by joint score, on the same subtopics"
+    yield Measure("rank", "Rank", Unit.COUNT, how, is_leading=True, has_badge=False)
     for name in ("joint", "coverage", "citation"):
         yield _score(name, TITLES[name])
-    how = _("people's mean over summaries, narrowed by the judge (PPI++)")
-    yield _score(LABELLED, _("Coverage, labels and judge"), how)
+    how = "people's mean over summaries, narrowed by the judge (PPI++)"
+    yield _score(LABELLED, "Coverage, labels and judge", how)
     yield Measure(WORDS, _("Words"), Unit.POINTS, TITLES[WORDS])
-    yield _score("joint_to_people", _("− people"), _("joint minus people's, paired"), is_signed=True)
+    yield _score("joint_to_people", "− people", "joint minus people's, paired", is_signed=True)
     for name in sorted({name for line in layout.board.lines for name in line.ratings}):
         yield Measure(name, title_of(name), Unit.RATING, is_extra=is_detail(name), has_badge=False)
-    how = _("active time until people's mean joint score reaches the system's, weighted like their sessions")
-    yield Measure("minutes", _("Human minutes"), Unit.MINUTES, how)
-    yield Measure("n_insights", "n", Unit.COUNT, _("insights"))
-    yield Measure("n_subtopics", _("Subtopics"), Unit.COUNT, is_extra=not has_blocks)
-    yield Measure("minutes_low", _("Minutes, from"), Unit.MINUTES, is_extra=True)
-    yield Measure("minutes_high", _("Minutes, to"), Unit.MINUTES, is_extra=True)
-    how = _("the system's joint score, each subtopic as often as it has sessions")
-    yield Measure("minutes_target", _("Minutes, score to reach"), Unit.POINTS, how, is_extra=True, has_badge=False)
-    yield Measure("minutes_n", _("Minutes, sessions"), Unit.COUNT, is_extra=True)
+    how = "active time until people's mean joint score reaches the system's, weighted like their sessions"
+    yield Measure("minutes", "Human minutes", Unit.MINUTES, how)
+    yield Measure("n_insights", "n", Unit.COUNT, "insights")
+    yield Measure("n_subtopics", "Subtopics", Unit.COUNT, is_extra=not has_blocks)
+    yield Measure("minutes_low", "Minutes, from", Unit.MINUTES, is_extra=True)
+    yield Measure("minutes_high", "Minutes, to", Unit.MINUTES, is_extra=True)
+    how = "the system's joint score, each subtopic as often as it has sessions"
+    yield Measure("minutes_target", "Minutes, score to reach", Unit.POINTS, how, is_extra=True, has_badge=False)
+    yield Measure("minutes_n", "Minutes, sessions", Unit.COUNT, is_extra=True)
     if layout.is_whole or layout.query.get(f"{ROWS}-sort", "joint") == "joint":
-        yield _score("joint_to_above", _("Joint − row above"), is_signed=True, is_extra=True)
+        yield _score("joint_to_above", "Joint − row above", is_signed=True, is_extra=True)
     for name in ("precision", "recall"):
         yield _score(name, TITLES[name], is_extra=True)
-    yield Measure("level_with_best", _("Level with the best"), Unit.TEXT, is_extra=True)
-    yield Measure("n_summaries", _("Summaries"), Unit.COUNT, is_extra=True)
+    yield Measure("level_with_best", "Level with the best", Unit.TEXT, is_extra=True)
+    yield Measure("n_summaries", "Summaries", Unit.COUNT, is_extra=True)
     if any(line.row.n_missing for line in layout.board.lines):
-        yield Measure(
-            "n_missing", _("Unusable"), Unit.COUNT, _("insights without a usable verdict"), is_extra=True
-        )
+        yield Measure("n_missing", "Unusable", Unit.COUNT, "insights without a usable verdict", is_extra=True)
     if has_blocks:
-        yield Measure("block", _("Block"), Unit.COUNT, _("rows of the same subtopics"), is_extra=True)
+        yield Measure("block", "Block", Unit.COUNT, "rows of the same subtopics", is_extra=True)
     if layout.board.people is not None:
-        yield Measure("n_sessions", _("Sessions"), Unit.COUNT, is_extra=True)
-        yield Measure("n_writers", _("Writers"), Unit.COUNT, is_extra=True)
-        yield Measure("citation_ceiling", _("Highest possible citation"), Unit.POINTS, is_extra=True)
+        yield Measure("n_sessions", "Sessions", Unit.COUNT, is_extra=True)
+        yield Measure("n_writers", "Writers", Unit.COUNT, is_extra=True)
+        yield Measure("citation_ceiling", "Highest possible citation", Unit.POINTS, is_extra=True)
 
 
 def _score(key: str, title: Text, how: str = "", *, is_signed: bool = False, is_extra: bool = False) -> Measure:
@@ -241,7 +239,7 @@ def _rank(line: Line) -> Stat | None:
     rank = line.standing
     if rank is None:
         return None
-    n, reason = line.row.n_insights, "" if rank.low is not None else _("too few to compare")
+    n, reason = line.row.n_insights, "" if rank.low is not None else "too few to compare"
     return Stat(rank.rank, n, low=rank.low, high=rank.high, method=METHOD, interval_reason=reason)
 
 
@@ -252,19 +250,19 @@ def _is_level(line: Line) -> bool:
 def _marks(line: Line, families: Collection[str]) -> tuple[Mark, ...]:
     marks = []
     if not line.is_people and family_of(line.entry.system) in families:
-        title = _("a model of this family made a haystack of this selection, and may favour it")
-        marks.append(Mark(_("family of the generator"), title, warns=True))
+        title = "a model of this family made a haystack of this selection, and may favour it"
+        marks.append(Mark("family of the generator", title, warns=True))
     if line.writers is not None:
         n = line.writers.n_sessions
         marks.append(Mark(ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}))
     if line.row.n_missing:
-        title = _("insights without a usable verdict, which are in no figure")
-        marks.append(Mark(_("%(n)d unusable") % {"n": line.row.n_missing}, title, warns=True))
+        title = "insights without a usable verdict, which are in no figure"
+        marks.append(Mark(f"{line.row.n_missing} unusable", title, warns=True))
     return tuple(marks)
 
 
 def _finite(value: float | None) -> Cell:
-    return Cell(value, text="" if value is None or math.isfinite(value) else _("not reached"))
+    return Cell(value, text="" if value is None or math.isfinite(value) else "not reached")
 
 
 def block_titles(board: Board) -> list[str]:
@@ -281,11 +279,11 @@ def block_titles(board: Board) -> list[str]:
         haystacks = sorted({of[pk] for pk in block.lines[0].row.subtopics if pk in of})
         words = {"n": block.n_subtopics, "all": board.n_subtopics, "haystacks": ", ".join(haystacks)}
         if block.n_subtopics == board.n_subtopics:
-            title = _("All %(n)d subtopics: %(haystacks)s") % words
+            title = "All %(n)d subtopics: %(haystacks)s" % words
         else:
-            title = _("%(n)d of %(all)d subtopics: %(haystacks)s. Ranked by themselves.") % words
+            title = "%(n)d of %(all)d subtopics: %(haystacks)s. Ranked by themselves." % words
         if block.people is not None and block.systems and board.people not in block.lines:
-            title += " " + _("People on them: %(joint)s.") % {"joint": points(block.people)}
+            title += " " + f"People on them: {points(block.people)}."
         titles.append(title)
     seen: Counter[str] = Counter()
     numbered = []
@@ -310,7 +308,7 @@ def matrix(layout: Layout, name: str) -> Table:
     measures = tuple(_score(setting, layout.names[setting]) for setting in board.settings)
     about = ""
     if len(board.blocks) > 1:
-        about = _("These rows have different subtopics: compare them in the table.")
+        about = "These rows have different subtopics: compare them in the table."
     return Table(
         f"matrix-{name}", TITLES[name], (Name("system", _("System")),), measures, tuple(rows), about=about
     )
@@ -325,7 +323,7 @@ def _matrix_row(layout: Layout, system: str, name: str, best: float) -> Row:
             is_best = not is_people and _value(line, name) == best
             stat = line.row.stats[name].scaled(100)
             cells[setting] = Cell(stat, url=layout.rows_url(line), place=1 if is_best else 0)
-    return Row((_("people") if is_people else system,), cells, is_people=is_people)
+    return Row(("people" if is_people else system,), cells, is_people=is_people)
 
 
 def _value(line: Line | None, name: str) -> float:

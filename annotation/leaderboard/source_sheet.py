@@ -71,37 +71,37 @@ def unit_of(name: str) -> Unit:
 
 def dataset_title(name: str) -> str:
     """A dataset, or what stands for several, in words."""
-    return {ALL_SOURCES: _("all sources"), ALL_DATASETS: _("mean of datasets")}.get(name, name)
+    return {ALL_SOURCES: "all sources", ALL_DATASETS: "mean of datasets"}.get(name, name)
 
 
 def source_sheet(view: SourceView) -> Sheet:
     """All that a page, a file or a console shows of scores on sources."""
     figures = view.figures
-    visible = Section("visible", _("How much of a source fits"), tuple(_visible(figures.visible)))
+    visible = Section("visible", "How much of a source fits", tuple(_visible(figures.visible)))
     if not figures.rows and figures.visible:
-        text = _("No system or person has summarized these sources yet.")
+        text = "No system or person has summarized these sources yet."
         return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html"), visible))
     if not figures.rows:
-        text = _("No text on documents with reference summaries yet: import some, or let a summarizer write them.")
+        text = "No text on documents with reference summaries yet: import some, or let a summarizer write them."
         return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html")))
     words = names_of({row.who.documents for row in figures.rows} - {""})
     return Sheet(
         (
-            Section("datasets", _("Over datasets"), tuple(_over_datasets(view, words))),
+            Section("datasets", "Over datasets", tuple(_over_datasets(view, words))),
             *(
-                [Section("sample", _("The sample beside chance"), tuple(_beside(view, words)))]
+                [Section("sample", "The sample beside chance", tuple(_beside(view, words)))]
                 if figures.beside
                 else []
             ),
-            Section("differences", _("Differences on the same sources"), tuple(_differences(view, words))),
-            Section("all", _("All measures"), (_all_rows(figures, words), Note(_about_measures()))),
+            Section("differences", "Differences on the same sources", tuple(_differences(view, words))),
+            Section("all", "All measures", (_all_rows(figures, words), Note(_about_measures()))),
             visible,
         )
     )
 
 
 def _about_measures() -> str:
-    return _(
+    return (
         "ROUGE is F1 with the reference in percent, counted by this program: words in lower case, no stemming. "
         "Ratings run from 1 to 5; those of people are the mean over people. Other scores came with the texts or "
         "were imported. Intervals are over sources."
@@ -109,14 +109,14 @@ def _about_measures() -> str:
 
 
 def _names(who: Who, words: dict[str, str], *more: str) -> tuple[str, ...]:
-    system = _("people") if who.is_people else who.system
+    system = "people" if who.is_people else who.system
     return (system, who.method, words.get(who.documents, who.documents), *more)
 
 
 def _columns(*more: Name) -> tuple[Name, ...]:
     return (
         Name("system", _("System"), is_filter=True),
-        Name("method", _("Method"), is_filter=True),
+        Name("method", "Method", is_filter=True),
         Name("documents", _("Documents"), is_filter=True),
         *more,
     )
@@ -157,7 +157,7 @@ def _over_datasets(view: SourceView, words: dict[str, str]) -> Iterator[Table | 
         for who, of_who in rows.items()
     )
     measures = tuple(Measure(column, dataset_title(column), unit_of(name), has_badge=False) for column in columns)
-    about = _("Means over sources with 95 % intervals. Bold: the highest of a column.")
+    about = "Means over sources with 95 % intervals. Bold: the highest of a column."
     yield Drawing(_chart(view, rows, columns), table="scores-by-dataset")
     yield Table(
         "scores-by-dataset",
@@ -186,9 +186,8 @@ def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Seq
     ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
     words = Words(
         name="source-scores",
-        title=_("Which system and method scores highest?"),
-        subtitle=_("%(measure)s, %(dataset)s. Lines are 95 %% intervals over sources.")
-        % {"measure": score_title(name), "dataset": dataset_title(of)},
+        title="Which system and method scores highest?",
+        subtitle=f"{score_title(name)}, {dataset_title(of)}. Lines are 95 % intervals over sources.",
         value=score_title(name),
         digits=1 if factor == 100 else 2,
         columns={"series": _("System")},
@@ -198,13 +197,13 @@ def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Seq
 
 
 def _series(who: Who, rows: dict[Who, dict[str, SourceRow]]) -> str:
-    label = _("people") if who.is_people else who.label
+    label = "people" if who.is_people else who.label
     alike = [other for other in rows if other.label == who.label]
     return f"{label} · {who.documents}" if len(alike) > 1 else label
 
 
 def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
-    lengths = {N_SENTENCES: _("Sentences"), N_WORDS: _("Words")}
+    lengths = {N_SENTENCES: "Sentences", N_WORDS: _("Words")}
     measures = (
         *(
             Measure(
@@ -216,7 +215,7 @@ def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
             )
             for name in figures.measures
         ),
-        Measure("n", _("Texts"), Unit.COUNT),
+        Measure("n", "Texts", Unit.COUNT),
     )
     rows = tuple(
         Row(
@@ -226,29 +225,29 @@ def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
         )
         for row in figures.rows
     )
-    columns = _columns(Name("dataset", _("Dataset"), is_filter=True))
-    return Table("all-scores", _("All measures"), columns, measures, rows)
+    columns = _columns(Name("dataset", "Dataset", is_filter=True))
+    return Table("all-scores", "All measures", columns, measures, rows)
 
 
 def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
     name = view.chosen
     known = [apart for apart in view.figures.apart if apart.stats[name].value is not None]
     if not known:
-        yield Note(_("No two systems have %(measure)s on a source in common.") % {"measure": score_title(name)})
+        yield Note(f"No two systems have {score_title(name)} on a source in common.")
         return
     measures = (Measure("difference", score_title(name), unit_of(name), is_signed=True, has_badge=False), _COUNTED)
     columns = (
         Name("first", _("System"), is_filter=True),
-        Name("second", _("minus"), is_filter=True),
-        Name("dataset", _("Dataset"), is_filter=True),
+        Name("second", "minus", is_filter=True),
+        Name("dataset", "Dataset", is_filter=True),
     )
     yield Table(
         "source-differences",
-        _("Differences"),
+        "Differences",
         columns,
         measures,
         tuple(_difference_row(apart, name, words) for apart in known),
-        about=_("One less the other, paired by source, with 95 % intervals over sources."),
+        about="One less the other, paired by source, with 95 % intervals over sources.",
     )
 
 
@@ -269,11 +268,11 @@ def _in_full(who: Who, words: dict[str, str]) -> str:
 def _beside(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
     name = view.chosen
     measures = (
-        Measure("score", _("On the sample"), unit_of(name), has_badge=False),
-        Measure("expected", _("Random subsets"), unit_of(name), has_badge=False),
-        Measure("below", _("Subsets below"), Unit.SHARE, _("random subsets whose mean is lower"), has_badge=False),
-        Measure("n", _("Texts"), Unit.COUNT),
-        Measure("n_all", _("Of all"), Unit.COUNT),
+        Measure("score", "On the sample", unit_of(name), has_badge=False),
+        Measure("expected", "Random subsets", unit_of(name), has_badge=False),
+        Measure("below", "Subsets below", Unit.SHARE, "random subsets whose mean is lower", has_badge=False),
+        Measure("n", "Texts", Unit.COUNT),
+        Measure("n_all", "Of all", Unit.COUNT),
     )
     rows = tuple(
         Row(
@@ -290,12 +289,12 @@ def _beside(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
         for beside in view.figures.beside
         if beside.measure == name
     )
-    about = _(
+    about = (
         "%(measure)s on the sources of the sample, beside 2,000 random subsets of all that the system summarized, "
         "each with as many of every dataset. Below the means of subsets where 95 of 100 of them lie."
     )
     yield Table(
-        "sample-beside-chance", _("The sample beside chance"), _columns(), measures, rows,
+        "sample-beside-chance", "The sample beside chance", _columns(), measures, rows,
         about=about % {"measure": score_title(name)},
     )  # fmt: skip
 
@@ -307,17 +306,15 @@ def _score(value: float | None, n: int, reason: str) -> Stat:
 def _expected(value: float | None, low: float | None, high: float | None, n: int) -> Stat | None:
     if value is None:
         return None
-    return Stat(
-        value, n_items=n, low=low, high=high, method=_("mean of random subsets, 95 of 100 between the ends")
-    )
+    return Stat(value, n_items=n, low=low, high=high, method="mean of random subsets, 95 of 100 between the ends")
 
 
 def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
     """Shares of sources by window, as a chart and a table (Figure 8)."""
     measures = (
         *(Measure(str(window), f"{window:,}", Unit.SHARE) for window in WINDOWS),
-        Measure("mean_words", _("Words, mean"), Unit.COUNT),
-        Measure("n", _("Sources"), Unit.COUNT),
+        Measure("mean_words", "Words, mean", Unit.COUNT),
+        Measure("n", "Sources", Unit.COUNT),
     )
     table_rows = tuple(
         Row(
@@ -333,11 +330,11 @@ def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
     yield Drawing(_window_chart(rows), table="visible-shares")
     yield Table(
         "visible-shares",
-        _("How much of a source fits"),
-        (Name("dataset", _("Dataset")),),
+        "How much of a source fits",
+        (Name("dataset", "Dataset"),),
         measures,
         table_rows,
-        about=_("Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word."),
+        about="Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word.",
     )
 
 
@@ -349,11 +346,11 @@ def _window_chart(rows: Sequence[Visible]) -> Chart:
     ]
     words = Words(
         name="visible",
-        title=_("How much of a source does a context window hold?"),
-        subtitle=_("Mean share of the words of a source, by dataset; 1.25 tokens for a word."),
-        value=_("share of the source in %"),
-        x=_("tokens of the window"),
-        columns={"series": _("Dataset")},
+        title="How much of a source does a context window hold?",
+        subtitle="Mean share of the words of a source, by dataset; 1.25 tokens for a word.",
+        value="share of the source in %",
+        x="tokens of the window",
+        columns={"series": "Dataset"},
     )
     layout = Lines(
         x_domain=(-0.2, len(WINDOWS) - 0.8),

@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.forms import score_title
@@ -27,14 +26,14 @@ from benchmarks.results.views import waiting_file, waiting_page
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
-SOURCES = gettext_lazy("Scores on sources")
+SOURCES = "Scores on sources"
 
 
 class SourceForm(forms.Form):
     """Which sources, and which measure is compared over datasets; what is not known stands for the usual."""
 
-    corpus = forms.CharField(label=gettext_lazy("Sources"), required=False, widget=forms.Select)
-    measure = forms.CharField(label=gettext_lazy("Measure"), required=False, widget=forms.Select)
+    corpus = forms.CharField(label="Sources", required=False, widget=forms.Select)
+    measure = forms.CharField(label="Measure", required=False, widget=forms.Select)
 
     def __init__(self, data: Any) -> None:
         """Datasets and samples by name; a sample never has the name of a dataset."""
@@ -45,9 +44,9 @@ class SourceForm(forms.Form):
         self.chosen = corpus if corpus in {*self.datasets, *self.samples} else ""
         super().__init__({"corpus": self.chosen, "measure": data.get("measure", "")})
         self.fields["corpus"].widget.choices = [
-            ("", _("all datasets")),
+            ("", "all datasets"),
             *((name, name) for name in self.datasets),
-            *((name, _("sample %(name)s") % {"name": name}) for name in self.samples),
+            *((name, f"sample {name}") for name in self.samples),
         ]
 
     def look(self, request: HttpRequest) -> SourceLook:
@@ -80,10 +79,10 @@ def source_page(request: HtmxHttpRequest) -> HttpResponse:
         "heading": SOURCES,
         "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
         "links": [
-            (_("Samples of sources"), reverse("benchmarks:samples")),
-            (_("Position of content"), _position_url(form.chosen)),
+            ("Samples of sources", reverse("benchmarks:samples")),
+            ("Position of content", _position_url(form.chosen)),
         ],
-        "about": _(
+        "about": (
             "What texts on documents with reference summaries score, by system, method and dataset: ROUGE, "
             "imported scores, and ratings of people and models."
         ),

@@ -29,32 +29,32 @@ def key_of(share: float) -> str:
 
 def section(lines_of_systems: Sequence[Line], rows: Sequence[Row], *, name: str) -> Section:
     """The curves of the first system, called `name`, and a row for each, whose names and addresses `rows` give."""
-    about = _("When people's texts first have a share of the system's joint score on the same subtopic, at the "
+    about = ("When people's texts first have a share of the system's joint score on the same subtopic, at the "
               "marks of their sessions. A session that ends below it is counted as long as it ran.")  # fmt: skip
     if len(rows) > 1:
-        about += " " + _("In the table a name leads to its curves.")
+        about += " " + "In the table a name leads to its curves."
     chart = survival_chart(lines_of_systems[0].times, name=name, url=rows[0].url)
-    return Section(ANCHOR, _("Time to score"), (Drawing(chart), _table(lines_of_systems, rows)), about=about)
+    return Section(ANCHOR, "Time to score", (Drawing(chart), _table(lines_of_systems, rows)), about=about)
 
 
 def _table(lines_of_systems: Sequence[Line], rows: Sequence[Row]) -> Table:
     limit = lines_of_systems[0].times[0].limit
     measures: list[Measure] = []
     for share, percent in PERCENTS.items():
-        title = _("Minutes to %(percent)d %%") % {"percent": percent}
+        title = f"Minutes to {percent} %"
         measures.append(Measure(key_of(share), title, Unit.MINUTES, has_badge=False))
-        reached = _("Reached %(percent)d %%") % {"percent": percent}
-        measures.append(Measure(f"reached_{percent}", reached, Unit.COUNT, _("sessions")))
+        reached = f"Reached {percent} %"
+        measures.append(Measure(f"reached_{percent}", reached, Unit.COUNT, "sessions"))
     return Table(
         KEY,
-        _("Time to the score of each system"),
+        "Time to the score of each system",
         (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
-        (*measures, Measure("n", _("Sessions"), Unit.COUNT), Measure("n_writers", _("Writers"), Unit.COUNT)),
+        (*measures, Measure("n", "Sessions", Unit.COUNT), Measure("n_writers", "Writers", Unit.COUNT)),
         tuple(
             Row(row.names, _values(line.times), url=row.url)
             for line, row in zip(lines_of_systems, rows, strict=True)
         ),
-        about=_("Mean active minutes below the level, of at most %(limit)g (the area under the curve), with 95 %% "
+        about=("Mean active minutes below the level, of at most %(limit)g (the area under the curve), with 95 %% "
                 "intervals over writers; and how many sessions reached it.") % {"limit": limit},
         find="system",
         is_folded=len(rows) > MOST_UNFOLDED,
@@ -74,14 +74,14 @@ def survival_chart(times: Sequence[TimeToScore], *, name: str, url: str = "") ->
     sessions = ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}
     words = Words(
         name="survival",
-        title=_("How long do people take to the score of %(name)s?") % {"name": name},
-        subtitle=_("Share of %(sessions)s that are still below 50, 70 and 90 %% of its joint score on their "
-                   "subtopic. Dots: sessions that ended below.") % {"sessions": sessions},
-        value=_("sessions still below, %"),
-        x=_("active minutes"),
-        columns={"series": _("Level")},
+        title=f"How long do people take to the score of {name}?",
+        subtitle=(f"Share of {sessions} that are still below 50, 70 and 90 % of its joint score on their "
+    "subtopic. Dots: sessions that ended below."),
+        value="sessions still below, %",
+        x="active minutes",
+        columns={"series": "Level"},
     )  # fmt: skip
-    series = {time.share: _("%(percent)d %% of its score") % {"percent": PERCENTS[time.share]} for time in times}
+    series = {time.share: f"{PERCENTS[time.share]} % of its score" for time in times}
     layout = Lines(
         x_domain=(0.0, limit),
         domain=(0.0, 100.0),

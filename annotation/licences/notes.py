@@ -14,7 +14,6 @@ from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Concat
 from django.urls import reverse
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
 
 from annotation.coverage.collect import study_of_published_labels
 from annotation.coverage.look import Look
@@ -137,7 +136,7 @@ def _licence_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> 
     """What one of the licences says of a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
     if not written:
-        words = _("%(judge)s has no licence: nobody recorded whether it may stand in for people.")
+        words = "%(judge)s has no licence: nobody recorded whether it may stand in for people."
         return LicenceNote(name, words % {"judge": name}, reverse("annotation:agreement"))
     options = [
         (OnRecord(written_licence.licence, _reasons(written_licence.licence, judge, judged)), written_licence.url)
@@ -146,7 +145,7 @@ def _licence_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> 
     record, url = min(options, key=lambda option: not option[0].holds)
     day = date_format(record.licence.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
-        words = _("%(judge)s has a licence of %(day)s that does not hold here: %(why)s.")
+        words = "%(judge)s has a licence of %(day)s that does not hold here: %(why)s."
         words = words % {"judge": name, "day": day, "why": "; ".join(record.reasons)}
         return LicenceNote(name, words, url, is_on_record=True)
     holds = record.is_for_ranking or record.is_for_scores
@@ -176,11 +175,8 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
 def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> LicenceNote:
     """What is said of a judge that was tested."""
     uses = (tested.licence.absolute.verdict, tested.licence.ranking.verdict)
-    words = _("%(judge)s was tested on %(day)s (absolute scores: %(scores)s; ranking: %(ranking)s); nobody "
-              "recorded a licence.") % {
-        "judge": judge, "day": date_format(at, "SHORT_DATE_FORMAT"), "scores": _why(uses[0]),
-        "ranking": _why(uses[1]),
-    }  # fmt: skip
+    words = (f"{judge} was tested on {date_format(at, 'SHORT_DATE_FORMAT')} (absolute scores: {_why(uses[0])}; "
+    f"ranking: {_why(uses[1])}); nobody recorded a licence.")  # fmt: skip
     return LicenceNote(str(judge), words, url, is_on_record=True, is_found_safe=Verdict.SAFE in uses)
 
 
@@ -196,7 +192,7 @@ def _studies_of(look: LicenceLook) -> tuple[int, ...]:
 
 def _of_others(judge: Judge) -> LicenceNote:
     """What is said of a judge of something else than coverage."""
-    words = _("%(judge)s has no licence for these figures: licences are tested on labels of coverage.")
+    words = "%(judge)s has no licence for these figures: licences are tested on labels of coverage."
     return LicenceNote(str(judge), words % {"judge": judge})
 
 
@@ -209,16 +205,16 @@ def _in_words(judge: str, record: OnRecord, day: str) -> str:
     """What a licence that holds says."""
     named = {"judge": judge, "day": day}
     if record.is_for_scores and record.is_for_ranking:
-        return _("%(judge)s has a licence of %(day)s for absolute scores and for ranking.") % named
+        return "%(judge)s has a licence of %(day)s for absolute scores and for ranking." % named
     if record.is_for_ranking:
-        return _("%(judge)s has a licence of %(day)s for ranking, none for absolute scores (%(why)s).") % {
+        return "%(judge)s has a licence of %(day)s for ranking, none for absolute scores (%(why)s)." % {
             **named, "why": _why(record.licence.absolute),
         }  # fmt: skip
     if record.is_for_scores:
-        return _("%(judge)s has a licence of %(day)s for absolute scores, none for ranking (%(why)s).") % {
+        return "%(judge)s has a licence of %(day)s for absolute scores, none for ranking (%(why)s)." % {
             **named, "why": _why(record.licence.ranking),
         }  # fmt: skip
-    return _("%(judge)s was tested on %(day)s and has no licence (absolute scores: %(scores)s; ranking: "
+    return ("%(judge)s was tested on %(day)s and has no licence (absolute scores: %(scores)s; ranking: "
              "%(ranking)s).") % {
         **named, "scores": _why(record.licence.absolute), "ranking": _why(record.licence.ranking),
     }  # fmt: skip

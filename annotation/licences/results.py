@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
 
 from annotation.coverage.forms import look_of
 from annotation.coverage.look import Look
@@ -22,7 +21,7 @@ from annotation.results.study_results import StudyResults
 from benchmarks.results.sheet import Fragment, Sheet
 from benchmarks.scoring.licence import STANDARD, Thresholds
 
-TAB = results_tab("licences", gettext_lazy("May a judge replace people?"), "annotation:study-licences")
+TAB = results_tab("licences", "May a judge replace people?", "annotation:study-licences")
 LIMITS = {"bias": (0.1, 50.0), "spread": (0.1, 50.0), "concordance": (50.0, 100.0)}
 """The thresholds that a page takes, in points or percent."""
 
@@ -31,7 +30,7 @@ class LicenceResults(StudyResults[LicenceLook, Licences]):
     """May judges stand in for people?"""
 
     computation = LICENCES
-    heading = gettext_lazy("May a judge replace people?")
+    heading = "May a judge replace people?"
     here = TAB.here
     form_template = "annotation/_licence_form.html"
     downloads_template = ""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import TypeAdapter
 
@@ -49,21 +48,20 @@ def scope_from(stored: Any) -> Scope:
 def expired(then: Scope, now: Scope) -> Iterator[str]:
     """Why a licence does not hold any more, given the scope that its labels and its judge have by now."""
     if (then.version, then.settings_sha256) != (now.version, now.settings_sha256):
-        yield _("it is of version %(then)d of the judge, with other settings than version %(now)d") % {
-            "then": then.version, "now": now.version,
-        }  # fmt: skip
+        yield (
+            f"it is of version {then.version} of the judge, with other settings than version "
+            f"{now.version}"
+        )  # fmt: skip
     if new := sorted(set(now.guidelines) - set(then.guidelines)):
-        yield _("labels were made since then under other guidelines (version %(versions)s)") % {
-            "versions": ", ".join(map(str, new))
-        }
+        yield f"labels were made since then under other guidelines (version {', '.join(map(str, new))})"
     if new_domains := sorted(set(now.domains) - set(then.domains)):
-        yield _("labels of %(domains)s have been added") % {"domains": ", ".join(new_domains)}
+        yield f"labels of {', '.join(new_domains)} have been added"
 
 
 def outside(scope: Scope, use: Judged) -> Iterator[str]:
     """Why a licence says nothing of a use."""
     if untested := sorted({domain for domain in use.domains if domain} - set(scope.domains)):
-        yield _("it was not tested on %(domains)s") % {"domains": ", ".join(untested)}
+        yield f"it was not tested on {', '.join(untested)}"
     if scope.lowest is None or scope.highest is None:
         return
     low, high = scope.lowest - MARGIN, scope.highest + MARGIN

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.licences.computing import Licences, Tested, Votes
 from benchmarks.results.sheet import (
@@ -26,9 +26,9 @@ from benchmarks.scoring.licence import Licence, Use, Verdict
 from benchmarks.scoring.stat import Stat
 
 VERDICTS: dict[Verdict, str | Promise] = {
-    Verdict.SAFE: gettext_lazy("safe"),
-    Verdict.NOT_SAFE: gettext_lazy("not safe"),
-    Verdict.NOT_ENOUGH: gettext_lazy("not enough data"),
+    Verdict.SAFE: "safe",
+    Verdict.NOT_SAFE: "not safe",
+    Verdict.NOT_ENOUGH: "not enough data",
 }
 
 
@@ -39,7 +39,7 @@ def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[
     """
     chosen = figures.row(judge)
     if chosen is None:
-        none = _("No judge has judged coverage that people labelled here, so there is nothing to compare.")
+        none = "No judge has judged coverage that people labelled here, so there is nothing to compare."
         return Sheet((Note(none, is_empty=True),))
     return Sheet(
         (
@@ -53,12 +53,12 @@ def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[
                     *beside,
                 ),
             ),
-            Section("all", _("All judges"), (_all(figures),)),
+            Section("all", "All judges", (_all(figures),)),
             Section(
                 "further",
-                _("Beside the licence"),
+                "Beside the licence",
                 (_further(figures), *_domains(chosen), _systems(chosen)),
-                about=_(
+                about=(
                     "These figures have no threshold. The alternative annotator test leaves out each annotator in "
                     "turn and asks whether the judge is as near to the rest."
                 ),
@@ -78,29 +78,28 @@ def answer(tested: Tested) -> str:
 
 def _of_scores(name: str, use: Use, licence: Licence) -> str:
     if use.verdict is Verdict.SAFE:
-        return _("%(judge)s is safe for absolute scores: it is within %(bias)s points of people, on average and "
-                 "for single systems.") % {"judge": name, "bias": _points(licence.thresholds.bias)}  # fmt: skip
+        return (f"{name} is safe for absolute scores: it is within {_points(licence.thresholds.bias)} points of "
+        "people, on average and for single systems.")  # fmt: skip
     if use.verdict is Verdict.NOT_SAFE:
-        return _("%(judge)s is not safe for absolute scores: its bias may be above %(bias)s points, on average or "
-                 "for single systems.") % {"judge": name, "bias": _points(licence.thresholds.bias)}  # fmt: skip
-    return _("There is not enough data to say whether %(judge)s is safe for absolute scores%(needed)s.") % {
-        "judge": name, "needed": _needed(use, licence),
-    }  # fmt: skip
+        return (f"{name} is not safe for absolute scores: its bias may be above "
+        f"{_points(licence.thresholds.bias)} points, on average or for single systems.")  # fmt: skip
+    return (f"There is not enough data to say whether {name} is safe for absolute "
+    f"scores{_needed(use, licence)}.")  # fmt: skip
 
 
 def _of_ranks(use: Use, licence: Licence) -> str:
     if use.verdict is Verdict.SAFE:
-        return _("It is safe for ranking systems.")
+        return "It is safe for ranking systems."
     if use.verdict is Verdict.NOT_SAFE:
-        return _("It is not safe for ranking systems.")
-    return _("For ranking systems there is not enough data%(needed)s.") % {"needed": _needed(use, licence)}
+        return "It is not safe for ranking systems."
+    return f"For ranking systems there is not enough data{_needed(use, licence)}."
 
 
 def _needed(use: Use, licence: Licence) -> str:
     if not licence.bias.is_defined:
         return ""
     if use.needed is None:
-        return _(", and more than a thousand subtopics would be needed")
+        return ", and more than a thousand subtopics would be needed"
     words = ngettext(
         ": about %(n)d subtopic like these would be enough, there are %(known)d",
         ": about %(n)d subtopics like these would be enough, there are %(known)d",
@@ -114,19 +113,18 @@ def _cautions(tested: Tested, figures: Licences) -> Iterator[str]:
     systems = ngettext("%(n)d system", "%(n)d systems", licence.n_systems) % {"n": licence.n_systems}
     subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", licence.n_subtopics) % {"n": licence.n_subtopics}
     people = ngettext("%(n)d annotator", "%(n)d annotators", figures.n_people) % {"n": figures.n_people}
-    yield _("Coverage of %(systems)s on %(subtopics)s, labelled by %(people)s. It holds for version %(version)d "
-            "of the judge, for these domains and guidelines, and for systems that score about as these do.") % {
-        "systems": systems, "subtopics": subtopics, "people": people, "version": tested.scope.version,
-    }  # fmt: skip
+    yield (f"Coverage of {systems} on {subtopics}, labelled by {people}. It holds for version "
+    f"{tested.scope.version} of the judge, for these domains and guidelines, and for systems that score "
+    "about as these do.")  # fmt: skip
     if tested.is_fitted_here:
-        yield _("This judge was fitted on labels of these haystacks, so it looks better here than elsewhere.")
+        yield "This judge was fitted on labels of these haystacks, so it looks better here than elsewhere."
     if tested.votes is not None:
         yield votes_in_words(tested.votes)
 
 
 def votes_in_words(votes: Votes) -> str:
     """As how many judges a jury counts."""
-    words = _(
+    words = (
         "Its %(n)d members err alike (mean correlation of errors %(r).2f on %(items)d labelled insights), so they "
         "count as %(votes).1f independent judges."
     )
@@ -150,16 +148,16 @@ def _parts(tested: Tested, figures: Licences, where: str) -> Table:
     if licence.bias.value is not None and licence.bias.low is not None and licence.bias.high is not None:
         bias_bound = 100 * max(abs(licence.bias.low), abs(licence.bias.high))
     rows = (
-        _part(_("Bias: judge − people, mean over subtopics"), licence.bias, bias_bound, limits.bias, at_most=True),
+        _part("Bias: judge − people, mean over subtopics", licence.bias, bias_bound, limits.bias, at_most=True),
         _part(
-            _("Spread of the bias between systems"),
+            "Spread of the bias between systems",
             licence.spread,
             _scaled(licence.spread.high),
             limits.spread,
             at_most=True,
         ),
         _part(
-            _("Gaps between systems that both order alike"),
+            "Gaps between systems that both order alike",
             licence.concordance,
             _scaled(licence.concordance.low),
             limits.concordance,
@@ -168,16 +166,16 @@ def _parts(tested: Tested, figures: Licences, where: str) -> Table:
     )
     return Table(
         "parts",
-        _("What it stands on"),
-        (Name("part", _("Figure")),),
+        "What it stands on",
+        (Name("part", "Figure"),),
         (
-            Measure("value", _("Value"), Unit.POINTS, has_badge=False),
-            Measure("bound", _("95 % bound"), Unit.POINTS, _("one-sided; of the bias the end further from 0")),
-            Measure("threshold", _("Threshold"), Unit.POINTS),
-            Measure("passes", _("Passes"), Unit.TEXT),
+            Measure("value", "Value", Unit.POINTS, has_badge=False),
+            Measure("bound", "95 % bound", Unit.POINTS, "one-sided; of the bias the end further from 0"),
+            Measure("threshold", "Threshold", Unit.POINTS),
+            Measure("passes", "Passes", Unit.TEXT),
         ),
         rows,
-        about=_(
+        about=(
             "Points of 100; gaps in percent. Intervals are of 90 %, so that each end is a one-sided bound of 95 %."
         ),
         caption=_caption(tested, figures, where),
@@ -188,7 +186,7 @@ def _caption(tested: Tested, figures: Licences, where: str) -> str:
     """What the card says in a paper: judge, version, verdicts, items, and what the thresholds are of."""
     licence, scope = tested.licence, tested.scope
     limits = licence.thresholds
-    words = _(
+    words = (
         "Licence of the judge %(judge)s (version %(version)d, settings %(settings)s)%(where)s: absolute scores "
         "%(scores)s, ranking %(ranking)s. n = %(n)d insights labelled by %(people)d people, %(systems)d systems "
         "on %(subtopics)d subtopics%(domains)s; guidelines %(guidelines)s. Points of 100 with intervals of 90 %%; "
@@ -199,7 +197,7 @@ def _caption(tested: Tested, figures: Licences, where: str) -> str:
         "judge": scope.judge,
         "version": scope.version,
         "settings": scope.settings_sha256[:8] or "–",
-        "where": f" {_('on')} {where}" if where else "",
+        "where": f" on {where}" if where else "",
         "scores": VERDICTS[licence.absolute.verdict],
         "ranking": VERDICTS[licence.ranking.verdict],
         "n": figures.n_items,
@@ -232,19 +230,19 @@ def _part(title: str, stat: Stat, bound: float | None, threshold: float, *, at_m
 
 def _all(figures: Licences) -> Table:
     measures = (
-        Measure("absolute", _("Absolute scores"), Unit.TEXT),
-        Measure("ranking", _("Ranking"), Unit.TEXT),
-        Measure("bias", _("Bias"), Unit.POINTS, is_signed=True),
-        Measure("spread", _("Spread"), Unit.POINTS, has_badge=False),
-        Measure("concordance", _("Ordered alike"), Unit.SHARE, has_badge=False),
-        Measure("needed_absolute", _("Subtopics for scores"), Unit.COUNT),
-        Measure("needed_ranking", _("Subtopics for ranking"), Unit.COUNT),
-        Measure("n_systems", _("Systems"), Unit.COUNT),
-        Measure("n_subtopics", _("Subtopics"), Unit.COUNT),
+        Measure("absolute", "Absolute scores", Unit.TEXT),
+        Measure("ranking", "Ranking", Unit.TEXT),
+        Measure("bias", "Bias", Unit.POINTS, is_signed=True),
+        Measure("spread", "Spread", Unit.POINTS, has_badge=False),
+        Measure("concordance", "Ordered alike", Unit.SHARE, has_badge=False),
+        Measure("needed_absolute", "Subtopics for scores", Unit.COUNT),
+        Measure("needed_ranking", "Subtopics for ranking", Unit.COUNT),
+        Measure("n_systems", "Systems", Unit.COUNT),
+        Measure("n_subtopics", "Subtopics", Unit.COUNT),
     )
     rows = tuple(_row(row) for row in figures.rows)
     shown = [measure for measure in measures if any(row.number(measure.key) is not None for row in rows)]
-    return Table("licences", _("All judges"), (Name("judge", _("Judge")),), tuple(shown), rows)
+    return Table("licences", "All judges", (Name("judge", "Judge"),), tuple(shown), rows)
 
 
 def _row(tested: Tested) -> Row:
@@ -263,24 +261,22 @@ def _row(tested: Tested) -> Row:
             "n_subtopics": licence.n_subtopics,
         },
         url=f"?judge={tested.key}",
-        marks=(Mark(_("fitted here"), warns=True),) if tested.is_fitted_here else (),
+        marks=(Mark("fitted here", warns=True),) if tested.is_fitted_here else (),
     )
 
 
 def _further(figures: Licences) -> Table:
     return Table(
         "further",
-        _("Beside the licence"),
-        (Name("judge", _("Judge")),),
+        "Beside the licence",
+        (Name("judge", "Judge"),),
         (
-            Measure("tau", _("Kendall's τ"), Unit.FIGURE, _("of systems' means by judge and people")),
-            Measure(
-                "advantage", _("As near as an annotator"), Unit.SHARE, _("mean share of items"), has_badge=False
-            ),
-            Measure("replaces", _("Wins against"), Unit.TEXT, _("annotators, of those tested")),
-            Measure("power", _("Power"), Unit.SHARE, _("how often a judge as near as people would win")),
-            Measure("domain_p", _("Domains alike, p"), Unit.FIGURE, _("how often as far apart by chance")),
-            Measure("votes", _("Votes of a jury"), Unit.RATING, _("independent judges that it counts as")),
+            Measure("tau", "Kendall's τ", Unit.FIGURE, "of systems' means by judge and people"),
+            Measure("advantage", "As near as an annotator", Unit.SHARE, "mean share of items", has_badge=False),
+            Measure("replaces", "Wins against", Unit.TEXT, "annotators, of those tested"),
+            Measure("power", "Power", Unit.SHARE, "how often a judge as near as people would win"),
+            Measure("domain_p", "Domains alike, p", Unit.FIGURE, "how often as far apart by chance"),
+            Measure("votes", "Votes of a jury", Unit.RATING, "independent judges that it counts as"),
         ),
         tuple(_further_row(row) for row in figures.rows),
     )
@@ -314,13 +310,13 @@ def _domains(tested: Tested) -> Iterator[Table]:
     if not interaction.by_domain:
         return
     about = (
-        _("Domains with the same bias would differ as much in %(p).1f of 100 cases.") % {"p": 100 * interaction.p}
+        "Domains with the same bias would differ as much in %(p).1f of 100 cases." % {"p": 100 * interaction.p}
         if interaction.p is not None
-        else _("All subtopics are of one domain, so nothing is known of others.")
+        else "All subtopics are of one domain, so nothing is known of others."
     )
     rows = tuple(
         Row(
-            (domain.domain or _("unnamed"),),
+            (domain.domain or "unnamed",),
             {
                 "bias": domain.bias.scaled(100),
                 "to_others": domain.to_others.scaled(100),
@@ -331,12 +327,12 @@ def _domains(tested: Tested) -> Iterator[Table]:
     )
     yield Table(
         "domains",
-        _("Bias by domain: %(judge)s") % {"judge": tested.name},
-        (Name("domain", _("Domain")),),
+        f"Bias by domain: {tested.name}",
+        (Name("domain", "Domain"),),
         (
-            Measure("bias", _("Judge − people"), Unit.POINTS, is_signed=True, has_badge=False),
-            Measure("to_others", _("Minus other domains"), Unit.POINTS, is_signed=True, has_badge=False),
-            Measure("n_subtopics", _("Subtopics"), Unit.COUNT),
+            Measure("bias", "Judge − people", Unit.POINTS, is_signed=True, has_badge=False),
+            Measure("to_others", "Minus other domains", Unit.POINTS, is_signed=True, has_badge=False),
+            Measure("n_subtopics", "Subtopics", Unit.COUNT),
         ),
         rows,
         about=about,
@@ -347,9 +343,9 @@ def _systems(tested: Tested) -> Table:
     rows = tuple(Row((system,), {"bias": 100 * bias}) for system, bias in tested.licence.by_system)
     return Table(
         "systems",
-        _("Bias by system: %(judge)s") % {"judge": tested.name},
+        f"Bias by system: {tested.name}",
         (Name("system", _("System")),),
-        (Measure("bias", _("Judge − people"), Unit.POINTS, is_signed=True),),
+        (Measure("bias", "Judge − people", Unit.POINTS, is_signed=True),),
         rows,
     )
 

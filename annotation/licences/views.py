@@ -46,7 +46,7 @@ def of_dataset(request: HtmxHttpRequest) -> HttpResponse:
     """May judges stand in for people, by the labels of a data set."""
     look = _of_dataset(request, request.GET, look_of(request.GET))
     shown = look_up(LICENCES, look, now=timezone.now())
-    heading, dataset = _("May a judge replace people?"), look.labels.dataset
+    heading, dataset = "May a judge replace people?", look.labels.dataset
     agreement = reverse("annotation:agreement")
     crumbs = [(_("Agreement"), agreement), (dataset, f"{agreement}?{urlencode({'dataset': dataset})}")]
     context = {"dataset": dataset, "heading": heading, "crumbs": crumbs, "shown": shown}
@@ -79,7 +79,7 @@ def of_dataset_file(request: HttpRequest, name: str) -> HttpResponseBase:
         name,
         as_json={"data_version": shown.version, **as_json(shown.figures)},
         prefix=f"licences-{shown.version}-",
-        origin=origin_of(shown, _("Labels of %(dataset)s") % {"dataset": look.labels.dataset}),
+        origin=origin_of(shown, f"Labels of {look.labels.dataset}"),
     )
 
 
@@ -103,13 +103,13 @@ def record_licence(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpRe
         (row for row in shown.figures.rows if row.key == request.POST.get("judge")), None
     )
     if not tested or shown.state != "fresh":
-        messages.error(request, _("The figures are being computed anew: look at them, then record the licence."))
+        messages.error(request, "The figures are being computed anew: look at them, then record the licence.")
     else:
         try:
             record(
                 tested=tested, data_version=shown.version, study=study, dataset=dataset, by=request.user, now=now
             )
-            messages.success(request, _("The licence is on record. Leaderboards that use the judge show it."))
+            messages.success(request, "The licence is on record. Leaderboards that use the judge show it.")
         except JudgeIsGone:
-            messages.error(request, _("This judge is not there any more."))
+            messages.error(request, "This judge is not there any more.")
     return redirect(f"{address}?{urlencode(kept)}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation.coverage.biases import human_worth
 from annotation.coverage.collect import coverage_table, data_version
@@ -43,7 +42,7 @@ class JuryVotes:
 def _compute(look: VotesLook) -> JuryVotes:
     jury = Judge.objects.filter(pk=look.jury).first()
     if jury is None:
-        raise CannotCompute(_("This judge is gone."))
+        raise CannotCompute("This judge is gone.")
     table = coverage_table(look.labels)
     if not len(table.codes):
         return JuryVotes(None)
@@ -68,7 +67,7 @@ def said_of_jury(jury: Judge, reader: Any) -> str:
     look = VotesLook(jury.pk, tuple(studies.values_list("pk", flat=True)))
     votes = look_up(JURY_VOTES, look, now=timezone.now()).figures
     if votes is None:
-        return _("This is being computed.")
+        return "This is being computed."
     if votes.votes is None:
-        return _("Not known: people have labelled nothing, or too little, that all of its members judged.")
+        return "Not known: people have labelled nothing, or too little, that all of its members judged."
     return votes_in_words(votes.votes)

@@ -70,12 +70,12 @@ def _checked(
 ) -> tuple[int, ...]:
     labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight)
     if insight.subtopic_id != summary.subtopic_id or not labels.exists():
-        raise DecisionRefused(_("Nobody in the study has labelled this."))
+        raise DecisionRefused("Nobody in the study has labelled this.")
     if coverage not in COVERAGES:
         raise DecisionRefused(_("Coverage is none, partial or full."))
     chosen = tuple(sorted(set(lines))) if coverage in COVERED else ()
     if coverage in COVERED and not chosen:
-        raise DecisionRefused(_("Choose the bullet that covers the insight."))
+        raise DecisionRefused("Choose the bullet that covers the insight.")
     if not set(chosen) <= linkable_numbers(summary):
         raise DecisionRefused(_("The summary has no such bullet."))
     if len(chosen) > 1 and not may_link_several(study):

@@ -96,8 +96,8 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
         return exports.decision_cells(exports.decision_rows(study))
 
     files = [
-        StudyFile("annotated-summaries.json", _("Annotated summaries"), lambda: dump_of(study)),
-        csv_file("adjudicated.csv", _("Decisions"), exports.DECISION_COLUMNS, decisions),
+        StudyFile("annotated-summaries.json", "Annotated summaries", lambda: dump_of(study)),
+        csv_file("adjudicated.csv", "Decisions", exports.DECISION_COLUMNS, decisions),
     ]
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
     if plan is not None and plan.asks_unlinked:

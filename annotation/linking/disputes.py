@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
@@ -62,18 +61,18 @@ class CoverageDeciding(Deciding):
     """How far a summary covers an insight, and in which of its bullets."""
 
     decisions = DECISIONS
-    item = gettext_lazy("Insight")
-    about = gettext_lazy(
+    item = "Insight"
+    about = (
         "Judges can be compared with decided items, and other linking studies can use them for training and gold."
     )
-    question = gettext_lazy("How fully does the summary cover it?")
+    question = "How fully does the summary cover it?"
     options = (
         Option(Coverage.NONE.value, gettext_lazy("none"), is_alone=True),
         Option(Coverage.PARTIAL.value, gettext_lazy("partial")),
         Option(Coverage.FULL.value, gettext_lazy("full")),
     )
     narrowed_by = ("between", "summarizer")
-    hides = gettext_lazy("names, systems and judges")
+    hides = "names, systems and judges"
     about_template = "annotation/_dispute_coverage.html#about"
     more_template = "annotation/_dispute_coverage.html#bullets"
     words = staticmethod(lambda row: in_words(row.coverage))
@@ -100,15 +99,15 @@ class CoverageDeciding(Deciding):
         between, summarizer = which.get("between", ""), which.get("summarizer", "")
         table = full.filtered(Filters(summarizer=summarizer))
         judge = next((judge.name for judge in table.judges if judge.key == between), "")
-        against = _("annotators and %(name)s")
+        against = "annotators and %(name)s"
         judges = [(rater.key, against % {"name": rater.name}) for rater in table.judges_with_verdicts]
         summarizers = sorted({info.summarizer for info in full.summaries})
         filters: list[Any] = []
         if judges:
-            filters.append(("between", _("Between"), [("", _("annotators")), *judges], between))
+            filters.append(("between", "Between", [("", "annotators"), *judges], between))
         if len(summarizers) > 1:
-            options = [("", _("all")), *zip(summarizers, summarizers, strict=True)]
-            filters.append(("summarizer", _("Summarizer"), options, summarizer))
+            options = [("", "all"), *zip(summarizers, summarizers, strict=True)]
+            filters.append(("summarizer", "Summarizer", options, summarizer))
         return Queue(
             places=queue_of(table, between=between),
             rows=partial(_rows, table, judge),
@@ -132,7 +131,7 @@ class CoverageDeciding(Deciding):
                 key=str(label.annotator.uid),
                 bullets=_among(bullets, label.lines),
                 is_unsure=label.is_unsure,
-                comment="" if label.lines or label.coverage == Coverage.NONE else _("no bullet"),
+                comment="" if label.lines or label.coverage == Coverage.NONE else "no bullet",
                 guideline=label.guideline.version if label.guideline else None,
                 made_at=label.made_at,
             )

@@ -31,28 +31,28 @@ class ChecksForm(SummariesForm):
     CHECKS = ("checks_source", "n_training", "n_gold", "pass_mark")
 
     n_training = forms.IntegerField(
-        label=_("Training summaries"),
+        label="Training summaries",
         min_value=0,
         max_value=100,
         required=False,
-        help_text=_("They come first and show the agreed answer after each choice. They count in no figure."),
+        help_text="They come first and show the agreed answer after each choice. They count in no figure.",
     )
     n_gold = forms.IntegerField(
-        label=_("Hidden gold summaries"),
+        label="Hidden gold summaries",
         min_value=0,
         max_value=100,
         required=False,
-        help_text=_("They look like any other. You see how often each annotator chose the agreed coverage."),
+        help_text="They look like any other. You see how often each annotator chose the agreed coverage.",
     )
     pass_mark = forms.DecimalField(
-        label=_("Pass mark, percent"), min_value=0, max_value=100, decimal_places=2, required=False
+        label="Pass mark, percent", min_value=0, max_value=100, decimal_places=2, required=False
     )
     checks_source = forms.ModelChoiceField(
-        label=_("Agreed answers from"),
+        label="Agreed answers from",
         queryset=Study.objects.none(),
         required=False,
         empty_label=_("none"),
-        help_text=_("Its summaries whose every insight was agreed on by all, or adjudicated."),
+        help_text="Its summaries whose every insight was agreed on by all, or adjudicated.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -65,7 +65,7 @@ class ChecksForm(SummariesForm):
         """Training and gold need a source."""
         data = super().clean()
         if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
-            self.add_error("checks_source", _("Choose the study whose agreed answers are used."))
+            self.add_error("checks_source", "Choose the study whose agreed answers are used.")
         return data
 
     def checks(self) -> Checks | None:
@@ -116,31 +116,31 @@ class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
         ),
     }
 
-    people_per_item = forms.IntegerField(label=_("Annotators per summary"), min_value=1, max_value=50)
+    people_per_item = forms.IntegerField(label="Annotators per summary", min_value=1, max_value=50)
     overlap = forms.DecimalField(
-        label=_("Labelled by everyone"),
+        label="Labelled by everyone",
         min_value=0,
         max_value=100_000,
         decimal_places=2,
         required=False,
-        help_text=_("Agreement is measured on summaries that several annotators label."),
+        help_text="Agreement is measured on summaries that several annotators label.",
     )
     overlap_unit = forms.ChoiceField(
-        label=_("in"),
-        choices=[("percent", _("percent")), ("number", _("summaries"))],
+        label="in",
+        choices=[("percent", "percent"), ("number", "summaries")],
     )
 
     class Meta:
         model = LinkingPlan
         fields = ("people_per_item", "allow_several_lines", "asks_unlinked", "narrows_first")
         labels = {
-            "allow_several_lines": _("Several bullets may cover one insight together"),
-            "asks_unlinked": _("Ask why bullets cover no insight"),
+            "allow_several_lines": "Several bullets may cover one insight together",
+            "asks_unlinked": "Ask why bullets cover no insight",
             "narrows_first": NARROWS_FIRST,
         }
         help_texts = {
             "narrows_first": NARROWS_FIRST_HELP,
-            "asks_unlinked": _(
+            "asks_unlinked": (
                 "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
             ),
         }
@@ -150,9 +150,9 @@ class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
         data = super().clean()
         overlap = data.get("overlap") or Decimal(0)
         if data.get("overlap_unit") == "percent" and overlap > 100:
-            self.add_error("overlap", _("100 percent or less."))
+            self.add_error("overlap", "100 percent or less.")
         if data.get("overlap_unit") == "number" and overlap != int(overlap):
-            self.add_error("overlap", _("A whole number of summaries."))
+            self.add_error("overlap", "A whole number of summaries.")
         return data
 
     @classmethod

@@ -40,9 +40,9 @@ class Linking(LabelWork):
     """How far summaries cover insights, and in which bullets."""
 
     value = Study.Kind.LINKING
-    label = gettext_lazy("coverage linking")
-    new_title = gettext_lazy("New linking study")
-    intro = gettext_lazy(
+    label = "coverage linking"
+    new_title = "New linking study"
+    intro = (
         "Annotators decide how fully a summary covers each insight, and in which bullet. They do not see "
         "systems, judges or each other's labels."
     )
@@ -56,7 +56,7 @@ class Linking(LabelWork):
     guidelines = wording(__file__)
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
-        results_tab("disagreements", gettext_lazy("Disagreements"), PAGE),
+        results_tab("disagreements", "Disagreements", PAGE),
         licences.TAB,
     )
     plan = LinkingPlan
@@ -68,17 +68,15 @@ class Linking(LabelWork):
     short = ngettext_lazy(
         "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
     )
-    short_help = gettext_lazy(
-        "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
-    )
+    short_help = "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
     label_columns = tuple(exports.COLUMNS)
     label_rows = staticmethod(exports.label_rows)
     label_cells = staticmethod(exports.spaced)
-    label_files = (("current", gettext_lazy("Labels")), ("history", gettext_lazy("Every answer ever given")))
-    downloads = (("annotation:annotated-summaries", gettext_lazy("Annotated summaries, JSON")),)
+    label_files = (("current", "Labels"), ("history", "Every answer ever given"))
+    downloads = (("annotation:annotated-summaries", "Annotated summaries, JSON"),)
     files = staticmethod(files_of)
     insights_in_files = staticmethod(haystacks_of)
     answers = LINK
@@ -105,11 +103,12 @@ class Linking(LabelWork):
     recipes = (
         Recipe(
             key="summhay-linking",
-            title=gettext_lazy("Coverage as people see it"),
+            title="Coverage as people see it",
             paper="Summary of a Haystack",
             section="§4.2",
-            about=gettext_lazy(
-                "35 summaries with some 240 insights, and four people who label all of them: how far people agree."
+            about=(
+                "35 summaries with some 240 insights, and four people who label all of them: how far "
+                "people agree."
             ),
             n_tasks=35 * 4,
             n_people=4,
@@ -120,13 +119,11 @@ class Linking(LabelWork):
         ),
         Recipe(
             key="summhay-judges",
-            title=gettext_lazy("Labels to compare judges with"),
+            title="Labels to compare judges with",
             paper="Summary of a Haystack",
             section="§4.3",
-            about=gettext_lazy(
-                "200 summaries labelled by one person each, for the table of judges. There it took 13 hours, "
-                "325 USD."
-            ),
+            about=("200 summaries labelled by one person each, for the table of judges. There it took 13 hours, "
+                "325 USD."),
             n_tasks=200,
             n_people=2,
             values={"way": "sample", "n_sample": 200, "with_people": False, "people_per_item": 1, "overlap": 0,

@@ -136,12 +136,12 @@ def _unlinked_table(plan: LinkingPlan | None, overview: Overview) -> list[Table]
     def shares(row: PersonRow) -> list[Share]:
         return shares_of({reason: row.unlinked.get(reason, 0) for reason in (*UnlinkedReason.values, "")})
 
-    headings = (_("Another subtopic"), _("Too general"), _("Unsupported"), _("No reason"))
+    headings = ("Another subtopic", "Too general", "Unsupported", "No reason")
     columns = [
-        Column("unlinked", _("Without a link"), lambda row: sum(row.unlinked.values())),
+        Column("unlinked", "Without a link", lambda row: sum(row.unlinked.values())),
         *share_columns(dict(zip((*UnlinkedReason.values, "none"), headings, strict=True)), shares),
     ]
-    caption = _("Bullets of finished summaries that the annotator linked to no insight, without training.")
+    caption = "Bullets of finished summaries that the annotator linked to no insight, without training."
     return [Table("unlinked", _("Bullets that cover no insight"), caption, columns, overview.people)]
 
 
@@ -149,39 +149,37 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     overview = overview_of(study)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
-    everyone = _("%(n)d for everyone") % {"n": overview.n_overlap} if overview.n_overlap else ""
+    everyone = f"{overview.n_overlap} for everyone" if overview.n_overlap else ""
     done, *costs = work_cards(overview, study.currency)
     columns = [
         *progress_columns(),
-        *share_columns({"none": _("None"), "partial": _("Partial"), "full": _("Full")}, lambda row: row.shares),
-        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
-        Column("open", _("No bullet yet"), lambda row: row.n_incomplete),
+        *share_columns({"none": "None", "partial": "Partial", "full": "Full"}, lambda row: row.shares),
+        Column("unsure", "Not sure", lambda row: row.n_unsure),
+        Column("open", "No bullet yet", lambda row: row.n_incomplete),
         *(
-            [Column("gold", _("Gold"), lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
+            [Column("gold", "Gold", lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
             if overview.n_gold
             else []
         ),
         time_column(),
         Column(
             "per_summary",
-            _("Per summary"),
+            "Per summary",
             lambda row: duration(row.ms_per_done) if row.ms_per_done else "–",
             by=lambda row: row.ms_per_done,
         ),
         cost_column(study.currency),
     ]
-    caption = _(
-        "Labels are current, complete answers, without training. Time leaves gaps of over two minutes out."
-    )
+    caption = "Labels are current, complete answers, without training. Time leaves gaps of over two minutes out."
     return OverviewPage(
         cards=[
-            Card(_("Summaries"), overview.n_items, everyone),
+            Card("Summaries", overview.n_items, everyone),
             done,
-            Card(_("Labels"), overview.n_labels),
+            Card("Labels", overview.n_labels),
             *costs,
         ],
         tables=[
-            Table("people", _("Annotators"), caption, columns, overview.people),
+            Table("people", "Annotators", caption, columns, overview.people),
             *_unlinked_table(plan, overview),
         ],
         facts=_facts(plan, overview) if plan else (),
@@ -196,22 +194,22 @@ def _gold_cell(row: PersonRow, plan: LinkingPlan | None) -> Cell:
     return Cell(
         f"{row.n_gold_right} / {row.n_gold}",
         note=percent(row.gold_share),
-        badge=_("below the mark") if is_below else "",
+        badge="below the mark" if is_below else "",
     )
 
 
 def _facts(plan: LinkingPlan, overview: Overview) -> list[tuple[str, Any]]:
     everyone: Any = plan.overlap_number or 0
     if plan.overlap_share is not None:
-        everyone = _("%(share)s of the summaries") % {"share": percent(float(plan.overlap_share))}
+        everyone = f"{percent(float(plan.overlap_share))} of the summaries"
     facts: list[tuple[str, Any]] = [
-        (_("People for each summary"), plan.people_per_item),
-        (_("For everyone"), everyone),
+        ("People for each summary", plan.people_per_item),
+        ("For everyone", everyone),
     ]
     facts += order_fact(plan)
     if overview.n_training:
-        facts.append((_("Training, with feedback"), overview.n_training))
+        facts.append(("Training, with feedback", overview.n_training))
     if overview.n_gold:
-        mark = "" if plan.pass_mark is None else ", " + _("pass mark") + f" {percent(float(plan.pass_mark))}"
-        facts.append((_("Hidden gold"), f"{overview.n_gold}{mark}"))
-    return [*facts, (_("Bullets for an insight"), _("several") if plan.allow_several_lines else _("one"))]
+        mark = "" if plan.pass_mark is None else ", " + "pass mark" + f" {percent(float(plan.pass_mark))}"
+        facts.append(("Hidden gold", f"{overview.n_gold}{mark}"))
+    return [*facts, ("Bullets for an insight", "several" if plan.allow_several_lines else "one")]

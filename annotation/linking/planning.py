@@ -13,7 +13,6 @@ from typing import Any, Unpack
 
 from django.db import transaction
 from django.utils.functional import SimpleLazyObject
-from django.utils.translation import gettext as _
 
 from annotation.labelling import summaries as label_items
 from annotation.linking.adjudicating import agreed_answers
@@ -127,7 +126,7 @@ def _barred(study: Study) -> dict[Pair, Reason]:
     people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
     checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
     labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
-    known = Reason(_("Labelled the training and gold items before."))
+    known = Reason("Labelled the training and gold items before.")
     return label_items.barred_pairs(people, items) | {
         (person, checks[summary]): known
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
@@ -159,8 +158,8 @@ def _add_checks(study: Study, checks: Checks, *, now: datetime) -> None:
     wanted = checks.n_training + checks.n_gold
     if len(agreed) < wanted:
         raise TooFewAgreed(
-            _("%(n)d summaries were asked for; in “%(name)s” all insights of %(found)d are agreed on or decided.")
-            % {"n": wanted, "name": checks.source.name, "found": len(agreed)}
+            f"{wanted} summaries were asked for; in “{checks.source.name}” all insights of {len(agreed)} are "
+            "agreed on or decided."
         )
     rows = Summary.objects.in_bulk(agreed)
     items = [Item(pk, (row.system_id, row.subtopic_id)) for pk, row in rows.items()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling.summary_forms import SummariesForm
 from annotation.models import RatingPlan
@@ -14,10 +13,10 @@ class RatingStudyForm(TrialFields, NewStudyForm, SummariesForm, PlanForm):
     """All settings of a new rating study."""
 
     people_per_item = forms.IntegerField(
-        label=_("Annotators per summary"),
+        label="Annotators per summary",
         min_value=1,
         max_value=50,
-        help_text=_("With two or more you see how far annotators agree."),
+        help_text="With two or more you see how far annotators agree.",
     )
 
     class Meta:

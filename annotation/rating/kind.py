@@ -41,9 +41,9 @@ class Rating(LabelWork):
     """How good summaries are, from 1 to 5 on five aspects."""
 
     value = Study.Kind.RATING
-    label = gettext_lazy("rating")
-    new_title = gettext_lazy("New rating study")
-    intro = gettext_lazy(
+    label = "rating"
+    new_title = "New rating study"
+    intro = (
         "People rate summaries from 1 to 5 on five aspects, beside the documents. Model judges can give the "
         "same ratings, and the results show both."
     )
@@ -64,15 +64,13 @@ class Rating(LabelWork):
     short = ngettext_lazy(
         "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
     )
-    short_help = gettext_lazy(
-        "Nobody is given a summary of their own, or on a haystack that they still have to write on."
-    )
+    short_help = "Nobody is given a summary of their own, or on a haystack that they still have to write on."
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
     label_columns = tuple(exports.COLUMNS)
     label_rows = staticmethod(exports.label_rows)
-    label_files = (("current", gettext_lazy("Ratings")), ("history", gettext_lazy("Every rating ever given")))
+    label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
     answers = RATED
     results = RESULTS
     task_template = "annotation/rating_task.html"
@@ -92,10 +90,10 @@ class Rating(LabelWork):
     recipes = (
         Recipe(
             key="middlesum-ratings",
-            title=gettext_lazy("Ratings of summaries"),
+            title="Ratings of summaries",
             paper="On Context Utilization in Summarization",
             section="Appendix B",
-            about=gettext_lazy(
+            about=(
                 "50 summaries, each rated by three people: the scale is that by which models rate in the "
                 "paper, where nobody else rated; how many rate how much is ours."
             ),

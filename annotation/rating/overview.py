@@ -64,21 +64,21 @@ def overview_of(study: Study) -> Overview:
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     overview = overview_of(study)
-    caption = _(
+    caption = (
         "Mean ratings are of summaries rated in full. Time leaves gaps of over two minutes out. A short time is a "
         "reason to look at the answers and proves nothing."
     )
     return OverviewPage(
-        cards=[Card(_("Summaries"), overview.n_items), *work_cards(overview, study.currency)],
+        cards=[Card("Summaries", overview.n_items), *work_cards(overview, study.currency)],
         tables=[
             Table(
                 "people",
-                _("Annotators"),
+                "Annotators",
                 caption,
                 [
                     *progress_columns(),
                     *(_mean_column(aspect) for aspect in ASPECTS),
-                    Column("unsure", _("Not sure"), lambda row: row.n_unsure),
+                    Column("unsure", "Not sure", lambda row: row.n_unsure),
                     time_column(),
                     median_column(),
                     fast_column(),
@@ -87,7 +87,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
                 overview.people,
             )
         ],
-        facts=[(_("People for each summary"), study.rating_plan.people_per_item)],
+        facts=[("People for each summary", study.rating_plan.people_per_item)],
         remarks=[about(task) for task in overview.remarks],
         subject=_("Summary"),
     )
@@ -98,4 +98,4 @@ def _mean_column(aspect: str) -> Column:
         mean = row.means[aspect]
         return "–" if mean is None else number_format(mean, 2)
 
-    return Column(aspect, name_of(aspect), cell, group=_("Mean rating"), by=lambda row: row.means[aspect])
+    return Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.labelling import summaries as label_items
 from annotation.models import RatingPlan, Study
@@ -51,5 +50,5 @@ def add_summaries(
     haystacks = {row.haystack_id for row in chosen}
     readable = set(Document.objects.filter(haystack__in=haystacks).order_by().values_list("haystack", flat=True))
     if haystacks - readable:
-        raise NothingToRead(_("People compare summaries with the documents; a chosen haystack has none."))
+        raise NothingToRead("People compare summaries with the documents; a chosen haystack has none.")
     return label_items.add_summaries(study=study, summaries=chosen, at_random=at_random, by=by, now=now)

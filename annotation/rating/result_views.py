@@ -6,8 +6,7 @@ import uuid
 
 from django import forms
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.labelling import machines
@@ -23,11 +22,11 @@ class RatingRunForm(machines.MachineRunForm):
     """Which model rates the summaries of a study."""
 
     repeats = forms.IntegerField(
-        label=gettext_lazy("Ratings per aspect"),
+        label="Ratings per aspect",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=gettext_lazy("2 asks everything a second time. Figures take the first rating."),
+        help_text="2 asks everything a second time. Figures take the first rating.",
     )
 
 
@@ -47,9 +46,9 @@ def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     run = machines.MachineRun(
         study=study,
         here="results",
-        heading=_("Run a model on these summaries"),
+        heading="Run a model on these summaries",
         intro=intro % {"n": len(summaries)},
-        counted=_("Summaries"),
+        counted="Summaries",
         form=RatingRunForm,
         tasks=(JudgeRun.Task.RATINGS,),
         subjects=summaries,

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -59,8 +59,8 @@ class RatingResults(StudyResults[OfStudy, Results]):
     computation = RATING
     form_template = "annotation/_rating_run.html"
     published = published_agreement(
-        gettext_lazy("Randolph's κ of overall ratings"),
-        gettext_lazy("at the widest, as if every other pair of people agreed: nothing is published"),
+        "Randolph's κ of overall ratings",
+        "at the widest, as if every other pair of people agreed: nothing is published",
         percent=0.5,
         q=HIGHEST - LOWEST + 1,
     )
@@ -82,14 +82,14 @@ class RatingResults(StudyResults[OfStudy, Results]):
             n_judges=len(figures.judges),
             percent=Stat.undefined(BY_ASPECT),
             corrected=_mean(figures).people.stats[ALPHA],
-            coefficient=_("Krippendorff α of the mean rating"),
+            coefficient="Krippendorff α of the mean rating",
             counted=ngettext("%(n)d summary", "%(n)d summaries", figures.report.n_rated)
             % {"n": figures.report.n_rated},
         )
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
         ratings = ratings_of(results_of(study, resampling=None))
-        return [agreement_of("overall", _("Randolph's κ of overall ratings"), "subtopics", ratings)]
+        return [agreement_of("overall", "Randolph's κ of overall ratings", "subtopics", ratings)]
 
     def model_answers(self, study: Study) -> Sequence[Answers]:
         items = study.label_items.values("summary")
@@ -100,13 +100,13 @@ class RatingResults(StudyResults[OfStudy, Results]):
         """How the mean ratings of people and of judges correlate with those of people."""
         mean = _mean(figures)
         return small_dots(
-            _("Correlation of mean ratings with people"),
+            "Correlation of mean ratings with people",
             [
-                (_("people"), mean.people.stats["pearson"]),
+                ("people", mean.people.stats["pearson"]),
                 *((row.name, row.stats["pearson"]) for row in mean.judges),
             ],
-            x_label=_("Pearson"),
-            caption=_("%(n)d summaries, 95 %% intervals") % {"n": figures.report.n_rated},
+            x_label="Pearson",
+            caption=f"{figures.report.n_rated} summaries, 95 % intervals",
             n_human=1,
         )
 
@@ -122,7 +122,7 @@ def sheet(results: Results) -> Sheet:
     """All that a page, a file or the console shows of ratings."""
     notes = tuple(_notes(results))
     if not results.report.n_rated:
-        waiting = Note(_("No summary is rated in full yet. Figures appear with the first one."), is_empty=True)
+        waiting = Note("No summary is rated in full yet. Figures appear with the first one.", is_empty=True)
         return Sheet((*notes, waiting))
     measures = (
         Section(measured.measure, capfirst(name_of(measured.measure)), (_raters(measured),))
@@ -131,15 +131,15 @@ def sheet(results: Results) -> Sheet:
     words = _systems_in_words(results)
     systems = Section(
         "systems",
-        _("Mean ratings by system"),
+        "Mean ratings by system",
         tuple(_systems(results.report.systems, words)),
-        about=_(
+        about=(
             "Of the summaries that people rated in full. Not all systems were rated on the same subtopics and by "
             "the same people: the means are as if they had been (least squares; a summary counts once). Intervals "
             "leave out each subtopic in turn; they are about these people."
         ),
     )
-    differing = Section("rows", _("Where people differ"), _differing(results, words))
+    differing = Section("rows", "Where people differ", _differing(results, words))
     return Sheet((*notes, *measures, systems, differing))
 
 
@@ -150,7 +150,7 @@ def _notes(results: Results) -> Iterable[Note]:
         "%(n)d of %(all)d summaries rated in full; people: %(people)d, judges: %(judges)d.",
         n,
     ) % {"n": n, "all": every, "people": len(results.people), "judges": len(results.judges)}
-    how = _("Each figure of two raters is averaged over people. Intervals (95 %) resample subtopics.")
+    how = "Each figure of two raters is averaged over people. Intervals (95 %) resample subtopics."
     yield Note(f"{rated} {how}")
     for name, n_invalid in results.n_invalid.items():
         if n_invalid:
@@ -163,22 +163,22 @@ def _notes(results: Results) -> Iterable[Note]:
                 % {"n": n_invalid, "judge": name}
             )
     if results.report.n_rated and not results.judges:
-        yield Note(_("No judge has rated these summaries yet."))
+        yield Note("No judge has rated these summaries yet.")
 
 
 def _raters(ratings: MeasureRows) -> Table:
-    of_aspects = (Measure("quadratic_kappa", _("Quadratic κ")), Measure("exact_agreement", _("Equal"), Unit.SHARE))
+    of_aspects = (Measure("quadratic_kappa", "Quadratic κ"), Measure("exact_agreement", "Equal", Unit.SHARE))
     measures = (
-        Measure("n", _("Summaries"), Unit.COUNT),
-        Measure(ALPHA, _("Krippendorff α"), how=_("of all people at once")),
+        Measure("n", "Summaries", Unit.COUNT),
+        Measure(ALPHA, "Krippendorff α", how="of all people at once"),
         Measure("pearson", "Pearson"),
         Measure("spearman", "Spearman"),
         Measure("tau_b", "Kendall τ-b"),
-        *(() if ratings.measure == MEAN else (*of_aspects, Measure("alpha_ordinal", _("α of two, ordinal")))),
-        Measure(DIFFERENCE, _("Judge − people"), is_signed=True),
+        *(() if ratings.measure == MEAN else (*of_aspects, Measure("alpha_ordinal", "α of two, ordinal"))),
+        Measure(DIFFERENCE, "Judge − people", is_signed=True),
     )
     among = stat_row(
-        _("people among themselves"),
+        "people among themselves",
         stats=ratings.people.stats,
         n=ratings.people.n_items,
         is_people=True,
@@ -186,7 +186,7 @@ def _raters(ratings: MeasureRows) -> Table:
     )
     judges = (stat_row(row.name, stats=row.stats, n=row.n_items) for row in ratings.judges)
     title = capfirst(name_of(ratings.measure))
-    return Table(f"raters-{ratings.measure}", title, (Name("rater", _("Rater")),), measures, (among, *judges))
+    return Table(f"raters-{ratings.measure}", title, (Name("rater", "Rater"),), measures, (among, *judges))
 
 
 def _systems_in_words(results: Results) -> dict[str, str]:
@@ -194,7 +194,7 @@ def _systems_in_words(results: Results) -> dict[str, str]:
     parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
     names = names_of({setting for _system, _dot, setting in parts.values()})
     words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}
-    return words | {PEOPLE: _("people")}
+    return words | {PEOPLE: "people"}
 
 
 def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[Part]:
@@ -207,8 +207,8 @@ def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[
     if rankings:
         yield Table(
             "ranking",
-            _("Order of systems like people's"),
-            (Name("judge", _("Judge")),),
+            "Order of systems like people's",
+            (Name("judge", "Judge"),),
             (Measure("kendall", "Kendall τ-b"), Measure("spearman", "Spearman")),
             tuple(rankings),
         )
@@ -216,10 +216,10 @@ def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[
 
 def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[Part]:
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
-    rater = _("people") if side.rater == PEOPLE else side.rater
+    rater = "people" if side.rater == PEOPLE else side.rater
     means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
     signed = tuple(replace(item, is_signed=True) for item in means)
-    system, summaries = (Name("system", _("System")),), Measure("n", _("Summaries"), Unit.COUNT)
+    system, summaries = (Name("system", _("System")),), Measure("n", "Summaries", Unit.COUNT)
 
     def rows(of: str) -> tuple[Row, ...]:
         return tuple(
@@ -231,14 +231,14 @@ def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[
     if is_linked:
         yield Table(key, rater, system, (summaries, *means), rows("stats"))
     else:
-        why = _("%(rater)s: no subtopic rated by the same people links these systems, so none is compared.")
+        why = "%(rater)s: no subtopic rated by the same people links these systems, so none is compared."
         yield Note(capfirst(why % {"rater": rater}), warns=True)
     if is_linked and side.pairs:
         yield Table(
             f"{key}-differences",
-            _("Differences between systems: %(rater)s") % {"rater": rater},
-            (Name("first", _("First")), Name("second", _("minus"))),
-            (*signed, Measure("n_common", _("Subtopics in common"), Unit.COUNT)),
+            f"Differences between systems: {rater}",
+            (Name("first", _("First")), Name("second", "minus")),
+            (*signed, Measure("n_common", "Subtopics in common", Unit.COUNT)),
             tuple(
                 Row((words[item.first], words[item.second]), {**item.stats, "n_common": item.n_common})
                 for item in side.pairs
@@ -247,11 +247,11 @@ def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[
         )
     yield Table(
         f"{key}-own",
-        _("Each system's own summaries: %(rater)s") % {"rater": rater},
+        f"Each system's own summaries: {rater}",
         system,
         (summaries, *means),
         rows("own"),
-        about=_("Plain means over the summaries of each system, by whoever rated them; not to be compared."),
+        about="Plain means over the summaries of each system, by whoever rated them; not to be compared.",
         is_folded=is_linked,
     )
 
@@ -259,18 +259,18 @@ def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[
 def _differing(results: Results, words: Mapping[str, str]) -> tuple[Table | Note]:
     differing = results.differing
     if not differing:
-        return (Note(_("No disagreements of two points or more so far.")),)
+        return (Note("No disagreements of two points or more so far."),)
     names = (
         Name("summary", _("Summary")),
         Name("system", _("System"), is_filter=True),
-        Name("aspect", _("Aspect"), is_filter=True),
+        Name("aspect", "Aspect", is_filter=True),
     )
     measures = (
-        Measure("spread", _("Points apart"), Unit.COUNT),
+        Measure("spread", "Points apart", Unit.COUNT),
         Measure("people", _("People"), Unit.TEXT),
         Measure("judges", _("Judges"), Unit.TEXT),
     )
-    title = _("Disagreements of two points or more: %(n)d") % {"n": len(differing)}
+    title = f"Disagreements of two points or more: {len(differing)}"
     rows = tuple(_differing_row(rating, words) for rating in differing)
     return (Table("differing", title, names, measures, rows, find="summary", is_listing=True),)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from django.utils.translation import gettext as _
-
 from annotation.results.judges import JudgeReport
 from annotation.results.people import Agreement
 from benchmarks.scoring.stat import Stat
@@ -42,19 +40,19 @@ def forest(report: JudgeReport, measure: str, *, url_of: Callable[[str], str] | 
     return Chart(
         Words(
             name="forest",
-            title=_("Do judges agree with people as well as people with each other?"),
-            subtitle=_("%(figure)s with people; lines are 95 %% intervals over %(n)d %(unit)s. ")
+            title="Do judges agree with people as well as people with each other?",
+            subtitle="%(figure)s with people; lines are 95 %% intervals over %(n)d %(unit)s. "
             % {"figure": MEASURES[measure], **numbers}
-            + (_("The band is people among themselves.") if ceiling is not None else ""),
+            + ("The band is people among themselves." if ceiling is not None else ""),
             value=MEASURES[measure],
             digits=2,
-            columns={"series": _("Judge")},
+            columns={"series": "Judge"},
         ),
         [Point.of(stat, series=row.name, url=url_of(row.key) if url_of else "") for row, stat in defined_rows],
         Dots(
             domain=_up_to_one([stat for _row, stat in defined_rows]),
             colours=[(row.name, colour_of(row.colour)) for row, _stat in defined_rows],
-            band=None if ceiling is None else Point.of(ceiling, series=_("people")),
+            band=None if ceiling is None else Point.of(ceiling, series="people"),
         ),
     )
 
@@ -68,12 +66,14 @@ def of_pairs(people: Agreement) -> Chart | None:
     return Chart(
         Words(
             name="each-pair",
-            title=_("Do some annotators agree less with the others?"),
-            subtitle=_("Randolph's κ of every two annotators; lines are 95 %% intervals over %(n)d %(unit)s.")
-            % {"n": people.n_clusters, "unit": people.cluster_unit},
+            title="Do some annotators agree less with the others?",
+            subtitle=(
+                f"Randolph's κ of every two annotators; lines are 95 % intervals over {people.n_clusters} "
+                f"{people.cluster_unit}."
+            ),
             value=MEASURES["randolph_kappa"],
             digits=2,
-            columns={"series": _("Annotators")},
+            columns={"series": "Annotators"},
         ),
         [Point.of(pair.randolph, series=f"{pair.a}, {pair.b}") for pair in pairs],
         Dots(domain=_up_to_one([pair.randolph for pair in pairs])),
@@ -105,25 +105,25 @@ def small_dots(
 
 def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart | None:
     """Judges beside people by correlation; without judges how far people agree."""
-    n = _("%(n)d items, 95 %% intervals") % {"n": agreement.n_items}
+    n = f"{agreement.n_items} items, 95 % intervals"
     stats = [] if judges is None else [row for row in judges.rows if _has_value(row.stats.get("pearson"))]
     if judges is not None and stats:
         best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]
-        people = [(_("people"), judges.ceiling.stats["pearson"])] if judges.ceiling else []
+        people = [("people", judges.ceiling.stats["pearson"])] if judges.ceiling else []
         return small_dots(
-            _("Correlation of coverage with people"),
+            "Correlation of coverage with people",
             [*people, *((row.name, row.stats["pearson"]) for row in best)],
             x_label=MEASURES["pearson"],
             caption=n,
             n_human=len(people),
         )
     cards = {
-        _("agreement"): "percent",
-        _("Randolph's κ"): "randolph",
-        _("α, ordinal"): "alpha_ordinal",
+        "agreement": "percent",
+        "Randolph's κ": "randolph",
+        "α, ordinal": "alpha_ordinal",
     }
     rows = [(name, agreement.cards[card]) for name, card in cards.items()]
-    return small_dots(_("Agreement of annotators"), rows, x_label="", caption=n, n_human=len(rows))
+    return small_dots("Agreement of annotators", rows, x_label="", caption=n, n_human=len(rows))
 
 
 def _has_value(stat: Stat | None) -> bool:

@@ -46,7 +46,7 @@ def judge_parts(
         judge_table(report, key=f"{prefix}judges", links=links, only=only, main=main),
         Section(
             f"{prefix}confusion",
-            _("Labels of people and of judges"),
+            "Labels of people and of judges",
             tuple(_confusion(row, f"{prefix}confusion-{at}", links) for at, row in enumerate(report.rows, 1)),
             is_side_by_side=True,
         ),
@@ -57,23 +57,23 @@ def judge_parts(
 
 def _judge_measures(report: JudgeReport, only: Sequence[str], main: Sequence[str]) -> list[Measure]:
     titles = {
-        "pearson": _("Pearson"),
-        "linking": _("Linking"),
-        "exact_agreement": _("Exact"),
-        "quadratic_kappa": _("Quadratic κ"),
-        "linking_authors": _("Linking, authors' rule"),
-        "linking_strict": _("Linking, strict"),
-        CHANCE: _("Linking by chance"),
-        "spearman": _("Spearman"),
-        "tau_b": _("τ-b"),
-        "cohen_kappa": _("Cohen κ"),
-        "linear_kappa": _("linear κ"),
-        "randolph_kappa": _("Randolph κ"),
-        "alpha_ordinal": _("α ordinal"),
-        "covered.accuracy": _("Covered: accuracy"),
-        "covered.kappa": _("Covered: κ"),
-        "covered.tpr": _("Covered: TPR"),
-        "covered.tnr": _("Covered: TNR"),
+        "pearson": "Pearson",
+        "linking": "Linking",
+        "exact_agreement": "Exact",
+        "quadratic_kappa": "Quadratic κ",
+        "linking_authors": "Linking, authors' rule",
+        "linking_strict": "Linking, strict",
+        CHANCE: "Linking by chance",
+        "spearman": "Spearman",
+        "tau_b": "τ-b",
+        "cohen_kappa": "Cohen κ",
+        "linear_kappa": "linear κ",
+        "randolph_kappa": "Randolph κ",
+        "alpha_ordinal": "α ordinal",
+        "covered.accuracy": "Covered: accuracy",
+        "covered.kappa": "Covered: κ",
+        "covered.tpr": "Covered: TPR",
+        "covered.tnr": "Covered: TNR",
     }
     shares = {"exact_agreement", "covered.accuracy", "covered.tpr", "covered.tnr"}
     has = set().union(*(row.stats for row in report.rows)) if report.rows else set()
@@ -102,18 +102,18 @@ def judge_table(
     measures = _judge_measures(report, only, main)
     cost = Measure(
         "cost",
-        _("Cost, USD"),
+        "Cost, USD",
         Unit.MONEY,
-        _(
+        (
             "a judge: tokens of all its calls, times the price of their day, or as published; people: active time "
             "on the labelled summaries, times the hourly rate"
         ),
     )
-    invalid = Measure("invalid", _("Invalid"), Unit.COUNT)
+    invalid = Measure("invalid", "Invalid", Unit.COUNT)
     return Table(
         key,
         _("Judges"),
-        (Name("judge", _("Judge")),),
+        (Name("judge", "Judge"),),
         (*measures, COUNTED, invalid, cost),
         (*_people_rows(report), *(_judge_row(row, links) for row in report.rows)),
     )
@@ -123,27 +123,25 @@ def _people_rows(report: JudgeReport) -> list[Row]:
     if report.ceiling is None:
         return []
     name = (
-        _("Each person against the majority of the others")
-        if report.is_against_rest
-        else _("People among themselves")
+        "Each person against the majority of the others" if report.is_against_rest else "People among themselves"
     )
     rows = [Row((name,), _judge_values(report.ceiling), is_people=True, is_pinned=True)]
     if report.highest is not None:
-        how = _("the square root of their correlation: what a judge that knew the truth would reach against one "
+        how = ("the square root of their correlation: what a judge that knew the truth would reach against one "
                 "annotator, if annotators are equally reliable")  # fmt: skip
         note = Mark("√", how)
-        name = _("A judge that knew the truth")
+        name = "A judge that knew the truth"
         rows.append(Row((name,), {"pearson": report.highest}, marks=(note,), is_people=True, is_pinned=True))
     return rows
 
 
 def _judge_row(row: JudgeRow, links: RowLinks | None) -> Row:
     marks = []
-    if name := {"imported": _("imported"), "lexical": _("offline"), "jury": _("jury")}.get(row.kind):
+    if name := {"imported": "imported", "lexical": "offline", "jury": "jury"}.get(row.kind):
         marks.append(Mark(name))
     if row.is_fitted_here:
-        why = _("fitted on labels of these haystacks, so its figures here are too high")
-        marks.append(Mark(_("fitted on these items"), why, warns=True))
+        why = "fitted on labels of these haystacks, so its figures here are too high"
+        marks.append(Mark("fitted on these items", why, warns=True))
     url = links.to(between=row.key) if links else ""
     return Row((row.name,), _judge_values(row), url=url, marks=tuple(marks))
 
@@ -154,7 +152,7 @@ def _judge_values(row: JudgeRow) -> dict[str, Value | Cell]:
         hits = row.hits.get(name) if name.startswith("linking") else None
         values[name] = Cell(stat, aside=_hits(stat, *hits)) if hits else stat
     is_published = row.kind == "imported" and row.cost.is_defined
-    cost = Cell(row.cost, aside=_("published") if is_published else "")
+    cost = Cell(row.cost, aside="published" if is_published else "")
     return {**values, "n": row.n_insights, "invalid": row.n_invalid or None, "cost": cost}
 
 
@@ -162,7 +160,7 @@ def _hits(stat: Stat, n_hits: int, n: int) -> str:
     """The counts of a rate, or of all pairs of people together where it is their mean, which is another share."""
     counts = f"{n_hits} / {n}"
     is_its_own = not n or stat.value is None or math.isclose(stat.value, n_hits / n)
-    return counts if is_its_own else _("in all %(counts)s") % {"counts": counts}
+    return counts if is_its_own else f"in all {counts}"
 
 
 def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:
@@ -177,7 +175,7 @@ def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:
         key,
         row.name,
         (Name("label", _("People")),),
-        (*(Measure(label, label, Unit.COUNT) for label in labels), Measure("all", _("all"), Unit.COUNT)),
+        (*(Measure(label, label, Unit.COUNT) for label in labels), Measure("all", "all", Unit.COUNT)),
         tuple(
             Row(
                 (human,),
@@ -186,7 +184,7 @@ def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:
             )
             for human, counts in row.confusion.items()
         ),
-        about=_("rows: people, columns: judge"),
+        about="rows: people, columns: judge",
         is_square=True,
     )
 
@@ -196,10 +194,10 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
     if not report.all_differences or not names:
         return []
     titles = {
-        "pearson": _("Pearson"),
-        "exact_agreement": _("Exact"),
-        "covered.kappa": _("Covered: κ"),
-        "linking": _("Linking"),
+        "pearson": "Pearson",
+        "exact_agreement": "Exact",
+        "covered.kappa": "Covered: κ",
+        "linking": "Linking",
     }
 
     def row(difference: Difference) -> Row:
@@ -212,11 +210,11 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
     return [
         Table(
             f"{prefix}differences",
-            _("Differences between judges and people, on the same items"),
-            (Name("first", _("First")), Name("second", _("minus"))),
+            "Differences between judges and people, on the same items",
+            (Name("first", _("First")), Name("second", "minus")),
             tuple(Measure(name, titles[name], is_signed=True) for name in names),
             tuple(row(difference) for difference in report.all_differences),
-            about=_(
+            about=(
                 "First minus second, with paired intervals (resampled together). An interval that excludes 0 is "
                 "a difference. People are those of the row above all judges, here on the insights that the judge "
                 "and at least two people have labelled."
@@ -229,13 +227,13 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
 def _consistency(rows: Sequence[Consistency], prefix: str) -> Table:
     return Table(
         f"{prefix}consistency",
-        _("Consistency"),
-        (Name("judge", _("Judge")),),
+        "Consistency",
+        (Name("judge", "Judge"),),
         (
-            Measure("repeats", _("Times asked"), Unit.COUNT),
+            Measure("repeats", "Times asked", Unit.COUNT),
             COUNTED,
             Measure("percent", _("Agreement"), Unit.SHARE),
-            Measure("randolph", _("Randolph κ")),
+            Measure("randolph", "Randolph κ"),
         ),
         tuple(
             Row(
@@ -249,5 +247,5 @@ def _consistency(rows: Sequence[Consistency], prefix: str) -> Table:
             )
             for row in rows
         ),
-        about=_("How often a judge repeats its verdict when asked again, over all pairs of repeats."),
+        about="How often a judge repeats its verdict when asked again, over all pairs of repeats.",
     )

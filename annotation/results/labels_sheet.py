@@ -68,7 +68,7 @@ def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
     """All that a page, a file or the console shows of labels."""
     with_people = [question for question in figures.questions if question.people is not None]
     if not with_people:
-        waiting = Note(_("There are no answers yet. Figures appear with the first one."), is_empty=True)
+        waiting = Note("There are no answers yet. Figures appear with the first one.", is_empty=True)
         return Sheet((waiting, *_people(figures, titles)))
     parts: list[Part] = []
     for figures_of_question in with_people:
@@ -96,13 +96,13 @@ def _question(question: QuestionFigures, prefix: str, title: str) -> Iterable[Pa
     chart = of_pairs(people)
     yield Section(
         f"{prefix}people",
-        _headed(title, _("People among themselves")),
+        _headed(title, "People among themselves"),
         (Note(note), *people_parts(people, prefix=prefix, is_one_of_many=bool(prefix)), *_drawn(chart, prefix)),
     )
     if report is not None:
         drawn = _drawn(forest(report, "pearson"), prefix)
         parts = (*drawn, *judge_parts(report, prefix=prefix, only=_of_labels(report)))
-        yield Section(f"{prefix}beside", _headed(title, _("Judges beside people")), parts)
+        yield Section(f"{prefix}beside", _headed(title, "Judges beside people"), parts)
 
 
 def _of_labels(report: JudgeReport) -> list[str]:
@@ -125,14 +125,14 @@ def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Secti
         _choices(
             question,
             "given" if is_one else f"{question.key}-given",
-            _("Labels given") if is_one else _title(question, titles),
+            "Labels given" if is_one else _title(question, titles),
         )
         for question in figures.questions
         if question.given
     )
     workers = (_workers(figures),) if figures.workers else ()
     if choices or workers:
-        yield Section("each", _("Each person"), (*workers, *choices))
+        yield Section("each", "Each person", (*workers, *choices))
 
 
 def _workers(figures: LabelFigures) -> Table:
@@ -148,16 +148,16 @@ def _workers(figures: LabelFigures) -> Table:
 
     return Table(
         "speed",
-        _("Speed"),
-        (Name("annotator", _("Annotator")),),
+        "Speed",
+        (Name("annotator", "Annotator"),),
         (
-            Measure("done", _("Tasks done"), Unit.COUNT),
-            Measure("median", _("Median, s"), Unit.SECONDS, _("active time of a task; half of them took less")),
-            Measure("per_hour", _("Tasks an hour"), Unit.COUNT, _("of active time")),
-            Measure("fast", _("Under 5 s"), Unit.SHARE, _("share of tasks that took less active time")),
+            Measure("done", "Tasks done", Unit.COUNT),
+            Measure("median", "Median, s", Unit.SECONDS, "active time of a task; half of them took less"),
+            Measure("per_hour", "Tasks an hour", Unit.COUNT, _("of active time")),
+            Measure("fast", "Under 5 s", Unit.SHARE, "share of tasks that took less active time"),
         ),
         tuple(row(worker) for worker in figures.workers),
-        about=_("Active time, without training and hidden questions."),
+        about="Active time, without training and hidden questions.",
     )
 
 
@@ -172,10 +172,10 @@ def _choices(question: QuestionFigures, key: str, title: str) -> Table:
     return Table(
         key,
         title,
-        (Name("annotator", _("Annotator")),),
-        (Measure("n", _("Labels"), Unit.COUNT), *(Measure(label, label, Unit.COUNT) for label in labels)),
+        (Name("annotator", "Annotator"),),
+        (Measure("n", "Labels", Unit.COUNT), *(Measure(label, label, Unit.COUNT) for label in labels)),
         tuple(row(name, counts) for name, counts in question.given.items()),
-        about=_("How often each person gave each label."),
+        about="How often each person gave each label.",
     )
 
 

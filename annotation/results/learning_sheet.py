@@ -7,8 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.kinds import Tab
 from annotation.models import Study
@@ -21,7 +19,7 @@ from benchmarks.web.charts import Chart, Lines, colour_of
 
 TAB = Tab(
     "learning",
-    gettext_lazy("Learning"),
+    "Learning",
     "annotation:study-learning",
     "people",
     "annotation.view_session",
@@ -34,7 +32,7 @@ class LearningResults(StudyResults[OfStudy, Learning]):
     """How people get better in a study of label work."""
 
     computation = LEARNING
-    heading = gettext_lazy("Learning")
+    heading = "Learning"
     here = TAB.here
     downloads_template = ""
 
@@ -51,18 +49,18 @@ RESULTS = LearningResults()
 def sheet(figures: Learning) -> Sheet:
     """One section, or that there is nothing yet."""
     if not figures.people:
-        none = _("Nobody has finished a trial or answered a hidden check yet.")
+        none = "Nobody has finished a trial or answered a hidden check yet."
         return Sheet((Note(none, is_empty=True),))
-    about = _(
-        "Right answers in each try of the trial, which is training and in no other figure, and to hidden checks "
-        "over the course of the work: %(parts)d parts of about as many checks each, as they were answered. Few "
-        "answers say little: look at the intervals in the table."
-    ) % {"parts": PARTS}
+    about = (
+        "Right answers in each try of the trial, which is training and in no other figure, and to hidden "
+        f"checks over the course of the work: {PARTS} parts of about as many checks each, as they were "
+        "answered. Few answers say little: look at the intervals in the table."
+    )
     return Sheet(
         (
             Section(
                 KEY,
-                _("Share of right answers"),
+                "Share of right answers",
                 (Drawing(_chart(figures), table=KEY), _table(figures)),
                 about=about,
             ),
@@ -72,11 +70,11 @@ def sheet(figures: Learning) -> Sheet:
 
 def _lines(figures: Learning) -> Iterator[tuple[Learner, str, str, tuple[Right, ...]]]:
     """Whose line, what it is called, what it is of, and its points."""
-    everyone = [(figures.everyone, _("everybody"))] if len(figures.people) > 1 else []
+    everyone = [(figures.everyone, "everybody")] if len(figures.people) > 1 else []
     for learner, name in [*((each, each.name) for each in figures.people), *everyone]:
         for panel, points in (
-            (_("Trial, by try"), learner.tries),
-            (_("Hidden checks, over the course"), learner.course),
+            ("Trial, by try", learner.tries),
+            ("Hidden checks, over the course", learner.course),
         ):
             if points:
                 yield learner, name, panel, points
@@ -100,14 +98,14 @@ def _table(figures: Learning) -> Table:
     )
     return Table(
         KEY,
-        _("Right answers"),
-        (Name("annotator", _("Annotator"), is_filter=True), Name("of", _("Of")), Name("place", _("Try or part"))),
+        "Right answers",
+        (Name("annotator", "Annotator", is_filter=True), Name("of", "Of"), Name("place", "Try or part")),
         (
-            Measure("share", _("Right"), Unit.SHARE, _("with a 95 % Wilson interval")),
-            Measure("right", _("Right answers"), Unit.COUNT),
-            Measure("n", _("Answers"), Unit.COUNT),
-            Measure("low", _("Right, from"), Unit.SHARE, is_extra=True),
-            Measure("high", _("Right, to"), Unit.SHARE, is_extra=True),
+            Measure("share", "Right", Unit.SHARE, "with a 95 % Wilson interval"),
+            Measure("right", "Right answers", Unit.COUNT),
+            Measure("n", "Answers", Unit.COUNT),
+            Measure("low", "Right, from", Unit.SHARE, is_extra=True),
+            Measure("high", "Right, to", Unit.SHARE, is_extra=True),
         ),
         rows,
     )
@@ -116,10 +114,10 @@ def _table(figures: Learning) -> Table:
 def _chart(figures: Learning) -> Chart:
     words = Words(
         name=KEY,
-        title=_("Do people get better?"),
-        subtitle=_("Share of right answers in the trial and to hidden checks."),
-        value=_("right, percent"),
-        x=_("try or part"),
+        title="Do people get better?",
+        subtitle="Share of right answers in the trial and to hidden checks.",
+        value="right, percent",
+        x="try or part",
         digits=0,
     )
     lines = list(_lines(figures))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Max, Q, Sum
 from django.http import QueryDict
-from django.utils.translation import gettext as _
 
 from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
@@ -141,21 +140,21 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         question = _first(figures)
         if question is None or question.people is None:
             return None
-        caption = _("%(n)d items, 95 %% intervals") % {"n": question.people.n_items}
+        caption = f"{question.people.n_items} items, 95 % intervals"
         if question.judges is not None and question.judges.rows:
             ranked = sorted(question.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
             ceiling = question.judges.ceiling
-            people = [] if ceiling is None else [(_("people"), ceiling.stats["pearson"])]
+            people = [] if ceiling is None else [("people", ceiling.stats["pearson"])]
             rows = [*people, *((row.name, row.stats["pearson"]) for row in ranked[:MAX_CARD])]
             return small_dots(
-                _("Correlation with people"), rows, x_label=_("Pearson"), caption=caption, n_human=len(people)
+                "Correlation with people", rows, x_label="Pearson", caption=caption, n_human=len(people)
             )
         rows = [
-            (_("agreement"), question.people.cards["percent"]),
-            (_("Randolph's κ"), question.people.cards["randolph"]),
-            (_("α, ordinal"), question.people.cards["alpha_ordinal"]),
+            ("agreement", question.people.cards["percent"]),
+            ("Randolph's κ", question.people.cards["randolph"]),
+            ("α, ordinal", question.people.cards["alpha_ordinal"]),
         ]
-        return small_dots(_("Agreement of annotators"), rows, x_label="", caption=caption, n_human=len(rows))
+        return small_dots("Agreement of annotators", rows, x_label="", caption=caption, n_human=len(rows))
 
 
 def _first(figures: LabelFigures) -> QuestionFigures | None:
@@ -186,7 +185,7 @@ def _judge_facts() -> object:
 def _results(study: Study) -> LabelResults:
     results = getattr(kind_named(study.kind), "results", None)
     if not isinstance(results, LabelResults):
-        raise CannotCompute(_("Studies of this kind have other results."))
+        raise CannotCompute("Studies of this kind have other results.")
     return results
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.kinds import Tab
 from annotation.models import Study
@@ -37,14 +37,14 @@ from benchmarks.scoring.stat import stat_json
 from benchmarks.web.chart_points import Kind, Point, Words
 from benchmarks.web.charts import Chart, Lines, colour_of
 
-TAB = Tab("plan", gettext_lazy("How many more?"), "annotation:study-plan", "results", "annotation.view_session")
+TAB = Tab("plan", "How many more?", "annotation:study-plan", "results", "annotation.view_session")
 
 
 class PlanResults(StudyResults[OfStudy, Plan]):
     """What more labels would bring."""
 
     computation = PLAN
-    heading = gettext_lazy("How many more labels are enough?")
+    heading = "How many more labels are enough?"
     here = TAB.here
     downloads_template = ""
 
@@ -67,7 +67,7 @@ def sheet(plan: Plan) -> Sheet:
     """A section for each headline."""
     costs = (_costs(plan.spent),) if any(spent.n_answers or spent.n_tasks for spent in plan.spent) else ()
     if not any(planned.designs for planned in plan.planned):
-        none = _("There are too few labels to plan by. Figures appear here once two people have labelled the same "
+        none = ("There are too few labels to plan by. Figures appear here once two people have labelled the same "
                  "items of two subtopics, or two sessions have ended.")  # fmt: skip
         return Sheet((Note(none, is_empty=not costs), *costs))
     sections = (_section(planned, plan.work) for planned in plan.planned if planned.designs)
@@ -78,7 +78,7 @@ def next_step_of(study: Study, now: datetime) -> str:
     """What would make the first headline of a study narrower, as last computed; empty before that."""
     [shown] = look_up_many(PLAN, [OfStudy(study.pk)], now=now)
     step = "" if shown.figures is None else next_step(shown.figures)
-    return f"{step} {_('Provisional: figures are being computed anew.')}" if step and shown.is_waiting else step
+    return f"{step} Provisional: figures are being computed anew." if step and shown.is_waiting else step
 
 
 def next_step(plan: Plan) -> str:
@@ -93,7 +93,7 @@ def next_step(plan: Plan) -> str:
     if ahead:
         return _enough(ahead[0], planned.headline, plan.work)
     half = planned.headline.factor * planned.designs[0].width.expected / 2
-    return _("%(figure)s is known to ± %(half)s: more labels are hardly needed.") % {
+    return "%(figure)s is known to ± %(half)s: more labels are hardly needed." % {
         "figure": planned.headline.title, "half": _half(float(f"{half:.2g}"), planned.headline)
     }  # fmt: skip
 
@@ -102,27 +102,27 @@ def _costs(spent: Sequence[Spent]) -> Section:
     """What people and models cost, side by side: in all, an item, an answer, a finished task."""
     table = Table(
         "cost",
-        _("Cost of people and models"),
-        (Name("who", _("People or model")), Name("currency", _("Currency"))),
+        "Cost of people and models",
+        (Name("who", "People or model"), Name("currency", "Currency")),
         (
-            Measure("items", _("Items"), Unit.COUNT),
-            Measure("answers", _("Answers"), Unit.COUNT),
-            Measure("tasks", _("Finished tasks"), Unit.COUNT, _("sessions, in a writing study")),
-            Measure("hours", _("Hours"), Unit.POINTS, _("active time, also of unfinished tasks")),
-            Measure("total", _("In all"), Unit.MONEY),
-            Measure("per_item", _("An item"), Unit.MONEY),
-            Measure("per_answer", _("An answer"), Unit.MONEY),
-            Measure("per_task", _("A finished task"), Unit.MONEY),
+            Measure("items", "Items", Unit.COUNT),
+            Measure("answers", "Answers", Unit.COUNT),
+            Measure("tasks", "Finished tasks", Unit.COUNT, "sessions, in a writing study"),
+            Measure("hours", "Hours", Unit.POINTS, "active time, also of unfinished tasks"),
+            Measure("total", "In all", Unit.MONEY),
+            Measure("per_item", "An item", Unit.MONEY),
+            Measure("per_answer", "An answer", Unit.MONEY),
+            Measure("per_task", "A finished task", Unit.MONEY),
         ),
         tuple(_cost_row(spent) for spent in spent),
-        about=_("Models by the tokens of the calls that gave their answers, at the prices of those days; repairs "
+        about=("Models by the tokens of the calls that gave their answers, at the prices of those days; repairs "
                 "and repeats come on top. “–” where nobody is paid, or a model has no price or calls on record."),
     )  # fmt: skip
-    return Section("costs", _("What it cost"), (table,))
+    return Section("costs", "What it cost", (table,))
 
 
 def _cost_row(spent: Spent) -> Row:
-    name = _("people") if spent.is_people else spent.name
+    name = "people" if spent.is_people else spent.name
     return Row(
         (name, spent.currency),
         {
@@ -144,7 +144,7 @@ def _so_far(work: Work) -> str:
     tasks = ngettext("%(n)d task", "%(n)d tasks", work.n_done) % {"n": work.n_done}
     words = {"people": people, "tasks": tasks, "minutes": f"{work.ms_each / 60_000:.1f}", "rate": work.rate,
              "currency": work.currency}  # fmt: skip
-    return _("So far %(people)s did %(tasks)s, %(minutes)s minutes each on average, at %(rate)s %(currency)s an "
+    return ("So far %(people)s did %(tasks)s, %(minutes)s minutes each on average, at %(rate)s %(currency)s an "
              "hour. Hours and costs are what comes on top, at the same pace and overlap.") % words  # fmt: skip
 
 
@@ -170,9 +170,9 @@ def _about(headline: Plannable) -> str:
         return ""
     unit = {"n": known.n_items, "unit": headline.unit}
     if known.people is None:
-        return _("From %(n)d %(unit)s. There are fewer than five people, so intervals are about these people, and "
+        return ("From %(n)d %(unit)s. There are fewer than five people, so intervals are about these people, and "
                  "only more %(unit)s narrow them.") % unit  # fmt: skip
-    return _("From %(n)d %(unit)s. People are a sample too: a width that comes from their differences does not "
+    return ("From %(n)d %(unit)s. People are a sample too: a width that comes from their differences does not "
              "fall with more %(unit)s.") % unit  # fmt: skip
 
 
@@ -186,21 +186,21 @@ def _enough(target: Target, headline: Plannable, work: Work) -> str:
     }
     if known is None or target.n_items is None or target.hours is None:
         return (
-            _("No number of %(unit)s brings %(figure)s to ± %(half)s with these people: more people are needed.")
+            "No number of %(unit)s brings %(figure)s to ± %(half)s with these people: more people are needed."
             % named
         )
     if target.n_items <= known.n_items:
-        return _("%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do.") % {**named, "n": target.n_items}
+        return "%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do." % {**named, "n": target.n_items}
     n = target.n_items - known.n_items
     more = {"n": n, "hours": f"{target.hours:.1f}", "cost": f"{target.cost:.0f}", "currency": work.currency,
             "tasks": round(n * work.per_cluster), "people": work.n_people}  # fmt: skip
-    return _("%(n)d more %(unit)s, about %(tasks)d tasks of %(people)d people, bring %(figure)s to ± %(half)s "
+    return ("%(n)d more %(unit)s, about %(tasks)d tasks of %(people)d people, bring %(figure)s to ± %(half)s "
              "(%(hours)s hours, %(cost)s %(currency)s).") % {**named, **more}  # fmt: skip
 
 
 def _half(value: float, headline: Plannable) -> str:
     """Half a width in words, with its unit where it has one."""
-    return _("%(value)s points") % {"value": f"{value:g}"} if headline.is_points else f"{value:g}"
+    return "%(value)s points" % {"value": f"{value:g}"} if headline.is_points else f"{value:g}"
 
 
 def _table(planned: Planned, work: Work) -> Table:
@@ -227,19 +227,19 @@ def _table(planned: Planned, work: Work) -> Table:
         )
     return Table(
         f"plan-{planned.headline.key}",
-        _("Widths"),
-        (Name("design", _("People × %(unit)s") % {"unit": planned.headline.unit}),),
+        "Widths",
+        (Name("design", f"People × {planned.headline.unit}"),),
         (
-            Measure("half", _("± (half the 95 % interval)"), unit, _("expected; below it the range of 80 in 100")),
-            Measure("half_low", _("±, from"), unit, is_extra=True),
-            Measure("half_high", _("±, to"), unit, is_extra=True),
+            Measure("half", "± (half the 95 % interval)", unit, "expected; below it the range of 80 in 100"),
+            Measure("half_low", "±, from", unit, is_extra=True),
+            Measure("half_high", "±, to", unit, is_extra=True),
             Measure("n_people", _("People"), Unit.COUNT, is_extra=True),
             Measure("n_items", planned.headline.unit, Unit.COUNT, is_extra=True),
-            Measure("hours", _("Hours more"), Unit.POINTS),
-            Measure("cost", _("%(currency)s more") % {"currency": work.currency}, Unit.MONEY),
+            Measure("hours", "Hours more", Unit.POINTS),
+            Measure("cost", f"{work.currency} more", Unit.MONEY),
         ),
         tuple(rows),
-        about=_("The first row is the study as it is. Ranges are what labels so far leave open."),
+        about="The first row is the study as it is. Ranges are what labels so far leave open.",
     )
 
 
@@ -251,24 +251,22 @@ def _chart(planned: Planned, work: Work) -> Chart:
     names = {n: ngettext("%(n)d person", "%(n)d people", n) % {"n": n} for n in by_people}
     words = Words(
         name=f"plan-{planned.headline.key}",
-        title=_("How narrow does it get? %(figure)s") % {"figure": planned.headline.title},
-        subtitle=_("Half the 95 % interval, with the range that labels so far leave open."),
-        value=_("± "),
+        title=f"How narrow does it get? {planned.headline.title}",
+        subtitle="Half the 95 % interval, with the range that labels so far leave open.",
+        value="± ",
         x=planned.headline.unit,
         digits=1 if planned.headline.is_points else 3,
     )
     points = list(_points(by_people, names, factor))
     first = planned.designs[0].width
-    points.append(
-        Point(series=_("you are here"), x=first.n_items, value=factor * first.expected / 2, kind=Kind.DOT)
-    )
+    points.append(Point(series="you are here", x=first.n_items, value=factor * first.expected / 2, kind=Kind.DOT))
     highest = max(point.high or point.value or 0.0 for point in points)
     layout = Lines(
         x_domain=(0.0, float(max(design.width.n_items for design in planned.designs))),
         domain=(0.0, min(highest, 4 * factor * first.expected / 2) or 1.0),
         colours=[
             *((name, colour_of(at)) for at, name in enumerate(names.values())),
-            (_("you are here"), "var(--human)"),
+            ("you are here", "var(--human)"),
         ],
     )
     return Chart(words, points, layout)

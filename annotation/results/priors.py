@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.models import Study
 from annotation.results.plannable import Plannable, Published
 from annotation.results.planning import PLAN, Plan
@@ -56,7 +54,7 @@ def outlook(
 ) -> Outlook | None:
     """What a new study of a kind would come to; None where nothing is known of such studies."""
     if measured is None or measured.n_clusters < 2:
-        why = _("no item of two subtopics or questions would have two people, so agreement could not be measured")
+        why = "no item of two subtopics or questions would have two people, so agreement could not be measured"
         return Outlook("", None, why)
     studies = list(Study.objects.readable_by(user).filter(kind=kind).order_by("-created_at", "-pk")[:LOOKED_AT])
     shown = look_up_many(PLAN, [OfStudy(study.pk) for study in studies], now=now) if studies else []
@@ -76,7 +74,7 @@ def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published:
     if (best := _best_study(plans)) is not None:
         study, headline, known = best
         said = {"name": study.name, "n": known.n_items, "unit": headline.unit, "people": known.n_people}
-        source = _("by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)") % said
+        source = "by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)" % said
         variances = resized(known, before=headline.size, size=measured.size)
         return Prior(headline.title, source, variances, headline.is_points)
     if published is None:

@@ -62,7 +62,7 @@ def people_parts(
     if not people.n_pairable:
         return (
             Note(
-                _("No item has labels from two annotators, so there is no human agreement to show and no ceiling "
+                ("No item has labels from two annotators, so there is no human agreement to show and no ceiling "
                   "for judges."),
                 warns=True,
             ),
@@ -90,35 +90,35 @@ def people_parts(
 def cards(people: Agreement) -> tuple[Card, ...]:
     """The figures of people among themselves, the headline ones first."""
     stats, q, share = people.cards, {"q": people.q}, Unit.SHARE
-    chance = _("Agreement above a chance of 1 / %(q)d, the number of allowed labels.") % q
+    chance = "Agreement above a chance of 1 / %(q)d, the number of allowed labels." % q
     shown = [
         Card(
             "percent", _("Agreement"), stats["percent"], share,
-            _("Share of agreeing pairs of labels, item by item; chance not removed."),
+            "Share of agreeing pairs of labels, item by item; chance not removed.",
         ),
-        Card("randolph", _("Randolph's κ (q = %(q)d)") % q, stats["randolph"], about=chance),
+        Card("randolph", "Randolph's κ (q = %(q)d)" % q, stats["randolph"], about=chance),
         Card(
-            "fleiss", _("Fleiss' κ"), stats["fleiss"],
-            about=_("Agreement above chance from how often each label is given."),
-        ),
-        Card(
-            "alpha_nominal", _("Krippendorff's α, nominal"), stats["alpha_nominal"],
-            about=_("1 − observed / expected disagreement."),
+            "fleiss", "Fleiss' κ", stats["fleiss"],
+            about="Agreement above chance from how often each label is given.",
         ),
         Card(
-            "alpha_ordinal", _("Krippendorff's α, ordinal"), stats["alpha_ordinal"],
-            about=_("As above; labels further apart count as more disagreement."),
+            "alpha_nominal", "Krippendorff's α, nominal", stats["alpha_nominal"],
+            about="1 − observed / expected disagreement.",
         ),
         Card(
-            "ac1", _("Gwet's AC1"), stats["ac1"], about=_("Stays meaningful when nearly all labels are the same."),
+            "alpha_ordinal", "Krippendorff's α, ordinal", stats["alpha_ordinal"],
+            about="As above; labels further apart count as more disagreement.",
         ),
         Card(
-            "correlation", _("Correlation"), people.correlation,
-            about=_("Pearson of labels evenly from 0 to 1, mean over pairs of people."),
+            "ac1", "Gwet's AC1", stats["ac1"], about="Stays meaningful when nearly all labels are the same.",
         ),
         Card(
-            "linking", _("Linking"), people.linking, share,
-            _("Where two annotators call it covered: share with a bullet in common."),
+            "correlation", "Correlation", people.correlation,
+            about="Pearson of labels evenly from 0 to 1, mean over pairs of people.",
+        ),
+        Card(
+            "linking", "Linking", people.linking, share,
+            "Where two annotators call it covered: share with a bullet in common.",
         ),
     ]  # fmt: skip
     return tuple(card for card in shown if card.key != "linking" or _has_links(people))
@@ -138,12 +138,12 @@ def _matrix(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
 
     return Table(
         f"{prefix}matrix",
-        _("Pairs of people"),
-        (Name("annotator", _("Annotator")),),
+        "Pairs of people",
+        (Name("annotator", "Annotator"),),
         tuple(Measure(name, name) for name in people.people),
         tuple(Row((a,), {b: cell(a, b) for b in people.people}) for a in people.people),
         is_of_people=True,
-        about=_("Randolph's κ of every two annotators, on the items that both labelled."),
+        about="Randolph's κ of every two annotators, on the items that both labelled.",
     )
 
 
@@ -158,12 +158,12 @@ def _labels(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
     )
     return Table(
         f"{prefix}labels",
-        _("Labels"),
-        (Name("label", _("Label")),),
-        (Measure("agreement", _("Agreement"), Unit.SHARE), Measure("given", _("Given"), Unit.SHARE)),
+        "Labels",
+        (Name("label", "Label"),),
+        (Measure("agreement", _("Agreement"), Unit.SHARE), Measure("given", "Given", Unit.SHARE)),
         rows,
         is_of_people=True,
-        about=_(
+        about=(
             "Agreement: of pairs in which one gave the label, the share in which the other did too. Given: how "
             "often the label is used."
         ),
@@ -173,16 +173,16 @@ def _labels(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
 def _without(people: Agreement, prefix: str) -> Table:
     return Table(
         f"{prefix}without",
-        _("Without one annotator"),
-        (Name("without", _("Without")),),
+        "Without one annotator",
+        (Name("without", "Without"),),
         (
             Measure("percent", _("Agreement"), Unit.SHARE),
-            Measure("randolph", _("Randolph κ")),
-            Measure("alpha_ordinal", _("α ordinal")),
+            Measure("randolph", "Randolph κ"),
+            Measure("alpha_ordinal", "α ordinal"),
         ),
         tuple(stat_row(name, stats=stats) for name, stats in people.without.items()),
         is_of_people=True,
-        about=_("Figures without one annotator each. A rise means that this person differs from the others."),
+        about="Figures without one annotator each. A rise means that this person differs from the others.",
     )
 
 
@@ -190,10 +190,10 @@ def _pairs(people: Agreement, prefix: str) -> Table:
     measures = [
         COUNTED,
         Measure("percent", _("Agreement"), Unit.SHARE),
-        Measure("randolph", _("Randolph κ")),
-        Measure("cohen", _("Cohen κ")),
-        Measure("pearson", _("Pearson")),
-        *([Measure("linking", _("Linking"), Unit.SHARE)] if _has_links(people) else ()),
+        Measure("randolph", "Randolph κ"),
+        Measure("cohen", "Cohen κ"),
+        Measure("pearson", "Pearson"),
+        *([Measure("linking", "Linking", Unit.SHARE)] if _has_links(people) else ()),
     ]
     rows = tuple(
         Row(
@@ -204,11 +204,11 @@ def _pairs(people: Agreement, prefix: str) -> Table:
     )
     return Table(
         f"{prefix}pairs",
-        _("All figures of every two annotators"),
-        (Name("a", _("Annotator")), Name("b", _("and"))),
+        "All figures of every two annotators",
+        (Name("a", "Annotator"), Name("b", "and")),
         tuple(measures),
         rows,
         is_of_people=True,
-        about=_("The first 66 pairs; choose annotators to see others.") if people.too_many else "",
+        about="The first 66 pairs; choose annotators to see others." if people.too_many else "",
         is_folded=True,
     )

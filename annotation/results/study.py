@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
 
 from annotation.models import Study
 from benchmarks.results.computation import CannotCompute
@@ -33,7 +32,7 @@ def study_or_gone(pk: int) -> Study:
     """
     study: Study | None = Study.objects.filter(pk=pk).first()
     if study is None:
-        raise CannotCompute(_("This study is gone."))
+        raise CannotCompute("This study is gone.")
     return study
 
 

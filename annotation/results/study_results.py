@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.http import HttpRequest, QueryDict
-from django.utils.translation import gettext_lazy
 
 from annotation.kinds import Headline, Text
 from annotation.models import Study
@@ -39,7 +38,7 @@ class StudyResults(ABC, Generic[O, F]):
     """
 
     computation: Computation[O, F]
-    heading: Text = gettext_lazy("Results")
+    heading: Text = "Results"
     here: ClassVar[str] = "results"
     form_template = ""
     downloads_template = "annotation/_results_labels.html"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, Membership, Study
 from annotation.studies import consent
@@ -78,7 +77,7 @@ def why_absent(people: Sequence[Annotator]) -> dict[int, Reason]:
         return person.is_active and (person.user is None or person.user.is_active)
 
     return {
-        person.pk: Reason(_("Withdrew consent.") if is_active(person) else _("The account is not active."))
+        person.pk: Reason("Withdrew consent." if is_active(person) else "The account is not active.")
         for person in people
         if person.pk not in here
     }

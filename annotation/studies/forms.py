@@ -11,7 +11,6 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.forms.models import model_to_dict
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Study
@@ -36,27 +35,25 @@ class DetailsForm(FoldedForm):
 
     name = forms.CharField(label=_("Name"), max_length=120)
     description = forms.CharField(
-        label=_("Description"),
+        label="Description",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Annotators see the name and the description."),
+        help_text="Annotators see the name and the description.",
     )
-    contact = forms.EmailField(
-        label=_("Contact address"), required=False, help_text=_("Shown on every work page.")
-    )
+    contact = forms.EmailField(label="Contact address", required=False, help_text="Shown on every work page.")
     due_at = forms.DateTimeField(
         label=_("Due"),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     hourly_rate = forms.DecimalField(
-        label=_("Hourly rate"), min_value=0, max_value=10_000, decimal_places=2, initial=25
+        label="Hourly rate", min_value=0, max_value=10_000, decimal_places=2, initial=25
     )
     currency = forms.RegexField(
-        label=_("Currency"),
+        label="Currency",
         regex=r"^[A-Z]{3}$",
         initial="USD",
-        error_messages={"invalid": _("Three capital letters, like USD or EUR.")},
+        error_messages={"invalid": "Three capital letters, like USD or EUR."},
     )
 
     def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
@@ -79,29 +76,29 @@ class TrialFields(forms.Form):
     """Whether label work begins with a trial, and who may go on; beside a `DetailsForm`."""
 
     has_trial = forms.BooleanField(
-        label=_("New annotators begin with a trial"),
+        label="New annotators begin with a trial",
         required=False,
         initial=True,
-        help_text=_(
+        help_text=(
             "Three or more examples on the page of the work, each with its answer explained. About two minutes, "
             "not paid and not timed; its answers are in no figure."
         ),
     )
     trial_pass_percent = forms.DecimalField(
-        label=_("Right answers needed to go on, percent"),
+        label="Right answers needed to go on, percent",
         min_value=0,
         max_value=100,
         decimal_places=2,
         required=False,
-        help_text=_("Blank: everybody goes on."),
+        help_text="Blank: everybody goes on.",
     )
     trial_tries = forms.IntegerField(
-        label=_("Tries"),
+        label="Tries",
         min_value=1,
         max_value=10,
         initial=2,
         required=False,
-        help_text=_("Each with other examples, as far as there are any. You can allow somebody another one."),
+        help_text="Each with other examples, as far as there are any. You can allow somebody another one.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -125,23 +122,23 @@ class NewStudyForm(GroupedForm, DetailsForm):
     """Details, people and guidelines of a new study; a kind adds its own settings."""
 
     annotators = RowsField(
-        label=_("Annotators"),
+        label="Annotators",
         queryset=Annotator.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     researchers = RowsField(
-        label=_("Researchers who see this study"),
+        label="Researchers who see this study",
         queryset=get_user_model().objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("You and the admins always do."),
+        help_text="You and the admins always do.",
     )
     guidelines = forms.CharField(
         label=_("Guidelines"),
         max_length=60_000,
         widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
-        help_text=_("Markdown. Annotators open them with one key. You can add versions later."),
+        help_text="Markdown. Annotators open them with one key. You can add versions later.",
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -179,8 +176,8 @@ class NewStudyForm(GroupedForm, DetailsForm):
         return plain_breaks(self.cleaned_data["guidelines"])
 
 
-NARROWS_FIRST = _("What narrows figures soonest comes first")
-NARROWS_FIRST_HELP = _(
+NARROWS_FIRST = "What narrows figures soonest comes first"
+NARROWS_FIRST_HELP = (
     "Instead of one subtopic, question or response after the other, in an order of each person: what most people"
     " get first, of each in turn, in the same order for everybody. Results are narrower while work is under way;"
     " people change the topic more often, and tire on the same items. No answer and no verdict decides on the"
@@ -220,12 +217,12 @@ class PeopleForm(forms.Form):
     """People to add to a study and, where tasks are assigned at once, how to share the work with them."""
 
     annotators = RowsField(
-        label=_("Add annotators"),
+        label="Add annotators",
         queryset=Annotator.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    rebalance = forms.BooleanField(label=_("Redistribute unopened tasks"), required=False, initial=True)
+    rebalance = forms.BooleanField(label="Redistribute unopened tasks", required=False, initial=True)
 
     def __init__(self, *args: Any, study: Study, user: Any, deals: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -245,8 +242,8 @@ class ReasonForm(forms.Form):
 class CloneForm(forms.Form):
     """The name of a copy."""
 
-    name = forms.CharField(label=_("Name of the copy"), max_length=120)
-    with_annotators = forms.BooleanField(label=_("Keep its annotators"), required=False, initial=True)
+    name = forms.CharField(label="Name of the copy", max_length=120)
+    with_annotators = forms.BooleanField(label="Keep its annotators", required=False, initial=True)
 
     def clean_name(self) -> str:
         return unique_name(self.cleaned_data["name"])
@@ -256,11 +253,11 @@ class BodyForm(forms.Form):
     """A new version of a Markdown text."""
 
     body = forms.CharField(
-        label=_("Text"),
+        label="Text",
         max_length=60_000,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
-        help_text=_("Markdown; raw HTML is shown as text."),
+        help_text="Markdown; raw HTML is shown as text.",
     )
 
     def clean_body(self) -> str:
@@ -282,7 +279,7 @@ def unique_name(name: str, *, but: Study | None = None) -> str:
     """The name, unless another study has it; raises ValidationError."""
     with whole_site():
         if Study.objects.filter(name=name).exclude(pk=but and but.pk).exists():
-            raise forms.ValidationError(_("Another study has this name."))
+            raise forms.ValidationError("Another study has this name.")
     return name
 
 
@@ -313,7 +310,7 @@ def name_for(kind: Any, about: str) -> str:
 
 def copy_name(study: Study) -> str:
     """What a copy of a study is called at first."""
-    return gettext("%(name)s (copy)") % {"name": study.name[:110]}
+    return f"{study.name[:110]} (copy)"
 
 
 def short(number: Decimal) -> Decimal:

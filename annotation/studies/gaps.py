@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Study
@@ -116,7 +115,7 @@ class LabelGaps:
         if not left:
             reasons = list(dict.fromkeys(barred.values()))
             if len(barred) < len(self.groups):
-                reasons.append(Reason(_("All else has as many people as planned.")))
+                reasons.append(Reason("All else has as many people as planned."))
             return reasons
         if cap is not None and all(len(items.rows) > cap for items in left):
             return [Reason(_too_small(cap))]

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.models import Study
 from benchmarks import audit
@@ -46,7 +45,7 @@ def of_other_groups(
 
     A query for each kind of text that is asked about.
     """
-    text = _("“%(name)s” belongs to another research group than the study.")
+    text = "“%(name)s” belongs to another research group than the study."
     problems = []
     for model, name, keys in ((Haystack, "title", set(haystacks)), (Question, "dataset", set(questions))):
         if keys:

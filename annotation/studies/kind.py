@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
@@ -30,7 +29,7 @@ from benchmarks.models import Haystack
 from benchmarks.web.lists import Column
 from benchmarks.web.parquet import is_available
 
-CLOSING = gettext_lazy("No answers can be saved after that; work that was started stays readable.")
+CLOSING = "No answers can be saved after that; work that was started stays readable."
 
 
 class Frozen(Exception):
@@ -39,8 +38,7 @@ class Frozen(Exception):
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         super().__init__(
-            _("The first session has begun, so these settings can no longer change: %(names)s.")
-            % {"names": ", ".join(self.names)}
+            f"The first session has begun, so these settings can no longer change: {', '.join(self.names)}."
         )
 
 
@@ -59,10 +57,10 @@ class NotPossible(Exception):
 
 
 COMMON = (
-    Tab("overview", gettext_lazy("Overview"), "annotation:study", "overview"),
+    Tab("overview", "Overview", "annotation:study", "overview"),
     Tab(
         "annotators",
-        gettext_lazy("Annotators"),
+        "Annotators",
         "annotation:study-annotators",
         "people",
         "annotation.change_study",
@@ -71,7 +69,7 @@ COMMON = (
 )
 LAST = (
     FILES,
-    Tab("settings", gettext_lazy("Settings"), "annotation:study-settings", "settings", "annotation.change_study"),
+    Tab("settings", "Settings", "annotation:study-settings", "settings", "annotation.change_study"),
     Tab(
         "guidelines",
         gettext_lazy("Guidelines"),
@@ -319,7 +317,7 @@ def held_in(study: Study, gaps: Gaps) -> list[Holding]:
 
 def say_archived() -> str:
     """Why nothing can be assigned in an archived study."""
-    return _("The study is archived; restore it first.")
+    return "The study is archived; restore it first."
 
 
 def is_over(study: Study) -> bool:
@@ -330,7 +328,7 @@ def is_over(study: Study) -> bool:
 def label_formats() -> dict[str, Text]:
     """The forms in which labels can be downloaded, and what they are called."""
     parquet = {"parquet": "Parquet"} if is_available() else {}
-    return {"csv": "CSV", "jsonl": gettext_lazy("JSON lines"), **parquet}
+    return {"csv": "CSV", "jsonl": "JSON lines", **parquet}
 
 
 def works() -> list[Work]:

@@ -22,21 +22,21 @@ class StudyTable(ListTable):
     """What studies are sorted by."""
 
     name = Column(_("Name"))
-    kind = Column(_("Kind"))
+    kind = Column("Kind")
     state = Column(_("State"))
-    annotators = Column(_("Annotators"), "n_annotators", css="num", high_first=True)
-    done = Column(_("Tasks done"), "n_done", high_first=True)
+    annotators = Column("Annotators", "n_annotators", css="num", high_first=True)
+    done = Column("Tasks done", "n_done", high_first=True)
     due = Column(_("Due"), "due_at")
-    made = Column(_("Created"), "created_at", high_first=True)
+    made = Column("Created", "created_at", high_first=True)
 
 
 class StudyFilter(FilterSet):  # type: ignore[misc]
     """Studies by words, kind, state and material."""
 
-    q = Search(_("Name or description"), "name", "description")
-    kind = ChoiceFilter(label=_("Kind"), choices=kinds.choices)
+    q = Search("Name or description", "name", "description")
+    kind = ChoiceFilter(label="Kind", choices=kinds.choices)
     state = ChoiceFilter(label=_("State"), choices=Study.State.choices)
-    on = ChoiceFilter(label=_("Haystack or question set"), choices=lambda: _material(), method="about")
+    on = ChoiceFilter(label="Haystack or question set", choices=lambda: _material(), method="about")
 
     def about(self, studies: QuerySet[Study], _name: str, material: str) -> QuerySet[Study]:
         """The studies whose texts or items are of a haystack, by its uid, or of a question set, by its name."""

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -35,9 +34,9 @@ from benchmarks.web.permissions import requires
 class MemberTable(MemoryTable):
     """What the people of a study are sorted by, and found by."""
 
-    member = Column(_("Annotator"), "member__annotator__label", is_searched=True)
-    number = Column(_("In exports"), "member__pseudonym", is_searched=True)
-    joined = Column(_("Joined"), "member__joined_at", high_first=True)
+    member = Column("Annotator", "member__annotator__label", is_searched=True)
+    number = Column("In exports", "member__pseudonym", is_searched=True)
+    joined = Column("Joined", "member__joined_at", high_first=True)
 
 
 @requires("annotation.change_study")
@@ -158,10 +157,7 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
 
 
 def _removed(member: Membership, removal: members.Removal) -> str:
-    text = _("%(name)s has left the study; tasks withdrawn: %(n)d.") % {
-        "name": member.annotator.label,
-        "n": removal.n_withdrawn,
-    }
+    text = f"{member.annotator.label} has left the study; tasks withdrawn: {removal.n_withdrawn}."
     if removal.n_begun:
-        text += " " + _("Tasks begun that stay theirs: %(n)d.") % {"n": removal.n_begun}
+        text += " " + f"Tasks begun that stay theirs: {removal.n_begun}."
     return text

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from annotation.studies.estimates import Sizes
@@ -48,7 +47,7 @@ def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipl
         coerce=coerce,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None ticked: all."),
+        help_text="None ticked: all.",
     )
 
 
@@ -60,14 +59,12 @@ def narrowed_to(chosen: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
 
 def size_of_sample() -> forms.IntegerField:
     """How many are drawn."""
-    return forms.IntegerField(label=_("Size of the sample"), min_value=1, max_value=100_000, required=False)
+    return forms.IntegerField(label="Size of the sample", min_value=1, max_value=100_000, required=False)
 
 
 def seed_of_draw(help_text: Any) -> forms.IntegerField:
     """What makes a draw the same again."""
-    return forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2**63 - 1, required=False, help_text=help_text
-    )
+    return forms.IntegerField(label="Seed", min_value=0, max_value=2**63 - 1, required=False, help_text=help_text)
 
 
 def without_stale(form: type[Form], request: HttpRequest) -> Form:

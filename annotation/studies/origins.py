@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
 
 from annotation.models import Study
 from benchmarks.results.tex import Origin
@@ -11,7 +10,7 @@ from benchmarks.results.tex import Origin
 
 def origin_of(study: Study) -> Origin:
     """A study as captions name it."""
-    return Origin(archive_name(study), _("Study “%(name)s”") % {"name": study.name})
+    return Origin(archive_name(study), f"Study “{study.name}”")
 
 
 def archive_name(study: Study) -> str:

@@ -99,7 +99,7 @@ class Table:
     def shown(self, query: QueryDict) -> MemoryTable:
         """The people as an address sorts them, by name or by a column."""
         is_grouped = any(column.group for column in self.columns)
-        columns = [(NAME, ListColumn(_("Annotator"), "member__annotator__label", th={"rowspan": 1 + is_grouped}))]
+        columns = [(NAME, ListColumn("Annotator", "member__annotator__label", th={"rowspan": 1 + is_grouped}))]
         columns += [
             (
                 column.name,
@@ -168,7 +168,7 @@ def share_columns(
 
 def order_fact(plan: Any) -> list[tuple[str, Any]]:
     """In which order tasks come, where a study chose another than the usual one."""
-    return [(_("Order of tasks"), _("what narrows figures soonest first"))] if plan.narrows_first else []
+    return [("Order of tasks", "what narrows figures soonest first")] if plan.narrows_first else []
 
 
 def progress_columns() -> list[Column]:
@@ -176,26 +176,26 @@ def progress_columns() -> list[Column]:
     return [
         Column(
             "done",
-            _("Tasks done"),
+            "Tasks done",
             lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
             is_number=False,
             by=lambda row: row.n_done,
         ),
-        Column("begun", _("Begun"), lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
+        Column("begun", "Begun", lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
         Column("skipped", _("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
     ]
 
 
 def time_column() -> Column:
     """Active time of a person."""
-    return Column("time", _("Time"), lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
+    return Column("time", "Time", lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
 
 
 def median_column() -> Column:
     """Median time of an item that is done."""
     return Column(
         "median",
-        _("Median"),
+        "Median",
         lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–",
         by=lambda row: row.speed and row.speed.median_seconds,
     )
@@ -203,22 +203,22 @@ def median_column() -> Column:
 
 def fast_column() -> Column:
     """The share of items that were done faster than looks well, with its interval."""
-    heading = _("Under %(n)d s") % {"n": TOO_FAST_MS // 1000}
+    heading = f"Under {TOO_FAST_MS // 1000} s"
     return Column("fast", heading, _fast_cell, by=lambda row: row.speed and row.speed.fast.value)
 
 
 def cost_column(currency: str) -> Column:
     """What a person has earned."""
-    return Column("cost", _("Cost"), lambda row: money(row.cost, currency), by=lambda row: row.cost)
+    return Column("cost", "Cost", lambda row: money(row.cost, currency), by=lambda row: row.cost)
 
 
 def work_cards(overview: Any, currency: str) -> list[Card]:
     """Tasks, time and cost of all people together."""
     done = f"{overview.n_done} / {overview.n_tasks}" if overview.n_tasks else "–"
     return [
-        Card(_("Tasks done"), done),
+        Card("Tasks done", done),
         Card(_("Active time"), duration(overview.active_ms) if overview.active_ms else "–"),
-        Card(_("Cost so far"), money(overview.cost, currency)),
+        Card("Cost so far", money(overview.cost, currency)),
     ]
 
 
@@ -226,7 +226,7 @@ def _fast_cell(row: Any) -> Cell:
     if row.speed is None:
         return Cell("–")
     fast = row.speed.fast
-    badge = _("worth a look") if row.speed.is_notable else ""
+    badge = "worth a look" if row.speed.is_notable else ""
     return Cell(percent(fast.value), note=f"{percent(fast.low)} – {percent(fast.high)}", badge=badge)
 
 

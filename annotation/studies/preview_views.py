@@ -7,7 +7,6 @@ import uuid
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -27,7 +26,7 @@ def preview(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 8 else 1
     n = work_of(study).n_previews(study) if has_plan(study) else 0
     if not n:
-        messages.info(request, _("There is nothing to preview yet: choose what is to be worked on first."))
+        messages.info(request, "There is nothing to preview yet: choose what is to be worked on first.")
         return redirect("annotation:study", study.uid)
     return redirect("annotation:study-preview-item", study.uid, min(max(number, 1), n))
 

@@ -76,7 +76,7 @@ def people_chart(people: Sequence[Worker], pace: Pace) -> Chart:
         for day in days
         if worker.by_day.get(day)
     ]
-    said = _("Tasks done on each of the last %(n)d days.") % {"n": len(days)}
+    said = f"Tasks done on each of the last {len(days)} days."
     layout = Bars(
         width_of_bar=WIDTH,
         domain=(_x(days[0], pace), _x(days[-1], pace) + 1),
@@ -84,14 +84,14 @@ def people_chart(people: Sequence[Worker], pace: Pace) -> Chart:
         x_values=tuple(_x(day, pace) + WIDTH / 2 for day in days[::-2]),
         x_names=tuple(_name(day) for day in days[::-2]),
     )
-    return Chart(_words("done-by-day", _("Who did how much, day by day?"), said), points, layout)
+    return Chart(_words("done-by-day", "Who did how much, day by day?", said), points, layout)
 
 
 def left_chart(pace: Pace, *, is_open: bool) -> Chart:
     """Tasks that are left at the end of each day, and of the days to come at the pace of the last ones."""
     to_come = ahead(pace) if is_open else []
     days = _days(pace)
-    left, expected = _("left"), _("expected")
+    left, expected = _("left"), "expected"
     points = [
         Point(series=left, x=_x(day, pace), place=_name(day), value=n)
         for day, n in zip(days, _left(pace, days), strict=True)
@@ -107,10 +107,10 @@ def left_chart(pace: Pace, *, is_open: bool) -> Chart:
         )
         for row in to_come
     ]
-    said = _("Tasks not done at the end of each day.")
+    said = "Tasks not done at the end of each day."
     if to_come:
         said = f"{said} {_finish(to_come)}"
-    words = _words("left-by-day", _("When will all be done?"), said)
+    words = _words("left-by-day", "When will all be done?", said)
     days += [row.day for row in to_come[1:]]
     most = max(point.high or point.value or 0 for point in points)
     colours = [(left, colour_of(0)), (expected, MUTED)]
@@ -119,7 +119,7 @@ def left_chart(pace: Pace, *, is_open: bool) -> Chart:
 
 def _finish(to_come: Sequence[Ahead]) -> str:
     """When nothing will be left, at the earliest and the latest."""
-    later = _("later than shown")
+    later = "later than shown"
 
     def first(values: Iterable[float]) -> str:
         ends = (row.day for row, value in zip(to_come, values, strict=True) if value == 0)
@@ -130,7 +130,7 @@ def _finish(to_come: Sequence[Ahead]) -> str:
         "early": first(row.low for row in to_come),
         "late": first(row.high for row in to_come),
     }
-    said = _(
+    said = (
         "At the pace of the last days the end is on %(day)s; in 95 of 100 cases between %(early)s and %(late)s, "
         "if days differ as they did."
     )
@@ -138,10 +138,8 @@ def _finish(to_come: Sequence[Ahead]) -> str:
 
 
 def _words(name: str, title: str, subtitle: str) -> Words:
-    columns = {"series": _("Line")}
-    return Words(
-        name=name, title=title, subtitle=subtitle, value=_("tasks"), x=_("day"), digits=0, columns=columns
-    )
+    columns = {"series": "Line"}
+    return Words(name=name, title=title, subtitle=subtitle, value="tasks", x="day", digits=0, columns=columns)
 
 
 def _days(pace: Pace) -> list[date]:

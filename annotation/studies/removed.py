@@ -6,25 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Sum
-from django.utils.translation import gettext_lazy
 
 from annotation.models import Removal, RemovedWork, Study
 
 WORDS = {
-    "writing_tasks": gettext_lazy("writing tasks"),
-    "sessions": gettext_lazy("writing sessions, with their times"),
-    "summaries": gettext_lazy("different texts"),
-    "snapshots": gettext_lazy("snapshots"),
-    "revisions": gettext_lazy("saved versions, late texts included"),
-    "events": gettext_lazy("recorded events"),
-    "label_tasks": gettext_lazy("label tasks, with comments and times"),
-    "trials": gettext_lazy("tries of the trial"),
-    "labels": gettext_lazy("labels, changed ones included"),
-    "labels_of_others": gettext_lazy("labels by other annotators on these texts"),
-    "decisions": gettext_lazy("decisions by researchers on these texts"),
-    "verdicts": gettext_lazy("verdicts of judges on these texts"),
-    "replies": gettext_lazy("stored model replies about these texts"),
-    "remarks": gettext_lazy("notes, comments and reasons"),
+    "writing_tasks": "writing tasks",
+    "sessions": "writing sessions, with their times",
+    "summaries": "different texts",
+    "snapshots": "snapshots",
+    "revisions": "saved versions, late texts included",
+    "events": "recorded events",
+    "label_tasks": "label tasks, with comments and times",
+    "trials": "tries of the trial",
+    "labels": "labels, changed ones included",
+    "labels_of_others": "labels by other annotators on these texts",
+    "decisions": "decisions by researchers on these texts",
+    "verdicts": "verdicts of judges on these texts",
+    "replies": "stored model replies about these texts",
+    "remarks": "notes, comments and reasons",
 }
 """What each count of `RemovedWork` is called, in the order of pages."""
 

@@ -10,7 +10,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -152,11 +151,9 @@ def _say_set_up(request: HttpRequest, study: Study) -> None:
     n, people, work = len(tasks), len(set(tasks)), work_of(study)
     gaps = gaps_of(study)
     if not tasks and blocked_in(study, gaps, request.user):
-        messages.warning(
-            request, _("The study is set up, but nobody could be given a task. The reasons are below.")
-        )
+        messages.warning(request, "The study is set up, but nobody could be given a task. The reasons are below.")
     elif not tasks:
-        messages.success(request, _("The study is set up. No tasks are assigned yet."))
+        messages.success(request, "The study is set up. No tasks are assigned yet.")
     else:
         short = work.short_of(study, gaps)
         say = messages.warning if short else messages.success
@@ -180,13 +177,13 @@ def _opened(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         lifecycle.open_study(study=study, by=request.user, now=timezone.now())
     except NotReady as problem:
-        messages.warning(request, _("The study is set up but not open yet."))
+        messages.warning(request, "The study is set up but not open yet.")
         for text in problem.problems:
             messages.error(request, text)
     else:
-        messages.success(request, _("The study is open."))
+        messages.success(request, "The study is open.")
         if study.memberships.exists() and not (study.assignments.exists() or study.label_tasks.exists()):
-            messages.warning(request, _("Nobody has a task yet. This page shows who can get which."))
+            messages.warning(request, "Nobody has a task yet. This page shows who can get which.")
             return redirect(work_of(study).tasks_page, uid=study.uid)
         warn_if_short(request, study)
     return redirect("annotation:study", uid=study.uid)

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import ConsentText
@@ -35,7 +34,7 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         shown = form.cleaned_data["body"]
         if "preview" not in request.POST:
             version = guidelines.publish_guideline(study=study, body=shown, by=request.user, now=timezone.now())
-            messages.success(request, _("Version %(n)d applies from now on.") % {"n": version.version})
+            messages.success(request, f"Version {version.version} applies from now on.")
             return redirect("annotation:study-guidelines-edit", uid=study.uid)
     context = {
         "study": study,
@@ -49,10 +48,10 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _overtaken(version: str) -> str:
-    return _(
-        "Somebody saved version %(n)s while this page was open; it is in the list below. Save again to replace it"
-        " by this text, which is not saved yet."
-    ) % {"n": version}
+    return (
+        f"Somebody saved version {version} while this page was open; it is in the list below. Save again to "
+        "replace it by this text, which is not saved yet."
+    )
 
 
 def _status(request: HtmxHttpRequest, form: BodyForm, seen: str) -> int:
@@ -90,7 +89,7 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
         shown = form.cleaned_data["body"]
         if "preview" not in request.POST:
             text = consent.publish(body=shown, by=request.user, now=timezone.now())
-            messages.success(request, _("Version %(n)d applies; everybody is asked again.") % {"n": text.version})
+            messages.success(request, f"Version {text.version} applies; everybody is asked again.")
             return redirect("annotation:consent-edit")
     context = {
         "form": form,

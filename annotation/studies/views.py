@@ -61,9 +61,9 @@ def study_group(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     sight.begin(request.user)  # with the other groups of whoever moves it
     along = (
-        _("Its tasks, labels, sessions, results and licences, with its recruitment links."),
-        _("Its haystacks and questions stay where they are; the group has to see them."),
-        _("Its annotators stay members. Researchers who are not in the group no longer see the study."),
+        "Its tasks, labels, sessions, results and licences, with its recruitment links.",
+        "Its haystacks and questions stay where they are; the group has to see them.",
+        "Its annotators stay members. Researchers who are not in the group no longer see the study.",
     )
     return move_page(
         request,
@@ -91,7 +91,7 @@ def _settings(request: HtmxHttpRequest, study: Study) -> HttpResponse:
     if is_overtaken(request, seen):
         form.add_error(
             None,
-            _(
+            (
                 "Somebody changed these settings while this page was open. Save again to replace what they saved"
                 " by what stands below, or open the page anew to see it."
             ),
@@ -165,7 +165,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect("annotation:study-put-away", uid=study.uid)
     verb = VERBS.get(action)
     if verb is None:
-        messages.error(request, _("Nothing was changed. Choose what to do with the study."))
+        messages.error(request, "Nothing was changed. Choose what to do with the study.")
         return redirect("annotation:study", uid=study.uid)
     try:
         study = verb(study=study, by=request.user, now=timezone.now())
@@ -173,7 +173,7 @@ def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         for text in problem.problems:
             messages.error(request, text)
     else:
-        messages.success(request, _("The study is now %(state)s.") % {"state": study.get_state_display()})
+        messages.success(request, f"The study is now {study.get_state_display()}.")
         if study.state == Study.State.OPEN:
             warn_if_short(request, study)
     return redirect("annotation:study", uid=study.uid)
@@ -204,7 +204,7 @@ def study_delete(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         except NotReady as problem:
             messages.error(request, str(problem))
             return redirect("annotation:study-delete", uid=study.uid)
-        messages.success(request, _("“%(name)s” was deleted.") % {"name": study.name})
+        messages.success(request, f"“{study.name}” was deleted.")
         return redirect("annotation:studies")
     context = {
         "study": study,
@@ -232,9 +232,9 @@ def study_clone(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         )
         messages.success(
             request,
-            _("Copied. Choose its items under People; no tasks are assigned yet.")
+            "Copied. Choose its items under People; no tasks are assigned yet."
             if has_items
-            else _("Copied. No tasks are assigned yet."),
+            else "Copied. No tasks are assigned yet.",
         )
         return redirect("annotation:study-settings", uid=copy.uid)
     context = {"study": study, "form": form, "has_items": has_items}

@@ -47,6 +47,6 @@ def _state(task: Assignment) -> SafeString:
 def _reasons(obstacles: Sequence[Obstacle]) -> SafeString:
     """“free”, or “no” with the reasons as its title."""
     if not obstacles:
-        return format_html('<span class="free">{}</span>', _("free"))
+        return format_html('<span class="free">{}</span>', "free")
     why = " ".join(obstacle.text for obstacle in obstacles)
     return format_html('<span class="muted" title="{}">{}</span>', why, _("no"))

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import Count as DbCount
 from django.db.models import QuerySet
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, ValidationPlan
 from annotation.studies.estimates import Sizes
@@ -40,20 +38,20 @@ class PairsForm(NarrowedForm):
     NARROWED_BY = ()
     COUNTED = "annotation/_pairs_count.html"
 
-    dataset = forms.ChoiceField(label=_("Question set"), required=False)
+    dataset = forms.ChoiceField(label="Question set", required=False)
     n_sample = forms.IntegerField(
-        label=_("Verdicts to draw"),
+        label="Verdicts to draw",
         min_value=1,
         max_value=100_000,
         initial=200,
-        help_text=_("A random sample with a share for each answer of the judge, each category and each system."),
+        help_text="A random sample with a share for each answer of the judge, each category and each system.",
     )
 
     def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, user=user, study=study, **kwargs)
         rows = Question.objects.filter(archived_at=None, responses__point_verdicts__premise="response")
         names = rows.order_by("dataset").values_list("dataset", flat=True).distinct()
-        self.fields["dataset"].choices = [("", _("all")), *((name, name) for name in names)]  # type: ignore[attr-defined]
+        self.fields["dataset"].choices = [("", "all"), *((name, name) for name in names)]  # type: ignore[attr-defined]
 
     def count(self) -> Count | None:
         """How many verdicts that is; None while no judge is chosen."""
@@ -80,31 +78,29 @@ class ValidationStudyForm(TrialFields, NewStudyForm, PairsForm, PlanForm):
         "more": ("seed", "shows_verdict", "asks_why_not", "narrows_first"),
     }
 
-    judge = forms.ModelChoiceField(
-        label=_("Judge"), queryset=Judge.objects.none(), empty_label=_("choose a judge")
-    )
+    judge = forms.ModelChoiceField(label="Judge", queryset=Judge.objects.none(), empty_label="choose a judge")
     people_per_item = forms.IntegerField(
-        label=_("Annotators per response"),
+        label="Annotators per response",
         min_value=1,
         max_value=50,
-        help_text=_("With two or more you see how far annotators agree; no judge can be expected to do better."),
+        help_text="With two or more you see how far annotators agree; no judge can be expected to do better.",
     )
-    seed = seed_of_draw(_("The same seed draws and assigns the same. Blank: taken from the name of the study."))
+    seed = seed_of_draw("The same seed draws and assigns the same. Blank: taken from the name of the study.")
 
     class Meta:
         model = ValidationPlan
         fields = ("judge", "people_per_item", "shows_verdict", "asks_why_not", "narrows_first")
         labels = {
-            "shows_verdict": _("Show the judge's verdict to annotators"),
-            "asks_why_not": _("Ask why a point is not entailed"),
+            "shows_verdict": "Show the judge's verdict to annotators",
+            "asks_why_not": "Ask why a point is not entailed",
             "narrows_first": NARROWS_FIRST,
         }
         help_texts = {
             "narrows_first": NARROWS_FIRST_HELP,
-            "shows_verdict": _(
+            "shows_verdict": (
                 "People tend to follow what they see. Figures of such a study are marked and never pooled."
             ),
-            "asks_why_not": _("Incomplete, too general or missing: an optional choice after neutral and no."),
+            "asks_why_not": "Incomplete, too general or missing: an optional choice after neutral and no.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -133,13 +129,9 @@ def lacking(n: int) -> str:
     """What is missing to check n verdicts of a judge; empty where one has as many."""
     chosen = busiest_judge(0)
     if "judge" not in chosen:
-        return gettext(
-            "No judge has verdicts on responses yet: import responses to questions and run a judge on them."
-        )
+        return "No judge has verdicts on responses yet: import responses to questions and run a judge on them."
     n_found = verdicts_of(Judge.objects.get(pk=chosen["judge"])).count()
-    return "" if n_found >= n else gettext("Only %(found)d of %(n)d verdicts are here: all are taken.") % {
-        "found": n_found, "n": n,
-    }  # fmt: skip
+    return "" if n_found >= n else f"Only {n_found} of {n} verdicts are here: all are taken."
 
 
 def _judged() -> QuerySet[PointVerdict, PointVerdict]:

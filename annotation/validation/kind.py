@@ -31,9 +31,9 @@ class Validation(LabelWork):
     """Whether responses entail key points, beside what a judge says of the same pairs."""
 
     value = Study.Kind.VALIDATION
-    label = gettext_lazy("entailment validation")
-    new_title = gettext_lazy("New validation study")
-    intro = gettext_lazy(
+    label = "entailment validation"
+    new_title = "New validation study"
+    intro = (
         "Annotators label the same pairs of response and key point as a judge, without seeing its verdicts. "
         "This shows how far its key point recall can be trusted."
     )
@@ -59,7 +59,7 @@ class Validation(LabelWork):
     about_label = gettext_lazy("Point")
     label_columns = tuple(exports.COLUMNS)
     label_rows = staticmethod(exports.label_rows)
-    label_files = (("current", gettext_lazy("Answers")), ("history", gettext_lazy("Every answer ever given")))
+    label_files = (("current", "Answers"), ("history", "Every answer ever given"))
     answers = PAIR
     results = RESULTS
     task_template = "annotation/validation_task.html"
@@ -96,10 +96,10 @@ class Validation(LabelWork):
     recipes = (
         Recipe(
             key="long2rag-evaluator",
-            title=gettext_lazy("Is the evaluator right?"),
+            title="Is the evaluator right?",
             paper="Long²RAG",
             section="§6.2",
-            about=gettext_lazy("180 verdicts of the judge of key point recall, each by two people, blind."),
+            about="180 verdicts of the judge of key point recall, each by two people, blind.",
             n_tasks=360,
             n_people=2,
             values={"n_sample": 180, "people_per_item": 2, "shows_verdict": False},

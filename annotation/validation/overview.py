@@ -56,32 +56,30 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     n = overview.n_groups
     columns = [
         *progress_columns(),
-        *share_columns({"yes": _("Yes"), "neutral": _("Neutral"), "no": _("No")}, lambda row: row.shares),
-        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
+        *share_columns({"yes": _("Yes"), "neutral": "Neutral", "no": _("No")}, lambda row: row.shares),
+        Column("unsure", "Not sure", lambda row: row.n_unsure),
         time_column(),
         median_column(),
         fast_column(),
         cost_column(study.currency),
     ]
-    caption = _(
+    caption = (
         "Answers are current ones. Time leaves gaps of over two minutes out. A short time is a reason to look at "
         "the answers and proves nothing."
     )
-    shown = _("Verdict shown: annotators see the judge's verdict before they answer.")
+    shown = "Verdict shown: annotators see the judge's verdict before they answer."
     return OverviewPage(
         cards=[
-            Card(
-                _("Verdicts"), overview.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}
-            ),
+            Card("Verdicts", overview.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),
             *work_cards(overview, study.currency),
         ],
-        tables=[Table("people", _("Annotators"), caption, columns, overview.people)],
+        tables=[Table("people", "Annotators", caption, columns, overview.people)],
         facts=[
-            (_("Judge"), plan.judge),
-            (_("People for each response"), plan.people_per_item),
-            (_("Verdict"), _("shown to people") if plan.shows_verdict else _("hidden from people")),
+            ("Judge", plan.judge),
+            ("People for each response", plan.people_per_item),
+            ("Verdict", "shown to people" if plan.shows_verdict else "hidden from people"),
             *order_fact(plan),
-            *([(_("Reason when not entailed"), _("asked for"))] if plan.asks_why_not else []),
+            *([("Reason when not entailed", "asked for")] if plan.asks_why_not else []),
         ],
         remarks=[about(task) for task in overview.remarks],
         subject=_("Point"),

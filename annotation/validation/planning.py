@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, ValidationPlan
 from annotation.studies.kind import NotPossible, work_of
@@ -41,7 +40,7 @@ def create_study(
     by, now = values["by"], values["now"]
     study = new_study(Study.Kind.VALIDATION, plan=plan, **values)
     if not add_pairs(study=study, n=n, dataset=dataset, by=by, now=now):
-        raise NothingToValidate(_("This judge has no verdicts on that question set."))
+        raise NothingToValidate("This judge has no verdicts on that question set.")
     work_of(study).deal(study=study, by=by, now=now)
     return study
 

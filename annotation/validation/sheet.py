@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import F, Q
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -49,8 +49,8 @@ class ValidationResults(StudyResults[OfStudy, Results]):
 
     computation = VALIDATION
     published = published_agreement(
-        gettext_lazy("Randolph's κ: entailed or not"),
-        gettext_lazy("as two people agree in Long²RAG, κ .61 (Cohen)"),
+        "Randolph's κ: entailed or not",
+        "as two people agree in Long²RAG, κ .61 (Cohen)",
         percent=0.805,
         q=2,
     )
@@ -76,13 +76,13 @@ class ValidationResults(StudyResults[OfStudy, Results]):
     def plannable(self, study: Study) -> Sequence[Plannable]:
         results = results_of(study)
         ratings = ratings_of(results)
-        kappa = agreement_of("entailment", _("Randolph's κ: entailed or not"), "responses", ratings)
+        kappa = agreement_of("entailment", "Randolph's κ: entailed or not", "responses", ratings)
         verdicts = np.array([item.verdict == Entailment.YES for item in results.items])
         answered = ratings.codes >= 0
         same = (ratings.codes == 0) == verdicts[:, None]
         clusters = np.unique([item.response for item in results.items], return_inverse=True)[1]
         accuracy = share_of(
-            "accuracy", _("the judge's accuracy over all answers"), "responses",
+            "accuracy", "the judge's accuracy over all answers", "responses",
             is_hit=(same & answered).ravel(), is_counted=answered.ravel(),
             clusters=np.repeat(clusters, answered.shape[1]), n_people=answered.shape[1],
         )  # fmt: skip
@@ -98,13 +98,13 @@ class ValidationResults(StudyResults[OfStudy, Results]):
         if not figures.evaluation.n_items:
             return None
         return small_dots(
-            _("Agreement with people: entailed or not"),
+            "Agreement with people: entailed or not",
             [
-                (_("people"), figures.evaluation.ceiling["percent"]),
+                ("people", figures.evaluation.ceiling["percent"]),
                 (figures.judge, figures.evaluation.mean["accuracy"]),
             ],
-            x_label=_("share of answers"),
-            caption=_("%(n)d verdicts answered, 95 %% intervals") % {"n": figures.n_answered},
+            x_label="share of answers",
+            caption=f"{figures.n_answered} verdicts answered, 95 % intervals",
             n_human=1,
         )
 
@@ -115,33 +115,32 @@ RESULTS = ValidationResults()
 def sheet(results: Results) -> Sheet:
     """All that a page, a file or the console shows of a validation."""
     evaluation = results.evaluation
-    answered = _(
-        "%(judge)s: %(n)d of %(all)d sampled verdicts answered by people. Neutral counts as not entailed unless "
-        "three answers are named. Intervals (95 %%) resample responses."
-    ) % {"judge": results.judge, "n": results.n_answered, "all": results.n_sampled}
+    answered = (
+        f"{results.judge}: {results.n_answered} of {results.n_sampled} sampled verdicts answered by "
+        "people. Neutral counts as not entailed unless three answers are named. Intervals (95 %) "
+        "resample responses."
+    )
     protocol = (
-        _(
+        (
             "Verdict shown: annotators saw the verdict first, which biases answers towards it. Do not compare "
             "these figures with blind ones."
         )
         if results.is_shown
-        else _("Blind: annotators did not see the verdict.")
+        else "Blind: annotators did not see the verdict."
     )
     notes = (Note(answered), Note(protocol, warns=results.is_shown))
     if not evaluation.n_items:
-        return Sheet(
-            (*notes, Note(_("There are no answers yet. Figures appear with the first one."), is_empty=True))
-        )
+        return Sheet((*notes, Note("There are no answers yet. Figures appear with the first one.", is_empty=True)))
     return Sheet(
         (
             *notes,
             Cards("summary", _cards(evaluation)),
-            Section("annotators", _("The judge against each annotator"), (_against(evaluation),)),
-            *([Section("pairs", _("Annotators in pairs"), (_pairs(evaluation),))] if evaluation.pairs else ()),
-            Section("answers", _("Answers side by side"), _confusions(evaluation), is_side_by_side=True),
-            Section("parts", _("Accuracy by part"), tuple(_parts(results)), is_side_by_side=True),
-            *([Section("reasons", _("Why not entailed"), (_reasons(results),))] if results.reasons else ()),
-            Section("rows", _("Where people and the judge differ"), _disputed(results)),
+            Section("annotators", "The judge against each annotator", (_against(evaluation),)),
+            *([Section("pairs", "Annotators in pairs", (_pairs(evaluation),))] if evaluation.pairs else ()),
+            Section("answers", "Answers side by side", _confusions(evaluation), is_side_by_side=True),
+            Section("parts", "Accuracy by part", tuple(_parts(results)), is_side_by_side=True),
+            *([Section("reasons", "Why not entailed", (_reasons(results),))] if results.reasons else ()),
+            Section("rows", "Where people and the judge differ", _disputed(results)),
         )
     )
 
@@ -151,26 +150,26 @@ def _cards(evaluation: Evaluation) -> tuple[Card, ...]:
     share = Unit.SHARE
     return (
         Card(
-            "accuracy", _("Accuracy of the judge"), mean["accuracy"], share,
-            _("share of verdicts that an annotator confirms (entailed or not); mean over annotators"),
+            "accuracy", "Accuracy of the judge", mean["accuracy"], share,
+            "share of verdicts that an annotator confirms (entailed or not); mean over annotators",
         ),
         Card(
-            "weighted", _("Weighted to all verdicts"), evaluation.weighted, share,
-            _("the sample is balanced by answer; this weights answers by how often the judge gives them"),
+            "weighted", "Weighted to all verdicts", evaluation.weighted, share,
+            "the sample is balanced by answer; this weights answers by how often the judge gives them",
         ),
         Card(
-            "cohen", _("Cohen κ, judge and people"), mean["cohen"],
-            about=_("mean over annotators, entailed or not"),
+            "cohen", "Cohen κ, judge and people", mean["cohen"],
+            about="mean over annotators, entailed or not",
         ),
         Card(
-            "people_percent", _("People among themselves"), ceiling["percent"], share,
-            _("percent agreement of people with each other"),
+            "people_percent", "People among themselves", ceiling["percent"], share,
+            "percent agreement of people with each other",
         ),
-        Card("people_cohen", _("Cohen κ of people"), ceiling["cohen"], about=_("mean over pairs of annotators")),
-        Card("people_randolph", _("Randolph κ of people"), ceiling["randolph"], about=_("entailed or not, q = 2")),
+        Card("people_cohen", "Cohen κ of people", ceiling["cohen"], about="mean over pairs of annotators"),
+        Card("people_randolph", "Randolph κ of people", ceiling["randolph"], about="entailed or not, q = 2"),
         Card(
-            "people_randolph_three", _("Randolph κ of people, three answers"), ceiling["randolph_three"],
-            about=_("q = 3"),
+            "people_randolph_three", "Randolph κ of people, three answers", ceiling["randolph_three"],
+            about="q = 3",
         ),
     )  # fmt: skip
 
@@ -178,14 +177,14 @@ def _cards(evaluation: Evaluation) -> tuple[Card, ...]:
 def _against(evaluation: Evaluation) -> Table:
     measures = (
         COUNTED,
-        Measure("accuracy", _("Accuracy"), Unit.SHARE),
-        Measure("accuracy_three", _("Three answers"), Unit.SHARE),
-        Measure("cohen", _("Cohen κ")),
-        Measure("randolph", _("Randolph κ, q = 2")),
-        Measure("randolph_three", _("Randolph κ, q = 3")),
+        Measure("accuracy", "Accuracy", Unit.SHARE),
+        Measure("accuracy_three", "Three answers", Unit.SHARE),
+        Measure("cohen", "Cohen κ"),
+        Measure("randolph", "Randolph κ, q = 2"),
+        Measure("randolph_three", "Randolph κ, q = 3"),
     )
     rows = [
-        stat_row(_("mean"), stats=evaluation.mean, is_pinned=True),
+        stat_row("mean", stats=evaluation.mean, is_pinned=True),
         *(
             stat_row(person.name, stats=person.stats, n=person.stats["accuracy"].n_items)
             for person in evaluation.people
@@ -193,8 +192,8 @@ def _against(evaluation: Evaluation) -> Table:
     ]
     return Table(
         "against",
-        _("The judge against each annotator"),
-        (Name("annotator", _("Annotator")),),
+        "The judge against each annotator",
+        (Name("annotator", "Annotator"),),
         measures,
         tuple(rows),
     )
@@ -204,15 +203,15 @@ def _pairs(evaluation: Evaluation) -> Table:
     measures = (
         COUNTED,
         Measure("percent", _("Agreement"), Unit.SHARE),
-        Measure("cohen", _("Cohen κ")),
-        Measure("randolph", _("Randolph κ")),
+        Measure("cohen", "Cohen κ"),
+        Measure("randolph", "Randolph κ"),
     )
-    names = (Name("a", _("Annotator")), Name("b", _("and")))
+    names = (Name("a", "Annotator"), Name("b", "and"))
     rows = tuple(
         stat_row(pair.first, pair.second, stats=pair.stats, n=pair.stats["percent"].n_items)
         for pair in evaluation.pairs
     )
-    return Table("pairs", _("Annotators in pairs"), names, measures, rows)
+    return Table("pairs", "Annotators in pairs", names, measures, rows)
 
 
 def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
@@ -220,10 +219,10 @@ def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
         Table(
             f"answers-{number}",
             person.name,
-            (Name("answer", _("Annotator")),),
+            (Name("answer", "Annotator"),),
             tuple(Measure(answer, answer, Unit.COUNT) for answer in person.confusion),
             tuple(Row((answer,), counts) for answer, counts in person.confusion.items()),
-            about=_("rows: annotator, columns: judge"),
+            about="rows: annotator, columns: judge",
             is_folded=number > 1,
             is_square=True,
         )
@@ -232,24 +231,22 @@ def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
 
 
 def _parts(results: Results) -> Iterable[Table]:
-    titles = {"category": _("Category"), "domain": _("Domain"), "system": _("System")}
-    divisions: list[tuple[str, str, Mapping[str, Stat]]] = [
-        ("verdict", _("Verdict"), results.evaluation.by_answer)
-    ]
+    titles = {"category": "Category", "domain": "Domain", "system": _("System")}
+    divisions: list[tuple[str, str, Mapping[str, Stat]]] = [("verdict", "Verdict", results.evaluation.by_answer)]
     divisions += [(part, titles[part], stats) for part, stats in results.parts.items() if len(stats) > 1]
     for part, title, stats in divisions:
         rows = tuple(Row((name,), {"n": stat.n_items, "accuracy": stat}) for name, stat in stats.items())
-        measures = (COUNTED, Measure("accuracy", _("Accuracy"), Unit.SHARE))
+        measures = (COUNTED, Measure("accuracy", "Accuracy", Unit.SHARE))
         yield Table(f"by-{part}", title, (Name(part, title),), measures, rows, is_folded=part != "verdict")
 
 
 def _reasons(results: Results) -> Table:
     titles = {
-        "incomplete": _("Incomplete"),
-        "general": _("Too general"),
-        "missing": _("Not mentioned"),
-        "contradicted": _("Contradicted"),
-        "": _("No reason given"),
+        "incomplete": "Incomplete",
+        "general": "Too general",
+        "missing": "Not mentioned",
+        "contradicted": "Contradicted",
+        "": "No reason given",
     }
     rows = [
         Row(
@@ -259,35 +256,35 @@ def _reasons(results: Results) -> Table:
                 reason or "none_given": Cell(row.counts[reason], aside=f"{100 * row.counts[reason] / row.n:.0f} %")
                 for reason in REASONS
             },
-            marks=(Mark(_("system")),) if row.of == "system" else (),
+            marks=(Mark("system"),) if row.of == "system" else (),
         )
         for row in results.reasons
     ]
     return Table(
         "why-not",
-        _("Why not entailed"),
-        (Name("name", _("Annotator or system")),),
+        "Why not entailed",
+        (Name("name", "Annotator or system"),),
         (
-            Measure("n", _("Not entailed"), Unit.COUNT),
+            Measure("n", "Not entailed", Unit.COUNT),
             *(Measure(reason or "none_given", titles[reason], Unit.COUNT) for reason in REASONS),
         ),
         tuple(rows),
-        about=_("Reasons that people gave after neutral or no. Giving one is optional."),
+        about="Reasons that people gave after neutral or no. Giving one is optional.",
         is_folded=True,
     )
 
 
 def _disputed(results: Results) -> tuple[Table | Note]:
     if not results.disputed:
-        return (Note(_("So far all answers agree with the judge.")),)
+        return (Note("So far all answers agree with the judge."),)
     names = (
         Name("point", _("Point")),
-        Name("system", _("Response by"), is_filter=True),
-        Name("category", _("Category"), is_filter=True),
-        Name("domain", _("Domain"), is_filter=True),
-        Name("verdict", _("Judge"), is_filter=True),
+        Name("system", "Response by", is_filter=True),
+        Name("category", "Category", is_filter=True),
+        Name("domain", "Domain", is_filter=True),
+        Name("verdict", "Judge", is_filter=True),
     )
-    measures = (Measure("people", _("People"), Unit.TEXT), Measure("differing", _("Differ"), Unit.COUNT))
+    measures = (Measure("people", _("People"), Unit.TEXT), Measure("differing", "Differ", Unit.COUNT))
     n = len(results.disputed)
     title = ngettext("%(n)d verdict", "%(n)d verdicts", n) % {"n": n}
     rows = tuple(_disputed_row(item) for item in results.disputed)

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from django.http import Http404, HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
 from annotation.results.study import study_or_gone
@@ -184,7 +182,7 @@ class AutoDSResults(StudyResults[AutoDSLook, AutoDSFigures]):
     """The scores of the key points, and what a threshold keeps and gets wrong."""
 
     computation = AUTODS
-    heading = gettext_lazy("AutoDS filter")
+    heading = "AutoDS filter"
     here = "autods"
     form_template = "annotation/_autods_form.html"
     downloads_template = ""
@@ -219,21 +217,22 @@ RESULTS = AutoDSResults()
 def sheet(result: AutoDS | None) -> Sheet:
     """All that a page or a file shows of the scores."""
     if result is None:
-        nothing = _(
+        nothing = (
             "No scores: %(reason)s, so there is nothing to filter by. Import them with the questions (autods of a "
             "key point, from 0 to 1), or get them from a model: manage.py score_key_points JUDGE"
         )
         return Sheet((Note(nothing % {"reason": NO_SCORES}, is_empty=True),))
-    about = _(
-        "The score is how strongly a model prefers yes to no when asked whether a key point is key. A threshold "
-        "excludes key points below it; those without a score stay. %(n)d of %(all)d key points have a score. "
-        "Human labels are the reference: a point is key after yes in task 1 and agree in task 2."
-    ) % {"n": result.n_scored, "all": result.n_points}
+    about = (
+        "The score is how strongly a model prefers yes to no when asked whether a key point is key. A "
+        f"threshold excludes key points below it; those without a score stay. {result.n_scored} of "
+        f"{result.n_points} key points have a score. Human labels are the reference: a point is key after "
+        "yes in task 1 and agree in task 2."
+    )
     return Sheet((Note(about), _rates_table(result), *(Drawing(chart) for chart in charts(result))))
 
 
 def _rates_table(result: AutoDS) -> Table:
-    about = _(
+    about = (
         "At a threshold of %(threshold)s. Retention: scored points that pass. False positive rate: points not key "
         "that pass. False discovery rate: points that pass and are not key. False omission rate: points filtered "
         "out that are key. Intervals resample questions."
@@ -247,13 +246,13 @@ def _rates_table(result: AutoDS) -> Table:
     ]
     return Table(
         "rates-at-threshold",
-        _("Rates at the threshold"),
-        (Name("truth", _("Truth")),),
+        "Rates at the threshold",
+        (Name("truth", "Truth"),),
         (
             *(Measure(name, TITLES[name], Unit.SHARE) for name in RATES),
-            Measure("unlabelled", _("Scored, not labelled"), Unit.COUNT),
+            Measure("unlabelled", "Scored, not labelled", Unit.COUNT),
         ),
-        (Row((_("mean of annotators"),), result.mean, is_people=True, is_pinned=True), *rows),
+        (Row(("mean of annotators",), result.mean, is_people=True, is_pinned=True), *rows),
         about=about,
     )
 

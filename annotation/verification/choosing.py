@@ -13,8 +13,6 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
 from annotation.results.study import study_or_gone
@@ -125,7 +123,7 @@ class SetsResults(StudyResults[SetsLook, Sets]):
     """Sets of annotators for a researcher to choose from."""
 
     computation = SETS
-    heading = gettext_lazy("Choose annotators")
+    heading = "Choose annotators"
     here = "choosing"
     form_template = "annotation/_sets_form.html"
     downloads_template = ""
@@ -155,12 +153,12 @@ RESULTS = SetsResults()
 def sheet(sets: Sets, *, page: str = "") -> Sheet:
     """All that a page or a file shows of a ranking; `page` is where one tries a set."""
     ranking = sets.ranking
-    about = _(
+    about = (
         "Every set of two or more annotators, ranked on one half of the control group and reported on the other "
         "half, which played no part in the choice."
     )
     if not ranking.rows:
-        nothing = _(
+        nothing = (
             "No sets to rank yet. At least two annotators must label the same key points of the control group."
         )
         return Sheet((Note(about), Note(nothing, is_empty=True)))
@@ -170,30 +168,22 @@ def sheet(sets: Sets, *, page: str = "") -> Sheet:
 def _notes(sets: Sets) -> Iterator[Note]:
     ranking = sets.ranking
     if not sets.has_control:
-        yield Note(_("There is no control group, so all key points are used, where two annotators labelled them."))
+        yield Note("There is no control group, so all key points are used, where two annotators labelled them.")
     yield Note(
-        _(
-            "Ranked on %(n_in)d key points of %(questions_in)d questions, reported on %(n_out)d key points of the "
-            "other %(questions_out)d. Randolph's κ, q = %(q)d; intervals resample questions."
-        )
-        % {
-            "n_in": ranking.n_in,
-            "questions_in": ranking.questions_in,
-            "n_out": ranking.n_out,
-            "questions_out": ranking.questions_out,
-            "q": sets.q,
-        }
+        f"Ranked on {ranking.n_in} key points of {ranking.questions_in} questions, reported on {ranking.n_out} "
+        f"key points of the other {ranking.questions_out}. Randolph's κ, q = {sets.q}; intervals resample "
+        "questions."
     )
-    warning = _(
+    warning = (
         "Figures on the items used for choosing are too high: of four equal annotators, the best pair always "
         "looks better than it is. Report the held-out half."
     )
     if sets.flattered is not None:
-        best = _("The best pair on the whole group would show %(value)s.")
+        best = "The best pair on the whole group would show %(value)s."
         warning += " " + best % {"value": f"{sets.flattered.value:.3f}"}
     yield Note(warning, warns=True)
     if ranking.too_many:
-        yield Note(_("Only the first %(n)d annotators are compared.") % {"n": len(ranking.people)}, warns=True)
+        yield Note(f"Only the first {len(ranking.people)} annotators are compared.", warns=True)
 
 
 def _table(sets: Sets, page: str) -> Table:
@@ -219,17 +209,17 @@ def _table(sets: Sets, page: str) -> Table:
     ]
     return Table(
         "sets",
-        _("Sets of annotators"),
-        (Name("annotators", _("Annotators")),),
+        "Sets of annotators",
+        (Name("annotators", "Annotators"),),
         (
-            Measure("place", _("Place"), Unit.COUNT),
-            Measure("ranked_on", _("κ, chosen here"), how=_("on the half that the sets are ranked on: too high")),
+            Measure("place", "Place", Unit.COUNT),
+            Measure("ranked_on", "κ, chosen here", how="on the half that the sets are ranked on: too high"),
             Measure("n_ranked_on", "n", Unit.COUNT),
-            Measure("held_out", _("κ, held out")),
+            Measure("held_out", "κ, held out"),
             Measure("n_held_out", "n", Unit.COUNT),
         ),
         tuple(rows),
-        about=_(
+        about=(
             "Follow a set to try it: one sees what it would keep, and nothing changes until a version is made. "
             "Labels of annotators who are not chosen stay stored."
         ),

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Study
@@ -63,8 +62,8 @@ def _page(
         "groups": [
             (title, rows)
             for title, rows in (
-                (_("Category"), verified.by(table.categories)),
-                (_("Domain"), verified.by(table.domains)),
+                ("Category", verified.by(table.categories)),
+                ("Domain", verified.by(table.domains)),
             )
             if rows
         ],
@@ -131,7 +130,7 @@ def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, table, form, datasets.choice_of(study, table), is_tried=False)
     version = datasets.choose(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)
-    messages.success(request, _("Version %(n)d is now the dataset.") % {"n": version.number})
+    messages.success(request, f"Version {version.number} is now the dataset.")
     return redirect("annotation:verification-dataset", uid=study.uid)
 
 
@@ -168,8 +167,10 @@ def _dataset(
     if sets and not chosen:
         messages.error(
             request,
-            _("Questions of several sets have the same keys, so each set has a file of its own: %(names)s.")
-            % {"names": ", ".join(sets)},
+            (
+                "Questions of several sets have the same keys, so each set has a file of its own: "
+                f"{', '.join(sets)}."
+            ),
         )
         return redirect("annotation:verification-dataset", uid=study.uid)
     name = f"{title}-{chosen}.jsonl" if chosen else f"{title}.jsonl"

@@ -24,18 +24,18 @@ class PointDeciding(Deciding):
 
     decisions = DECISIONS
     item = gettext_lazy("Key point")
-    strength = gettext_lazy("1 − P, keep")
-    about = gettext_lazy(
+    strength = "1 − P, keep"
+    about = (
         "Here only annotators chosen for the dataset count, which uses decisions if its rule is “as adjudicated”."
     )
-    question = gettext_lazy("Is it found in the text and, if so, is it a key point?")
+    question = "Is it found in the text and, if so, is it a key point?"
     options = (
-        Option("yes agree", gettext_lazy("found, key: agree")),
-        Option("yes neutral", gettext_lazy("found, key: neutral")),
-        Option("yes disagree", gettext_lazy("found, key: disagree")),
-        Option("no", gettext_lazy("not found")),
+        Option("yes agree", "found, key: agree"),
+        Option("yes neutral", "found, key: neutral"),
+        Option("yes disagree", "found, key: disagree"),
+        Option("no", "not found"),
     )
-    then = (gettext_lazy("Go to the dataset"), "annotation:verification-dataset")
+    then = ("Go to the dataset", "annotation:verification-dataset")
     about_template = "annotation/_verification_evidence.html#point"
     evidence_template = "annotation/_verification_evidence.html#passages"
     words = staticmethod(in_words)

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.adjudication.deciding import Said, Words
 from annotation.models import Grounded, Keyness, PointLabel, Study
 from benchmarks.models import KeyPoint, Span
@@ -60,8 +58,8 @@ def _passage(span: Span) -> Passage:
 
 def in_words(row: Any) -> Words:
     """An answer or decision: whether the point was found and, if so, whether it is one."""
-    grounded = (_("found: yes"), "good") if row.grounded == Grounded.YES else (_("found: no"), "bad")
-    keyness = [(_("key: %(answer)s") % {"answer": row.keyness}, KEYNESS[row.keyness])] if row.keyness else []
+    grounded = ("found: yes", "good") if row.grounded == Grounded.YES else ("found: no", "bad")
+    keyness = [(f"key: {row.keyness}", KEYNESS[row.keyness])] if row.keyness else []
     return (grounded, *keyness) if row.grounded else ()
 
 

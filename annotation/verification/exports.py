@@ -16,7 +16,6 @@ from typing import Any
 
 import orjson
 from django.db.models import Count, Exists, OuterRef, QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.kinds import StudyFile
 from annotation.models import Grounded, LabelItem, PointLabel, Study
@@ -181,11 +180,11 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
     files = [
         csv_file(
             "key-points.csv",
-            _("All key points, with what became of them"),
+            "All key points, with what became of them",
             POINT_COLUMNS,
             lambda: point_rows(study, verified(), only_kept=False),
         ),
-        csv_file("adjudicated.csv", _("Decisions"), DECISION_COLUMNS, lambda: decision_rows(study)),
+        csv_file("adjudicated.csv", "Decisions", DECISION_COLUMNS, lambda: decision_rows(study)),
     ]
     for name in set_names:
         title = f"dataset-{name}.jsonl" if name else "dataset.jsonl"
@@ -199,8 +198,8 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
             return [orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
 
         files += [
-            StudyFile(title, _("Questions with the key points that are kept"), questions),
-            StudyFile(f"{title}.manifest.json", _("How this dataset was chosen"), about),
+            StudyFile(title, "Questions with the key points that are kept", questions),
+            StudyFile(f"{title}.manifest.json", "How this dataset was chosen", about),
         ]
     return files
 

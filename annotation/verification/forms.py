@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import Count, QuerySet
 from django.utils.formats import number_format
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, VerificationPlan
 from annotation.studies.estimates import Sizes
@@ -27,7 +25,7 @@ from annotation.studies.sampling import Item, control_group, stable_seed
 from annotation.verification.planning import draw_questions
 from benchmarks.models import KeyPoint, Question
 
-WAYS = [("all", _("all")), ("sample", _("a random sample, stratified by category and domain"))]
+WAYS = [("all", "all"), ("sample", "a random sample, stratified by category and domain")]
 
 
 class QuestionsForm(NarrowedForm):
@@ -39,12 +37,12 @@ class QuestionsForm(NarrowedForm):
     NARROWED_BY = ("category", "domain")
     COUNTED = "annotation/_verification_choice.html"
 
-    dataset = forms.ChoiceField(label=_("Question set"))
-    category = any_of(_("Categories"))
-    domain = any_of(_("Domains"))
-    way = forms.ChoiceField(label=_("How many"), choices=WAYS, initial="all", widget=forms.RadioSelect)
+    dataset = forms.ChoiceField(label="Question set")
+    category = any_of("Categories")
+    domain = any_of("Domains")
+    way = forms.ChoiceField(label="How many", choices=WAYS, initial="all", widget=forms.RadioSelect)
     n_sample = size_of_sample()
-    seed = seed_of_draw(_("The same seed draws and assigns the same. Blank: taken from the name of the study."))
+    seed = seed_of_draw("The same seed draws and assigns the same. Blank: taken from the name of the study.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -64,7 +62,7 @@ class QuestionsForm(NarrowedForm):
         """A sample has a size."""
         data = super().clean() or {}
         if data.get("way") == "sample" and not data.get("n_sample"):
-            self.add_error("n_sample", _("How many questions?"))
+            self.add_error("n_sample", "How many questions?")
         return data
 
     def chosen(self, *, seed: int) -> list[Question]:
@@ -120,27 +118,27 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
     }
 
     control_percent = forms.DecimalField(
-        label=_("Given to everyone, percent of the questions"),
+        label="Given to everyone, percent of the questions",
         min_value=0,
         max_value=100,
         decimal_places=2,
-        help_text=_(
+        help_text=(
             "The control group, on which agreement is measured. Annotators cannot tell which questions are in it."
         ),
     )
-    people_per_question = forms.IntegerField(label=_("Annotators per other question"), min_value=1, max_value=50)
+    people_per_question = forms.IntegerField(label="Annotators per other question", min_value=1, max_value=50)
     n_attention_checks = forms.IntegerField(
-        label=_("Attention checks"),
+        label="Attention checks",
         min_value=0,
         max_value=200,
-        help_text=_("Key points of other questions, among those that everyone gets. They count in no figure."),
+        help_text="Key points of other questions, among those that everyone gets. They count in no figure.",
     )
     plain_percent = forms.DecimalField(
-        label=_("Key points without a highlight, percent"),
+        label="Key points without a highlight, percent",
         min_value=0,
         max_value=100,
         decimal_places=2,
-        help_text=_("To measure how much the highlight influences answers."),
+        help_text="To measure how much the highlight influences answers.",
     )
 
     class Meta:
@@ -153,7 +151,7 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
         """Attention checks sit among questions that everyone gets."""
         data = super().clean()
         if data.get("n_attention_checks") and not data.get("control_percent"):
-            self.add_error("n_attention_checks", _("Attention checks need questions that everyone gets."))
+            self.add_error("n_attention_checks", "Attention checks need questions that everyone gets.")
         return data
 
     @property
@@ -187,11 +185,11 @@ def lacking(n: int) -> str:
     sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n").values_list("n", flat=True)
     n_found = sets.first() or 0
     if not n_found:
-        return gettext("No question with key points is here yet: import a question set, or make one by synthesis.")
+        return "No question with key points is here yet: import a question set, or make one by synthesis."
     if n_found >= n:
         return ""
     numbers = {"found": number_format(n_found, force_grouping=True), "n": number_format(n, force_grouping=True)}
-    return gettext("Only %(found)s of %(n)s key points are here: all are taken.") % numbers
+    return "Only %(found)s of %(n)s key points are here: all are taken." % numbers
 
 
 def choice_of(study: Study) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
@@ -39,9 +38,9 @@ class Verification(LabelWork):
     """Whether documents contain key points, and whether these matter for the question."""
 
     value = Study.Kind.VERIFICATION
-    label = gettext_lazy("key point verification")
-    new_title = gettext_lazy("New verification study")
-    intro = gettext_lazy(
+    label = "key point verification"
+    new_title = "New verification study"
+    intro = (
         "Annotators decide whether the documents contain each key point and, if so, whether it matters for "
         "the question. The key points of a question stay together; nobody sees anybody else's answers."
     )
@@ -55,17 +54,17 @@ class Verification(LabelWork):
     guidelines = wording(__file__)
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
-        results_tab("choosing", gettext_lazy("Choose annotators"), "annotation:verification-choosing"),
+        results_tab("choosing", "Choose annotators", "annotation:verification-choosing"),
         Tab(
             "spot",
-            gettext_lazy("Spot checks"),
+            "Spot checks",
             "annotation:verification-spot-checks",
             "results",
             "annotation.change_study",
         ),
-        Tab("disagreements", gettext_lazy("Disagreements"), PAGE, "results"),
-        results_tab("autods", gettext_lazy("AutoDS filter"), "annotation:verification-autods"),
-        Tab("dataset", gettext_lazy("Dataset"), "annotation:verification-dataset", "data"),
+        Tab("disagreements", "Disagreements", PAGE, "results"),
+        results_tab("autods", "AutoDS filter", "annotation:verification-autods"),
+        Tab("dataset", "Dataset", "annotation:verification-dataset", "data"),
     )
     plan = VerificationPlan
     new_form = VerificationStudyForm
@@ -82,11 +81,11 @@ class Verification(LabelWork):
     label_columns = tuple(exports.LABEL_COLUMNS)
     label_rows = staticmethod(exports.label_rows)
     label_files = (
-        ("current", gettext_lazy("Labels")),
-        ("first", gettext_lazy("First answers")),
-        ("history", gettext_lazy("Every answer ever given")),
+        ("current", "Labels"),
+        ("first", "First answers"),
+        ("history", "Every answer ever given"),
     )
-    downloads = (("annotation:verification-dataset", gettext_lazy("Dataset and its files")),)
+    downloads = (("annotation:verification-dataset", "Dataset and its files"),)
     files = staticmethod(exports.files_of)
     answers = POINT
     deciding = DECIDING
@@ -112,10 +111,10 @@ class Verification(LabelWork):
     recipes = (
         Recipe(
             key="long2rag-verification",
-            title=gettext_lazy("Verified key points"),
+            title="Verified key points",
             paper="Long²RAG",
             section="§3.3, A.3",
-            about=gettext_lazy(
+            about=(
                 "Every key point of a question set by four people: 10 % of the questions (in the paper: of the "
                 "key points) go to all of them as a control group, the others to one each. The two who agree "
                 "most give the dataset."
@@ -132,7 +131,7 @@ class Verification(LabelWork):
         """Take the questions and deal them."""
         questions = form.chosen(seed=form.chosen_seed)
         if not questions:
-            raise NotPossible(_("There is no question with key points of that kind in this set."))
+            raise NotPossible("There is no question with key points of that kind in this set.")
         return planning.create_study(
             plan=form.plan(), questions=questions, seed=form.chosen_seed, by=by, now=now, **form.common()
         )

@@ -6,8 +6,8 @@ import uuid
 
 from django import forms
 from django.http import HttpResponse
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.labelling import machines
@@ -28,18 +28,16 @@ class PointRunForm(machines.MachineRunForm):
     task = forms.ChoiceField(
         label=_("Task"),
         choices=[
-            (JudgeRun.Task.VERIFICATION, _("both judgments: in the documents? a key point?")),
-            (JudgeRun.Task.AUTODS, _("AutoDS: how far the model prefers yes to no")),
+            (JudgeRun.Task.VERIFICATION, "both judgments: in the documents? a key point?"),
+            (JudgeRun.Task.AUTODS, "AutoDS: how far the model prefers yes to no"),
         ],
     )
     repeats = forms.IntegerField(
-        label=_("Answers per key point"),
+        label="Answers per key point",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=_(
-            "2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first."
-        ),
+        help_text="2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first.",
     )
 
 
@@ -59,9 +57,9 @@ def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     run = machines.MachineRun(
         study=study,
         here="agreement",
-        heading=gettext("Run a model on these key points"),
+        heading="Run a model on these key points",
         intro=intro % {"n": len(points)},
-        counted=gettext("Key points"),
+        counted="Key points",
         form=PointRunForm,
         tasks=TASKS,
         subjects=points,

@@ -116,17 +116,17 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             Card(
                 _("Questions"),
                 overview.n_groups,
-                _("%(n)d for everyone") % {"n": overview.n_shared_groups},
+                f"{overview.n_shared_groups} for everyone",
             ),
-            Card(_("Key points"), overview.n_ordinary, checks if overview.n_gold else ""),
+            Card("Key points", overview.n_ordinary, checks if overview.n_gold else ""),
             *work_cards(overview, study.currency),
         ],
         tables=[_progress(overview, study), _answers(overview)] if overview.people else [],
         facts=[
-            (_("For everyone"), _("%(share)s of the questions") % {"share": percent(float(plan.control_share))}),
-            (_("People for each other question"), plan.people_per_question),
-            (_("Attention checks"), overview.n_gold),
-            (_("Key points without a highlight"), percent(float(plan.share_without_highlight))),
+            ("For everyone", f"{percent(float(plan.control_share))} of the questions"),
+            ("People for each other question", plan.people_per_question),
+            ("Attention checks", overview.n_gold),
+            ("Key points without a highlight", percent(float(plan.share_without_highlight))),
             *order_fact(plan),
         ],
         remarks=[about(task) for task in overview.remarks],
@@ -135,21 +135,21 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
 
 
 def _progress(overview: Overview, study: Study) -> Table:
-    caption = _(
+    caption = (
         "Speed is of key points that are done. Time leaves gaps of over two minutes out. A short time is a reason "
         "to look at the answers and proves nothing: what is plain can be quick."
     )
     checks = Column(
         "checks",
-        _("Checks right"),
-        lambda row: _("%(k)d of %(n)d") % {"k": row.n_checks_right, "n": row.n_checks} if row.n_checks else "–",
+        "Checks right",
+        lambda row: f"{row.n_checks_right} of {row.n_checks}" if row.n_checks else "–",
     )
     columns = [
         *progress_columns(),
         time_column(),
         Column(
             "per_hour",
-            _("Per hour"),
+            "Per hour",
             lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
             by=lambda row: row.speed and row.speed.per_hour,
         ),
@@ -158,28 +158,28 @@ def _progress(overview: Overview, study: Study) -> Table:
         *([checks] if overview.n_gold else []),
         cost_column(study.currency),
     ]
-    return Table("people", _("Progress"), caption, columns, overview.people)
+    return Table("people", "Progress", caption, columns, overview.people)
 
 
 def _answers(overview: Overview) -> Table:
-    caption = _(
+    caption = (
         "Current, complete answers, without attention checks. The second judgment is asked after a yes; a point "
         "is kept by yes and agree."
     )
-    in_text, after_yes = _("Found in the text"), _("Key point, after a yes")
+    in_text, after_yes = "Found in the text", "Key point, after a yes"
     columns = [
-        Column("points", _("Key points"), lambda row: row.n_labels),
+        Column("points", "Key points", lambda row: row.n_labels),
         *share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.shares, in_text),
         *share_columns(
-            {"agree": _("Agree"), "neutral": _("Neutral"), "disagree": _("Disagree")},
+            {"agree": "Agree", "neutral": "Neutral", "disagree": "Disagree"},
             lambda row: shares_of(row.keyness),
             after_yes,
         ),
-        Column("kept", _("Kept"), lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
-        Column("unsure", _("Not sure"), lambda row: row.n_unsure),
-        Column("open", _("Second judgment open"), lambda row: row.n_incomplete),
+        Column("kept", "Kept", lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
+        Column("unsure", "Not sure", lambda row: row.n_unsure),
+        Column("open", "Second judgment open", lambda row: row.n_incomplete),
     ]
-    return Table("answers", _("Answers"), caption, columns, overview.people)
+    return Table("answers", "Answers", caption, columns, overview.people)
 
 
 def about(task: LabelTask) -> Remark:
@@ -190,5 +190,5 @@ def about(task: LabelTask) -> Remark:
         str(item.key_point),
         reverse("benchmarks:question-detail", args=[item.question.uid]),
         note=Truncator(item.question.text).chars(90),
-        badge=_("attention check") if item.role == LabelItem.Role.GOLD else "",
+        badge="attention check" if item.role == LabelItem.Role.GOLD else "",
     )

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.kind import NotPossible, work_of
@@ -116,7 +115,7 @@ def _attention_checks(
     """{question of the control group: foreign key points}, of another domain where there is one."""
     if not control or len(points) < 2:
         raise NoRoomForChecks(
-            _("Attention checks are placed among questions that everyone gets; that takes two or more.")
+            "Attention checks are placed among questions that everyone gets; that takes two or more."
         )
     dice = random.Random(f"checks:{seed}")  # noqa: S311  a fair draw, not a secret
     hosts = list(control)

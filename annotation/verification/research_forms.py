@@ -17,22 +17,22 @@ class ChoiceForm(forms.Form):
     """Whose labels make the dataset, by which rule, above which score."""
 
     annotators = forms.MultipleChoiceField(
-        label=_("Annotators"),
+        label="Annotators",
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one annotator.")},
+        error_messages={"required": "Choose at least one annotator."},
     )
     rule = forms.ChoiceField(
-        label=_("Where they disagree"),
+        label="Where they disagree",
         choices=DatasetVersion.Rule,
         initial=DatasetVersion.Rule.UNANIMOUS,
-        help_text=_("A key point labelled by only one of them is decided by that label."),
+        help_text="A key point labelled by only one of them is decided by that label.",
     )
     autods_threshold = forms.FloatField(
-        label=_("AutoDS threshold"),
+        label="AutoDS threshold",
         required=False,
         min_value=0,
         max_value=1,
-        help_text=_("Key points below this score are excluded; those without a score stay. Blank: no filter."),
+        help_text="Key points below this score are excluded; those without a score stay. Blank: no filter.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     selection_seed = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
@@ -50,16 +50,16 @@ class ChoiceForm(forms.Form):
 class DrawForm(forms.Form):
     """A sample of one person's answers."""
 
-    annotator = forms.ChoiceField(label=_("Annotator"))
-    n = forms.IntegerField(label=_("Answers"), min_value=1, max_value=500, initial=20)
+    annotator = forms.ChoiceField(label="Annotator")
+    n = forms.IntegerField(label="Answers", min_value=1, max_value=500, initial=20)
     seed = forms.IntegerField(
-        label=_("Seed"),
+        label="Seed",
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text=_("The same seed draws the same sample."),
+        help_text="The same seed draws the same sample.",
     )
-    note = forms.CharField(label=_("Note"), required=False, max_length=2000)
+    note = forms.CharField(label="Note", required=False, max_length=2000)
 
     def __init__(self, *args: Any, people: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -71,5 +71,5 @@ class DrawForm(forms.Form):
 class MarkForm(forms.Form):
     """Whether an answer is right."""
 
-    verdict = forms.ChoiceField(choices=[("right", _("right")), ("wrong", _("not right"))])
-    note = forms.CharField(label=_("Note"), required=False, max_length=2000)
+    verdict = forms.ChoiceField(choices=[("right", "right"), ("wrong", "not right")])
+    note = forms.CharField(label="Note", required=False, max_length=2000)

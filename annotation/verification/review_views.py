@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Annotator, SpotCheck, Study
@@ -119,5 +118,5 @@ def _after(study: Study, check: SpotCheck, position: int, n: int) -> str:
 def spot_check_close(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
     study, check = _check(request, uid, number)
     spotchecks.close(check=check, by=request.user, now=timezone.now())
-    messages.success(request, _("The spot check is closed."))
+    messages.success(request, "The spot check is closed.")
     return redirect("annotation:verification-spot-checks", uid=study.uid)

@@ -49,8 +49,8 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
 
     computation = KEY_POINTS
     published = published_agreement(
-        gettext_lazy("Randolph's κ: is it a key point?"),
-        gettext_lazy("as two people agree in Long²RAG, κ .56"),
+        "Randolph's κ: is it a key point?",
+        "as two people agree in Long²RAG, κ .56",
         percent=0.707,
         q=3,
     )
@@ -70,7 +70,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
 
     def sheet(self, study: Study, figures: KeyPointFigures, query: QueryDict) -> Sheet:
         if not figures.people:
-            nothing = _(
+            nothing = (
                 "No labels yet. Figures appear here as soon as two people have labelled the same key points. "
                 "Those of the control group go to everyone."
             )
@@ -88,7 +88,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     def plannable(self, study: Study) -> Sequence[Plannable]:
         table, names = collect(study), titles()
         return [
-            agreement_of(task.value, _("Randolph's κ: %(judgment)s") % {"judgment": names[task]}, "questions",
+            agreement_of(task.value, f"Randolph's κ: {names[task]}", "questions",
                          table.ratings(task))
             for task in names
         ]  # fmt: skip
@@ -102,7 +102,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
         return replace(options, is_public=True, scope=ALL)
 
     def chosen(self, figures: KeyPointFigures) -> str:
-        return _("control group") if figures.scope == CONTROL else _("all items")
+        return "control group" if figures.scope == CONTROL else "all items"
 
     def called(self, figures: KeyPointFigures) -> str:
         return f"key-points-{figures.scope}"
@@ -122,10 +122,10 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
 
     def card(self, figures: KeyPointFigures) -> Chart | None:
         return small_dots(
-            _("Randolph's κ of annotators"),
+            "Randolph's κ of annotators",
             [(titles()[task.task], task.people.cards["randolph"]) for task in figures.tasks],
-            x_label=_("Randolph's κ"),
-            caption=_("%(n)d key points, 95 %% intervals") % {"n": figures.n_items},
+            x_label="Randolph's κ",
+            caption=f"{figures.n_items} key points, 95 % intervals",
             n_human=len(figures.tasks),
         )
 
@@ -136,9 +136,9 @@ RESULTS = KeyPointResults()
 def titles() -> dict[Task, str]:
     """The tasks in words."""
     return {
-        Task.GROUNDED: _("Can it be found in the text?"),
-        Task.KEY_POINT: _("Is it a key point?"),
-        Task.KEEP: _("Keep"),
+        Task.GROUNDED: "Can it be found in the text?",
+        Task.KEY_POINT: "Is it a key point?",
+        Task.KEEP: "Keep",
     }
 
 
@@ -146,9 +146,9 @@ def _provenance(figures: KeyPointFigures) -> str:
     points = ngettext("%(n)d key point", "%(n)d key points", figures.n_items) % {"n": figures.n_items}
     questions = ngettext("%(n)d question", "%(n)d questions", figures.n_questions) % {"n": figures.n_questions}
     words = (
-        _("Control group: %(points)s of %(questions)s, which are resampled for the 95 %% intervals.")
+        "Control group: %(points)s of %(questions)s, which are resampled for the 95 %% intervals."
         if figures.scope == CONTROL
-        else _("All items: %(points)s of %(questions)s, which are resampled for the 95 %% intervals.")
+        else "All items: %(points)s of %(questions)s, which are resampled for the 95 %% intervals."
     )
     return words % {"points": points, "questions": questions}
 
@@ -159,13 +159,13 @@ def _chosen_on(study: Study) -> Iterator[Note]:
     if version is None:
         return
     seed = version.selection_seed
-    words = _(
+    words = (
         "People were also chosen on these items: version %(n)d of the dataset took one half of them (seed "
         "%(seed)d), so that figures of its annotators are too high here."
     )
     yield Note(words % {"n": version.number, "seed": seed}, warns=True)
     yield Note(
-        _("The half held out"), url=f"{reverse('annotation:verification-choosing', args=[study.uid])}?seed={seed}"
+        "The half held out", url=f"{reverse('annotation:verification-choosing', args=[study.uid])}?seed={seed}"
     )
 
 
@@ -174,20 +174,20 @@ def _pairs(strata: Sequence[StratumRow]) -> Iterator[Section]:
     if not strata:
         return
     names = {
-        Stratum.PLANNED: _("planned, and not said: missed"),
-        Stratum.CLOSE: _("not planned, close by words, and said: leaked"),
-        Stratum.FAR: _("not planned, far by words, and said: leaked"),
+        Stratum.PLANNED: "planned, and not said: missed",
+        Stratum.CLOSE: "not planned, close by words, and said: leaked",
+        Stratum.FAR: "not planned, far by words, and said: leaked",
     }
     table = Table(
         "pairs",
-        _("Against the plan"),
-        (Name("stratum", _("Pairs of an insight and a document")),),
+        "Against the plan",
+        (Name("stratum", "Pairs of an insight and a document"),),
         (
             COUNTED,
-            Measure("wrong", _("Share"), Unit.SHARE),
-            Measure("expected", _("Of all"), Unit.COUNT, _("the share of all such pairs of the haystack")),
-            Measure("all", _("Pairs"), Unit.COUNT, _("such pairs in the haystack")),
-            Measure("tied", _("Undecided"), Unit.COUNT, _("as many yes as no")),
+            Measure("wrong", "Share", Unit.SHARE),
+            Measure("expected", "Of all", Unit.COUNT, "the share of all such pairs of the haystack"),
+            Measure("all", "Pairs", Unit.COUNT, "such pairs in the haystack"),
+            Measure("tied", "Undecided", Unit.COUNT, "as many yes as no"),
         ),
         tuple(
             Row(
@@ -202,17 +202,17 @@ def _pairs(strata: Sequence[StratumRow]) -> Iterator[Section]:
             )
             for row in strata
         ),
-        about=_("By the majority of all answers to each pair, with Wilson's intervals, pairs as independent."),
+        about="By the majority of all answers to each pair, with Wilson's intervals, pairs as independent.",
     )
-    yield Section("against-plan", _("What documents say against the plan of the haystack"), (table,))
+    yield Section("against-plan", "What documents say against the plan of the haystack", (table,))
 
 
 def task_section(agreement: TaskAgreement) -> Section:
     """One task: people among themselves, machines beside them, groups of questions, and each annotator."""
     how = {
-        Task.GROUNDED: _("Task 1, yes or no."),
-        Task.KEY_POINT: _("Task 2, agree, neutral or disagree; missing for whoever said no in task 1."),
-        Task.KEEP: _("Derived: keep is yes and agree, everything else is drop."),
+        Task.GROUNDED: "Task 1, yes or no.",
+        Task.KEY_POINT: "Task 2, agree, neutral or disagree; missing for whoever said no in task 1.",
+        Task.KEEP: "Derived: keep is yes and agree, everything else is drop.",
     }[agreement.task]
     n = agreement.people.n_pairable
     answered = ngettext(
@@ -229,8 +229,8 @@ def task_section(agreement: TaskAgreement) -> Section:
 
 def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
     groups = (
-        _groups(agreement.by_category, f"{prefix}category", _("Category")),
-        _groups(agreement.by_domain, f"{prefix}domain", _("Domain")),
+        _groups(agreement.by_category, f"{prefix}category", "Category"),
+        _groups(agreement.by_domain, f"{prefix}domain", "Domain"),
     )
     persons = _persons(agreement.persons, f"{prefix}persons")
     if agreement.people.n_pairable:
@@ -240,18 +240,18 @@ def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
             table = judge_table(report, key=f"{prefix}machines", only=tuple(FIGURES.values()))
             yield replace(
                 table,
-                title=_("Machines beside people"),
-                names=(Name("judge", _("Against people")),),
+                title="Machines beside people",
+                names=(Name("judge", "Against people"),),
                 measures=tuple(measure for measure in table.measures if measure.key != "cost"),
                 is_folded=True,
-                about=_(
+                about=(
                     "Models and AutoDS scores against people, on key points with two or more answers: against "
                     "each annotator, then the mean. The row of people averages the same figures over pairs."
                 ),
             )
         yield Section(f"{prefix}groups", "", groups, is_side_by_side=True)
     else:
-        yield Note(_("No key point has two answers, so there is no agreement to show."), warns=True)
+        yield Note("No key point has two answers, so there is no agreement to show.", warns=True)
     yield persons
 
 
@@ -260,32 +260,32 @@ def _groups(rows: Sequence[GroupRow], key: str, title: str) -> Table:
         key,
         title,
         (Name("name", title),),
-        (COUNTED, Measure("percent", _("Agreement"), Unit.SHARE), Measure("randolph", _("Randolph κ"))),
+        (COUNTED, Measure("percent", _("Agreement"), Unit.SHARE), Measure("randolph", "Randolph κ")),
         tuple(
             Row((row.name,), {"n": row.percent.n_items, "percent": row.percent, "randolph": row.randolph})
             for row in rows
         ),
-        about=_("Agreement inside each part; questions are resampled."),
+        about="Agreement inside each part; questions are resampled.",
         is_folded=True,
     )
 
 
 def _persons(persons: Sequence[PersonRow], key: str) -> Table:
     labels = [label for label, _n, _share in persons[0].shares] if persons else []
-    about = _(
+    about = (
         "Median active seconds per key point; fast means under %(seconds)d s, which is a reason to look, "
         "not proof."
     )
     return Table(
         key,
-        _("Answers and speed of each annotator"),
-        (Name("name", _("Annotator")),),
+        "Answers and speed of each annotator",
+        (Name("name", "Annotator"),),
         (
-            Measure("n", _("Answers"), Unit.COUNT),
+            Measure("n", "Answers", Unit.COUNT),
             *(Measure(label, label, Unit.SHARE) for label in labels),
-            Measure("median", _("Median s"), Unit.SECONDS),
-            Measure("fast", _("Fast"), Unit.SHARE),
-            Measure("n_timed", _("Timed"), Unit.COUNT, _("answers whose active time is known")),
+            Measure("median", "Median s", Unit.SECONDS),
+            Measure("fast", "Fast", Unit.SHARE),
+            Measure("n_timed", "Timed", Unit.COUNT, "answers whose active time is known"),
         ),
         tuple(_person(row) for row in persons),
         about=about % {"seconds": FAST_S},

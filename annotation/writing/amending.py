@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext_lazy as _
 
 from annotation import clock
 from annotation.clock import Refusal, State
@@ -20,9 +19,9 @@ from annotation.writing.settling import settle
 from benchmarks import audit
 
 REASONS = {
-    Refusal.OVER: _("The session is over. It can be reopened or excluded, but not changed."),
-    Refusal.NOT_OVER: _("The session is not over, so there is nothing to reopen."),
-    Refusal.WOULD_CUT: _("That would leave less time than has already been worked."),
+    Refusal.OVER: "The session is over. It can be reopened or excluded, but not changed.",
+    Refusal.NOT_OVER: "The session is not over, so there is nothing to reopen.",
+    Refusal.WOULD_CUT: "That would leave less time than has already been worked.",
 }
 
 
@@ -42,7 +41,7 @@ class AlreadyAnswered(Unchanged):
     """Somebody else answered the request for time first."""
 
     def __init__(self) -> None:
-        super().__init__(_("This request was already answered. Nothing was changed."))
+        super().__init__("This request was already answered. Nothing was changed.")
 
 
 def void(*, session: Session, by: Any, reason: str, now: datetime) -> Session:

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Prefetch, Q, prefetch_related_objects
-from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
@@ -188,9 +187,7 @@ def withdraw(*, assignment: Assignment, reason: str, by: Any, now: datetime) -> 
     if row.state == Assignment.State.WITHDRAWN:
         return row
     if row.state != Assignment.State.ASSIGNED:
-        raise NotWithdrawable(
-            _("Work on this task has begun; an admin can void its session, which frees the place.")
-        )
+        raise NotWithdrawable("Work on this task has begun; an admin can void its session, which frees the place.")
     before = task_counts(row.study) if row.study is not None else {}
     row.state = Assignment.State.WITHDRAWN
     row.withdrawn_reason = reason
@@ -206,7 +203,7 @@ def withdraw(*, assignment: Assignment, reason: str, by: Any, now: datetime) -> 
 def reassign(*, assignment: Assignment, to: Annotator, reason: str, by: Any, now: datetime) -> Assignment:
     """Take a task from one person and give its subtopic to another, or change nothing."""
     if assignment.study is None:
-        raise NotWithdrawable(_("A practice task stays with its annotator."))
+        raise NotWithdrawable("A practice task stays with its annotator.")
     withdraw(assignment=assignment, reason=reason, by=by, now=now)
     return assign_one(study=assignment.study, annotator=to, subtopic=assignment.subtopic, by=by, now=now)
 
@@ -275,9 +272,9 @@ def ensure_still_eligible(*, assignment: Assignment, now: datetime) -> None:
     """Raise NotEligible if the person may not start this task: the rule again, consent and practice first."""
     obstacles = list(what_stands_in_the_way(assignment))
     if not consent.is_given(assignment.annotator):
-        obstacles.append(Obstacle(Code.NO_CONSENT, _("The consent page has to be read and agreed to first.")))
+        obstacles.append(Obstacle(Code.NO_CONSENT, "The consent page has to be read and agreed to first."))
     if not assignment.is_practice and needs_practice(assignment.annotator):
-        obstacles.append(Obstacle(Code.NO_PRACTICE, _("The practice session comes first.")))
+        obstacles.append(Obstacle(Code.NO_PRACTICE, "The practice session comes first."))
     if obstacles:
         raise NotEligible(obstacles)
 
@@ -286,12 +283,12 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     """What changed since the task was given that forbids to start it; practice has no such rules."""
     obstacles: list[Obstacle] = []
     if assignment.state == Assignment.State.WITHDRAWN:
-        obstacles.append(Obstacle(Code.WITHDRAWN, _("This task was withdrawn.")))
+        obstacles.append(Obstacle(Code.WITHDRAWN, "This task was withdrawn."))
     study = assignment.study
     if study is None:
         return tuple(obstacles)
     if study.state != Study.State.OPEN:
-        obstacles.append(Obstacle(Code.STUDY_CLOSED, _("The study is not open.")))
+        obstacles.append(Obstacle(Code.STUDY_CLOSED, "The study is not open."))
     if is_held_back(assignment):
         obstacles.append(other_form_first())
     person = contamination.load_people([assignment.annotator], study=study, starting=assignment)

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -77,7 +76,7 @@ def study_assign_one(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         except NoDocuments as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, _("The task was assigned."))
+            messages.success(request, "The task was assigned.")
             return redirect("annotation:study-assignments", uid=study.uid)
     return _assignments_page(request, study, table=table, form=form, status=422)
 
@@ -92,7 +91,7 @@ def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpRespons
     )
     form = WithdrawForm(request.POST or None, study=task.study, without=task.annotator)
     if request.method == "POST" and form.is_valid() and _take_back(request, task, form):
-        messages.success(request, _("The task was withdrawn."))
+        messages.success(request, "The task was withdrawn.")
         return redirect("annotation:study-assignments", uid=task.study.uid)
     context = {"study": task.study, "task": task, "form": form}
     return page(request, "annotation/assignment_withdraw.html", context, status=422 if form.errors else 200)
@@ -126,18 +125,16 @@ class TaskTable(MemoryTable):
     """What the tasks of a study are sorted, narrowed and found by."""
 
     subtopic = Column(gettext_lazy("Subtopic"), "subtopic__name", is_searched=True)
-    haystack = Column(gettext_lazy("Haystack"), "subtopic__haystack__title", is_filter=True, visible=False)
-    annotator = Column(gettext_lazy("Annotator"), "annotator__label", is_filter=True)
+    haystack = Column("Haystack", "subtopic__haystack__title", is_filter=True, visible=False)
+    annotator = Column("Annotator", "annotator__label", is_filter=True)
     state = Column(gettext_lazy("State"), "get_state_display", is_filter=True)
     documents = Column(
         gettext_lazy("Documents"), lambda task: len(task.document_numbers), css="num", high_first=True
     )
     words = Column(gettext_lazy("Words"), "n_words", css="num", high_first=True)
     insights = Column(gettext_lazy("Insights"), "n_insights_present", css="num", high_first=True)
-    recall = Column(
-        gettext_lazy("Ceiling: recall"), lambda task: task.ceiling.get("recall"), css="num", high_first=True
-    )
-    f1 = Column(gettext_lazy("F1"), lambda task: task.ceiling.get("f1"), css="num", high_first=True)
+    recall = Column("Ceiling: recall", lambda task: task.ceiling.get("recall"), css="num", high_first=True)
+    f1 = Column("F1", lambda task: task.ceiling.get("f1"), css="num", high_first=True)
     due = Column(gettext_lazy("Due"), "due_at")
 
 

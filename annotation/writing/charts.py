@@ -34,18 +34,18 @@ def progress_chart(report: StudyReport) -> Chart:
     systems = _systems(report)
     words = Words(
         name="curves",
-        title=_("How far do people get, and when?"),
+        title="How far do people get, and when?",
         subtitle=" ".join([report.rule_text, _caption(report), *_reached(report, systems)]),
-        value=_("score (%)"),
-        x=_("active minutes"),
+        value="score (%)",
+        x="active minutes",
         text=in_words(report.curves),
-        columns={"panel": _("Measure"), "series": _("Session"), "group": _("Kind of line")},
+        columns={"panel": "Measure", "series": _("Session"), "group": "Kind of line"},
     )
     minutes = report.limit_ms / 60_000
     layout = Lines(
         x_domain=(0.0, minutes),
         domain=PERCENT,
-        colours=[(_("session"), MUTED), (_("mean"), colour_of(0)), (_("system"), colour_of(1))],
+        colours=[("session", MUTED), ("mean", colour_of(0)), ("system", colour_of(1))],
         x_values=tuple(range(0, int(minutes) + 1, EVERY if minutes <= MANY_MINUTES else EVERY_OF_MANY)),
         panels_beside=len(report.curves),
         size=(205, 220),
@@ -72,10 +72,10 @@ def small_chart(study: Study) -> Chart | None:
     n = {"n": report.n_counted, "people": report.n_annotators}
     words = Words(
         name="latest",
-        title=_("Joint score over active time"),
-        subtitle=_("n = %(n)d sessions of %(people)d writers") % n,
-        value=_("joint score (%)"),
-        x=_("active minutes"),
+        title="Joint score over active time",
+        subtitle="n = %(n)d sessions of %(people)d writers" % n,
+        value="joint score (%)",
+        x="active minutes",
         text=in_words([curve]),
         is_small=True,
     )
@@ -96,7 +96,7 @@ def _panel(curve: Curve) -> str:
 
 def _means(curve: Curve, panel: str = "") -> Iterator[Point]:
     for point in curve.points:
-        yield Point.of(point.mean, factor=100, series=_("mean"), x=point.mark_ms / 60_000, panel=panel)
+        yield Point.of(point.mean, factor=100, series="mean", x=point.mark_ms / 60_000, panel=panel)
 
 
 def _sessions(curve: Curve, urls: Mapping[str, str]) -> Iterator[Point]:
@@ -105,7 +105,7 @@ def _sessions(curve: Curve, urls: Mapping[str, str]) -> Iterator[Point]:
         if not point.is_carried:
             yield Point(
                 series=point.key,
-                group=_("session"),
+                group="session",
                 x=point.mark_ms / 60_000,
                 value=None if point.value is None else 100 * point.value,
                 panel=_panel(curve),
@@ -127,7 +127,7 @@ def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
         value = level.values[curve.measure]
         if value is not None:
             short = level.system if n_of[level.system] == 1 else name
-            yield Point(series=short, group=_("system"), value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
+            yield Point(series=short, group="system", value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
 
 
 def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
@@ -137,21 +137,17 @@ def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
     for name, level in systems.items():
         at = level.reached_at(joint)
         words = (
-            _("%(name)s: joint score not reached")
-            if at is None
-            else _("%(name)s: joint score reached at %(n).0f min")
+            "%(name)s: joint score not reached" if at is None else "%(name)s: joint score reached at %(n).0f min"
         )
         said.append(words % {"name": name, "n": at or 0})
-    return (
-        [_("Dashed, systems on the same subtopics: %(systems)s.") % {"systems": "; ".join(said)}] if said else []
-    )
+    return [f"Dashed, systems on the same subtopics: {'; '.join(said)}."] if said else []
 
 
 def _caption(report: StudyReport) -> str:
     text = (
-        _("n = %(n)d sessions of %(people)d writers; thin lines are single sessions.")
+        "n = %(n)d sessions of %(people)d writers; thin lines are single sessions."
         if report.n_counted <= MOST_LINES
-        else _("n = %(n)d sessions of %(people)d writers, too many to draw each.")
+        else "n = %(n)d sessions of %(people)d writers, too many to draw each."
     )
     parts = [text % {"n": report.n_counted, "people": report.n_annotators}]
     if report.n_running and report.with_running:
@@ -184,7 +180,7 @@ def in_words(curves: Sequence[Curve]) -> str:
         if known:
             (first, low), (last, high) = known[0], known[-1]
             parts.append(
-                _("%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g")
+                "%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g"
                 % {
                     "measure": curve.measure,
                     "low": 100 * low,
@@ -193,4 +189,4 @@ def in_words(curves: Sequence[Curve]) -> str:
                     "last": last,
                 }
             )
-    return "; ".join(parts) or _("No scores yet")
+    return "; ".join(parts) or "No scores yet"

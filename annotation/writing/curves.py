@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import (
@@ -119,12 +118,12 @@ class StudyReport:
     def rule_text(self) -> str:
         """The rule of the mean, in words."""
         if self.rule is CurveRule.CARRIED_FORWARD:
-            said = _("Mean over sessions, 0 to 100; ended sessions keep their last score.")
+            said = "Mean over sessions, 0 to 100; ended sessions keep their last score."
         else:
-            said = _("Mean over sessions still running at the mark, 0 to 100.")
+            said = "Mean over sessions still running at the mark, 0 to 100."
         if self.n_annotators < MIN_WRITERS:
-            return f"{said} " + _("95 % interval over sessions.")
-        return f"{said} " + _("95 % interval over writers and subtopics.")
+            return f"{said} " + "95 % interval over sessions."
+        return f"{said} " + "95 % interval over writers and subtopics."
 
     @property
     def means(self) -> list[MeanRow]:
@@ -261,18 +260,18 @@ def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
         if any(jump["is_flagged"] for jump in jumps):
             events.setdefault(session, set()).add(_growth_flag(jumps))
     for session in saw_insights_before_the_end(result.session for result in results):
-        events.setdefault(session, set()).add(_("saw insights before the end"))
+        events.setdefault(session, set()).add("saw insights before the end")
     for result in results:
         if result.used_a_model:
-            events.setdefault(result.session.pk, set()).add(_("used a language model"))
+            events.setdefault(result.session.pk, set()).add("used a language model")
     return tuple(_session_row(result, copied, events) for result in results)
 
 
 def _growth_flag(jumps: Sequence[dict[str, Any]]) -> str:
     flagged = [jump for jump in jumps if jump["is_flagged"]]
     if all(jump["is_offline"] for jump in flagged):
-        return _("many words at once, written offline")
-    return _("many words at once")
+        return "many words at once, written offline"
+    return "many words at once"
 
 
 def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int, set[str]]) -> SessionRow:
@@ -283,7 +282,7 @@ def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int
     if number := copied.get(session.pk):
         flags.append(ngettext("%d line in common", "%d lines in common", number) % number)
     if result.late is not None:
-        flags.append(_("late text counted") if result.with_late else _("late text accepted"))
+        flags.append("late text counted" if result.with_late else "late text accepted")
     return SessionRow(
         uid=str(session.uid),
         pseudonym=result.pseudonym,

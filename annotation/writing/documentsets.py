@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.models import WritingPlan
 from benchmarks.models import Document, Insight, RetrieverRanking, Subtopic
 from benchmarks.scoring.oracle import WORDS_PER_MINUTE, reading_minutes, select_by_scores, select_documents
@@ -117,9 +115,7 @@ def choose(material: Material, rule: Rule) -> DocumentSet:
             include_zero=rule.include_zero_insight,
         ).numbers
     if not numbers:
-        raise NoDocuments(
-            _("“%(subtopic)s” has no document to show: none holds an insight.") % {"subtopic": material.name}
-        )
+        raise NoDocuments(f"“{material.name}” has no document to show: none holds an insight.")
     return describe(material, numbers)
 
 
@@ -150,10 +146,7 @@ def describe(material: Material, numbers: Sequence[int]) -> DocumentSet:
 def _by_ranking(material: Material, rule: Rule) -> tuple[int, ...]:
     scores = material.rankings.get(rule.retriever)
     if not scores:
-        raise NoDocuments(
-            _("“%(subtopic)s” has no ranking by “%(retriever)s”.")
-            % {"subtopic": material.name, "retriever": rule.retriever}
-        )
+        raise NoDocuments(f"“{material.name}” has no ranking by “{rule.retriever}”.")
     return select_by_scores(material.documents, scores, token_budget=rule.token_budget).numbers
 
 

@@ -10,9 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 
 class Code(StrEnum):
     """Why somebody may not write."""
@@ -84,19 +81,19 @@ class Target:
 
 def other_form_first() -> Obstacle:
     """Why the second of two parallel forms waits."""
-    return Obstacle(Code.OTHER_FORM_FIRST, _("The task on the other form comes first."))
+    return Obstacle(Code.OTHER_FORM_FIRST, "The task on the other form comes first.")
 
 
 WHY_NOT = {
-    Code.INACTIVE: gettext_lazy("The account is not active, or consent was withdrawn."),
-    Code.NOT_MEMBER: gettext_lazy("Not, or no longer, a member of this study."),
-    Code.NOT_IN_STUDY: gettext_lazy("The subtopic is not part of this study."),
-    Code.ARCHIVED: gettext_lazy("The haystack is archived."),
-    Code.RESEARCH_ROLE: gettext_lazy("Has a research role, which opens the reference insights."),
-    Code.EXPOSED: gettext_lazy("Has seen reference insights of this haystack: %(reason)s."),
-    Code.SAME_SUBTOPIC: gettext_lazy("Has this subtopic already, or has written on it."),
-    Code.SECOND_ON_HAYSTACK: gettext_lazy("Has another task on this haystack, or has written on it."),
-    Code.NOT_APART: gettext_lazy("Shares insights with a subtopic of the other form that this person has."),
+    Code.INACTIVE: "The account is not active, or consent was withdrawn.",
+    Code.NOT_MEMBER: "Not, or no longer, a member of this study.",
+    Code.NOT_IN_STUDY: "The subtopic is not part of this study.",
+    Code.ARCHIVED: "The haystack is archived.",
+    Code.RESEARCH_ROLE: "Has a research role, which opens the reference insights.",
+    Code.EXPOSED: "Has seen reference insights of this haystack: %(reason)s.",
+    Code.SAME_SUBTOPIC: "Has this subtopic already, or has written on it.",
+    Code.SECOND_ON_HAYSTACK: "Has another task on this haystack, or has written on it.",
+    Code.NOT_APART: "Shares insights with a subtopic of the other form that this person has.",
 }
 """What each reason says; translated only where it holds, since a page asks about everybody and every subtopic."""
 

@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.models import Assignment, Study
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.parallel import Forms, apart
@@ -54,8 +52,8 @@ def forms_problem(forms: Forms | None) -> str:
     if forms is None or forms.apart:
         return ""
     if not forms.b:
-        return _("Parallel forms need subtopics of two haystacks, no more and no fewer.")
-    return _(
+        return "Parallel forms need subtopics of two haystacks, no more and no fewer."
+    return (
         "Every subtopic of one form shares insights with every subtopic of the other in the documents shown. "
         "Choose more subtopics, or show oracle documents of haystacks whose documents join few subtopics."
     )

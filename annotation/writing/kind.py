@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
+from django.utils.translation import ngettext, ngettext_lazy
 
 from annotation import clock
 from annotation.kinds import Headline, Tab, register, results_tab
@@ -42,13 +41,13 @@ class Writing(Work):
     """People write summaries while a clock runs."""
 
     value = Study.Kind.WRITING
-    label = gettext_lazy("timed writing")
-    new_title = gettext_lazy("New writing study")
-    closing = gettext_lazy("No new session can start then; running ones continue to their end.")
+    label = "timed writing"
+    new_title = "New writing study"
+    closing = "No new session can start then; running ones continue to their end."
     guidelines = wording(__file__)
     tabs = (
-        Tab("assignments", gettext_lazy("Assignments"), "annotation:study-assignments", "work"),
-        results_tab("results", gettext_lazy("Scores"), "annotation:study-results"),
+        Tab("assignments", "Assignments", "annotation:study-assignments", "work"),
+        results_tab("results", "Scores", "annotation:study-results"),
         plan_sheet.TAB,
     )
     tasks_page = "annotation:study-assignments"
@@ -56,13 +55,12 @@ class Writing(Work):
     recipes = (
         Recipe(
             key="summhay-people",
-            title=gettext_lazy("People against the clock"),
+            title="People against the clock",
             paper="Summary of a Haystack",
             section="§5.3, A.4",
-            about=gettext_lazy(
-                "Ten sessions of two hours, on five subtopics of news and five of conversations, without aids: "
-                "each shows the documents with insights of its subtopic, a person writes on several of a haystack."
-            ),
+            about=("Ten sessions of two hours, on five subtopics of news and five of conversations, without aids: "
+                "each shows the documents with insights of its subtopic, a person writes on several of a "
+                "haystack."),
             n_tasks=10,
             n_people=2,
             values={"preset": "paper", "setting": "oracle", "limit_minutes": 120, "mark_minutes": 10,
@@ -79,11 +77,11 @@ class Writing(Work):
     overview_template = "annotation/writing_study.html"
     member_columns = MEMBER_COLUMNS
     member_rows = staticmethod(member_rows)
-    downloads = (("annotation:study-results", gettext_lazy("Scores and files")),)
+    downloads = (("annotation:study-results", "Scores and files"),)
     files = staticmethod(files_of)
     deals = False
     short = ngettext_lazy("%(n)d planned session has no writer.", "%(n)d planned sessions have no writer.", "n")
-    short_help = gettext_lazy(
+    short_help = (
         "Where nobody else may write on a subtopic: add annotators, plan fewer sessions, or allow one person to "
         "write on several subtopics of one haystack."
     )
@@ -181,11 +179,11 @@ class Writing(Work):
         problems = []
         subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
         if not subtopics:
-            problems.append(_("Choose at least one subtopic."))
+            problems.append("Choose at least one subtopic.")
         if problem := forms_problem(forms_of(study)):
             problems.append(problem)
         if not study.memberships.current().exists() and not is_recruiting(study):
-            problems.append(_("Add at least one annotator."))
+            problems.append("Add at least one annotator.")
         rule = rule_of(study.writing_plan)
         for material in load_material(subtopics, retriever=rule.retriever).values():
             try:

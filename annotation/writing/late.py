@@ -14,7 +14,6 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation import clock
@@ -34,7 +33,7 @@ class NotDecidable(Unchanged):
     """There is no such late text, or the session has not ended by itself: a decision has nothing to stand on."""
 
     def __init__(self) -> None:
-        super().__init__(_("Only a text that arrived after the end of a session that counts can be decided on."))
+        super().__init__("Only a text that arrived after the end of a session that counts can be decided on.")
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,10 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     earned = earnings.earnings_of(sessions, now)
     per_person, total = earnings.by_annotator(earned), earnings.by_study(earned).get(study)
     people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
-    states = tuple(zip((_("To do"), _("Under way"), _("Done")), STATES, strict=True))
+    states = tuple(zip(("To do", "Under way", _("Done")), STATES, strict=True))
     totals: list[tuple[str, str, Callable[[Total], str], Callable[[Total], Any]]] = [
         ("time", _("Active time"), lambda total: duration(total.active_ms), attrgetter("active_ms")),
-        ("cost", _("Cost so far"), lambda total: money(total.amount, study.currency), attrgetter("amount")),
+        ("cost", "Cost so far", lambda total: money(total.amount, study.currency), attrgetter("amount")),
     ]
     tasks = [Column(state.value, label, attrgetter(f"member.n_{state}")) for label, state in states]
     work = [
@@ -51,9 +51,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         for name, label, show, of in totals
     ]
     rate = money(study.hourly_rate, study.currency)
-    caption = _("Cost is active time at %(rate)s an hour, voided sessions included: work is paid.") % {
-        "rate": rate
-    }
+    caption = f"Cost is active time at {rate} an hour, voided sessions included: work is paid."
     requests = CreditRequest.objects.unanswered().filter(session__assignment__study=study)
     plan = study.writing_plan
     return OverviewPage(
@@ -64,7 +62,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         tables=[
             Table(
                 "people",
-                _("Annotators"),
+                "Annotators",
                 caption,
                 [*tasks, *work],
                 people,
@@ -89,7 +87,7 @@ def on_now(study: Study, now: datetime) -> list[Presence]:
         left = session.limit_ms - session.active_ms_at(now)
         if left <= 0:
             continue
-        words = _("%(time)s left") if session.state == Session.State.RUNNING else _("paused, %(time)s left")
+        words = "%(time)s left" if session.state == Session.State.RUNNING else "paused, %(time)s left"
         note = f"{session.assignment.subtopic.name}, {words % {'time': duration(left)}}"
         present.append(
             Presence(session.annotator.label, note, reverse("annotation:session-results", args=[session.uid]))
@@ -112,7 +110,7 @@ def member_rows(study: Study) -> list[dict[str, Any]]:
 
 MEMBER_COLUMNS = {
     "limit": ListColumn(gettext_lazy("Time limit"), "limit_ms", css="num", high_first=True),
-    "tasks": ListColumn(gettext_lazy("Tasks"), "n_tasks", css="num", high_first=True),
+    "tasks": ListColumn("Tasks", "n_tasks", css="num", high_first=True),
 }
 """What of such a row people are sorted by."""
 
@@ -134,20 +132,20 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
     if plan.setting == WritingPlan.Setting.RANKING:
         documents = [f"{documents[0]}: {names_of([plan.retriever])[plan.retriever]}"]
     if plan.setting != WritingPlan.Setting.FULL:
-        documents.append(_("%(n)s tokens") % {"n": f"{plan.token_budget:,}"})
+        documents.append("%(n)s tokens" % {"n": f"{plan.token_budget:,}"})
     if plan.setting == WritingPlan.Setting.ORACLE:
         documents.append(
-            _("documents without an insight fill the budget")
+            "documents without an insight fill the budget"
             if plan.include_zero_insight
-            else _("only documents with an insight")
+            else "only documents with an insight"
         )
-    mark = _("a snapshot every %(mark)s") % {"mark": duration(plan.mark_every_ms)}
+    mark = f"a snapshot every {duration(plan.mark_every_ms)}"
     return [
         (_("Documents"), " · ".join(documents)),
         (_("Time limit"), f"{duration(plan.limit_ms)}, {mark}"),
-        (_("Protocol"), plan.get_preset_display()),
-        (_("Pasted text"), plan.get_paste_policy_display()),
-        (_("Closed page"), plan.get_disconnect_policy_display()),
-        (_("Sessions per subtopic"), plan.sessions_per_subtopic),
-        *([(_("Parallel forms"), _("one session on each, in balanced order"))] if plan.parallel_forms else []),
+        ("Protocol", plan.get_preset_display()),
+        ("Pasted text", plan.get_paste_policy_display()),
+        ("Closed page", plan.get_disconnect_policy_display()),
+        ("Sessions per subtopic", plan.sessions_per_subtopic),
+        *([("Parallel forms", "one session on each, in balanced order")] if plan.parallel_forms else []),
     ]

@@ -15,7 +15,6 @@ from itertools import zip_longest
 from typing import Any, Unpack
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.models import Annotator, Membership, Session, Study, WritingPlan
 from annotation.studies.kind import Frozen, NotReady
@@ -54,10 +53,8 @@ def lacking(n: int = 10) -> str:
     haystacks = Haystack.objects.for_work().with_documents()
     n_found = Subtopic.objects.filter(haystack__in=haystacks).count()
     if not n_found:
-        return _("No haystack with documents is here yet: import one, or make one by synthesis.")
-    return "" if n_found >= n else _("Only %(found)d of %(n)d subtopics are here: all are taken.") % {
-        "found": n_found, "n": n,
-    }  # fmt: skip
+        return "No haystack with documents is here yet: import one, or make one by synthesis."
+    return "" if n_found >= n else f"Only {n_found} of {n} subtopics are here: all are taken."
 
 
 @transaction.atomic
@@ -98,7 +95,7 @@ def update_study(
     if is_frozen(study) and (frozen := [name for name in changed if name in FROZEN_FIELDS]):
         raise Frozen(frozen)
     if "parallel_forms" in changed and study.assignments.live().exists():
-        raise NotReady([_("Withdraw the tasks first: with parallel forms they are dealt in another way.")])
+        raise NotReady(["Withdraw the tasks first: with parallel forms they are dealt in another way."])
     for name in changed:
         setattr(row if name in SETTINGS else study, name, new[name])
     study.save()
@@ -156,6 +153,4 @@ def _by_preset(plan: WritingPlan) -> WritingPlan:
 def _keep_subtopics_with_tasks(study: Study, wanted: list[Subtopic]) -> None:
     taken = study.assignments.live().exclude(subtopic__in=wanted).select_related("subtopic")
     if names := sorted({assignment.subtopic.name for assignment in taken}):
-        raise NotReady(
-            [_("Withdraw the tasks on these subtopics first: %(names)s.") % {"names": ", ".join(names)}]
-        )
+        raise NotReady([f"Withdraw the tasks on these subtopics first: {', '.join(names)}."])

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
 from annotation import clock
 from annotation.models import Session
 from annotation.writing.scoring import text_of
@@ -96,7 +94,7 @@ def _session(pk: int) -> Session:
     rows = Session.objects.filter(pk=pk, assignment__is_practice=True, state__in=clock.OVER)
     session: Session | None = rows.select_related("assignment__subtopic").first()
     if session is None:
-        raise CannotCompute(_("This practice session is gone."))
+        raise CannotCompute("This practice session is gone.")
     return session
 
 

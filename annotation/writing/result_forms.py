@@ -21,13 +21,13 @@ class ReasonForm(forms.Form):
 class CreditForm(ReasonForm):
     """Minutes to give back, or to take away where too many were given."""
 
-    minutes = forms.IntegerField(label=_("Minutes"), min_value=-600, max_value=600)
+    minutes = forms.IntegerField(label="Minutes", min_value=-600, max_value=600)
 
     def clean_minutes(self) -> int:
         """Zero minutes are no credit."""
         minutes: int = self.cleaned_data["minutes"]
         if minutes == 0:
-            raise forms.ValidationError(_("Enter minutes other than 0."))
+            raise forms.ValidationError("Enter minutes other than 0.")
         return minutes
 
 
@@ -38,13 +38,13 @@ class AnswerForm(forms.Form):
 
     request = forms.ModelChoiceField(CreditRequest.objects.none(), widget=forms.HiddenInput)
     action = forms.ChoiceField(choices=[(GRANT, GRANT), (DECLINE, DECLINE)], widget=forms.HiddenInput)
-    minutes = forms.IntegerField(label=_("Minutes to credit"), required=False, min_value=1, max_value=600)
+    minutes = forms.IntegerField(label="Minutes to credit", required=False, min_value=1, max_value=600)
     answer = forms.CharField(
         label=_("Answer"),
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("The annotator reads this."),
-        error_messages={"required": _("Write an answer; the annotator reads it.")},
+        help_text="The annotator reads this.",
+        error_messages={"required": "Write an answer; the annotator reads it."},
     )
 
     def __init__(self, *args: Any, session: Session, **kwargs: Any) -> None:
@@ -55,7 +55,7 @@ class AnswerForm(forms.Form):
         """A grant says how much."""
         data = super().clean() or {}
         if data.get("action") == self.GRANT and not data.get("minutes") and "minutes" not in self.errors:
-            self.add_error("minutes", _("Enter the minutes to credit, from 1 to 600."))
+            self.add_error("minutes", "Enter the minutes to credit, from 1 to 600.")
         return data
 
 
@@ -63,7 +63,7 @@ class LateTextForm(ReasonForm):
     """A decision on a text that arrived after the end."""
 
     text = forms.CharField(max_length=40, widget=forms.HiddenInput)
-    decision = forms.ChoiceField(choices=[("accept", _("Accept")), ("decline", _("Decline"))])
+    decision = forms.ChoiceField(choices=[("accept", "Accept"), ("decline", "Decline")])
 
 
 class ViewForm(forms.Form):
@@ -75,30 +75,30 @@ class ViewForm(forms.Form):
     chosen: Judge
     shown: dict[str, bool]
 
-    judge = forms.ChoiceField(required=False, label=_("Judge"))
+    judge = forms.ChoiceField(required=False, label="Judge")
     insights = forms.ChoiceField(
-        choices=[("all", _("all of the subtopic")), ("present", _("only those in the documents shown"))],
+        choices=[("all", "all of the subtopic"), ("present", "only those in the documents shown")],
         required=False,
         label=_("Insights"),
     )
     average = forms.ChoiceField(
         choices=[
-            ("carried", _("ended sessions keep their last score")),
-            ("working", _("only sessions still running")),
+            ("carried", "ended sessions keep their last score"),
+            ("working", "only sessions still running"),
         ],
         required=False,
-        label=_("Mean"),
+        label="Mean",
     )
     texts = forms.ChoiceField(
-        choices=[("submitted", _("as submitted")), ("late", _("late text where one was accepted"))],
+        choices=[("submitted", "as submitted"), ("late", "late text where one was accepted")],
         required=False,
-        label=_("Final text"),
+        label="Final text",
     )
 
     running = forms.ChoiceField(
-        choices=[("", _("finished ones")), ("running", _("running ones too"))],
+        choices=[("", "finished ones"), ("running", "running ones too")],
         required=False,
-        label=_("Sessions"),
+        label="Sessions",
     )
 
     def __init__(self, data: Any, *, judges: Sequence[Judge]) -> None:

@@ -15,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
@@ -121,11 +120,9 @@ def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
     def do(data: dict[str, Any], **how: Any) -> str:
         amending.exclude(reason=data["reason"], **how)
-        return _("The session is excluded from results; its data stays.")
+        return "The session is excluded from results; its data stays."
 
-    return _amended(
-        request, _session(request, uid), ReasonForm(request.POST), do, _("An exclusion needs a reason.")
-    )
+    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "An exclusion needs a reason.")
 
 
 @requires("annotation.add_exclusion")
@@ -134,7 +131,7 @@ def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Let a session count again."""
     session = _session(request, uid)
     amending.lift_exclusion(session=session, by=request.user, now=timezone.now())
-    messages.success(request, _("The session is included in results again."))
+    messages.success(request, "The session is included in results again.")
     return redirect("annotation:session-results", uid=session.uid)
 
 
@@ -148,10 +145,10 @@ def decide_late_text(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         decide = late.accept if is_accepted else late.decline
         decide(op_id=data["text"], reason=data["reason"], **how)
         if is_accepted:
-            return _("The late text is accepted as a second final text; the one submitted stays as it is.")
-        return _("The late text is declined; it stays stored.")
+            return "The late text is accepted as a second final text; the one submitted stays as it is."
+        return "The late text is declined; it stays stored."
 
-    otherwise = _("A decision on a late text needs a reason.")
+    otherwise = "A decision on a late text needs a reason."
     return _amended(request, _session(request, uid), LateTextForm(request.POST), do, otherwise)
 
 
@@ -162,9 +159,9 @@ def void(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
     def do(data: dict[str, Any], **how: Any) -> str:
         amending.void(reason=data["reason"], **how)
-        return _("The session is voided.")
+        return "The session is voided."
 
-    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, _("Voiding needs a reason."))
+    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "Voiding needs a reason.")
 
 
 @requires("annotation.add_clockcredit")
@@ -175,14 +172,12 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     def do(data: dict[str, Any], *, session: Session, **how: Any) -> str:
         is_over = session.state in clock.OVER
         if is_over and data["minutes"] < 0:
-            raise Unchanged(
-                _("This session is over. You can credit minutes, which reopens it, but not deduct them.")
-            )
+            raise Unchanged("This session is over. You can credit minutes, which reopens it, but not deduct them.")
         give = amending.reopen if is_over else amending.credit_clock
         give(session=session, delta_ms=data["minutes"] * MS_PER_MINUTE, reason=data["reason"], **how)
-        return _("The clock was corrected.")
+        return "The clock was corrected."
 
-    otherwise = _("A credit needs a number of minutes and a reason.")
+    otherwise = "A credit needs a number of minutes and a reason."
     return _amended(request, _session(request, uid), CreditForm(request.POST), do, otherwise)
 
 
@@ -198,11 +193,11 @@ def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         if data["action"] == form.GRANT:
             row = amending.grant_request(delta_ms=data["minutes"] * MS_PER_MINUTE, **how)
             if row.state == Session.State.PAUSED:
-                return _("The minutes were given back. The session is open and paused; the annotator can go on.")
-            return _("The minutes were credited.")
+                return "The minutes were given back. The session is open and paused; the annotator can go on."
+            return "The minutes were credited."
         if not amending.decline_request(**how):
             raise amending.AlreadyAnswered
-        return _("The request was answered without a credit.")
+        return "The request was answered without a credit."
 
     return _amended(request, session, form, do, *(" ".join(map(str, errors)) for errors in form.errors.values()))
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import capfirst, slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.models import Snapshot, Study
 from annotation.results.plannable import Plannable, Published, mean_of
@@ -51,8 +51,8 @@ from benchmarks.scoring.stat import Stat
 FEW_WRITERS = 5
 SCORES = tuple(Measure(name, capfirst(name), Unit.POINTS, has_badge=False) for name in MEASURES)
 AVERAGES = {
-    "pooled": (gettext_lazy("pooled over insights"), gettext_lazy("as on the leaderboard")),
-    "summary": (gettext_lazy("mean over sessions"), gettext_lazy("as at the end of the curves")),
+    "pooled": ("pooled over insights", "as on the leaderboard"),
+    "summary": ("mean over sessions", "as at the end of the curves"),
 }
 """What the figures of final texts are called, by the name of the leaderboard's average."""
 
@@ -64,8 +64,8 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
     form_template = "annotation/_progress_look.html"
     downloads_template = "annotation/_progress_files.html"
     published = Published(
-        gettext_lazy("People's joint, mean over sessions"),
-        gettext_lazy("as ten published systems score with oracle documents on a news haystack"),
+        "People's joint, mean over sessions",
+        "as ten published systems score with oracle documents on a news haystack",
         lambda _size: Variances(people=0.0158, items=0.0127, rest=0.0147, n_people=10, n_items=9),
         is_points=True,
     )
@@ -98,7 +98,7 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
                 for result, scores in scored
                 if (value := measures_of(scores)[name]) is not None
             ]
-            title = _("People's %(score)s, mean over sessions") % {"score": name}
+            title = f"People's {name}, mean over sessions"
             plannables.append(mean_of(name, title, "subtopics", cells))
         return plannables
 
@@ -146,9 +146,9 @@ def look_form(study: Study | None, query: QueryDict) -> ViewForm:
 def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
     """All that a page, a file or the console shows; with a `query` rows lead to their pages."""
     if not report.sessions:
-        none = _("No session has begun yet. Curves appear with the first snapshot.")
+        none = "No session has begun yet. Curves appear with the first snapshot."
         return Sheet((Note(none, is_empty=True),))
-    sessions = Section("sessions-part", _("Sessions"), (_sessions(report, query),), about=_about_sessions())
+    sessions = Section("sessions-part", "Sessions", (_sessions(report, query),), about=_about_sessions())
     curves = Drawing(progress_chart(report), table="sessions")
     if not report.n_counted:
         return Sheet((Note(_none_counted(report)), curves, sessions))
@@ -156,10 +156,10 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
     return Sheet(
         (
             *_notes(report),
-            Section("final-texts", _("Final texts"), (final, *few_clusters(final)), about=_about_final(report)),
+            Section("final-texts", "Final texts", (final, *few_clusters(final)), about=_about_final(report)),
             *_parallel_forms(report),
             curves,
-            Section("marks-part", _("Mean at each mark"), (_marks(report),), about=report.rule_text),
+            Section("marks-part", "Mean at each mark", (_marks(report),), about=report.rule_text),
             sessions,
         )
     )
@@ -167,12 +167,12 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
 
 def _none_counted(report: StudyReport) -> str:
     if report.n_running:
-        return _("No session has ended yet. To see scores of running sessions, choose “running ones too” above.")
-    return _("No session has ended yet, or all of them are excluded.")
+        return "No session has ended yet. To see scores of running sessions, choose “running ones too” above."
+    return "No session has ended yet, or all of them are excluded."
 
 
 def _notes(report: StudyReport) -> Iterator[Note]:
-    yield Note(_("Scores from 0 to 100 by judge %(judge)s.") % {"judge": report.judge})
+    yield Note(f"Scores from 0 to 100 by judge {report.judge}.")
     if report.judge_note:
         yield Note(report.judge_note)
     if report.n_annotators < FEW_WRITERS:
@@ -185,11 +185,11 @@ def _notes(report: StudyReport) -> Iterator[Note]:
 
 
 def _about_final(report: StudyReport) -> str:
-    said = _("Two averages of the same texts. Pooled: every insight counts once. Mean over sessions: every "
+    said = ("Two averages of the same texts. Pooled: every insight counts once. Mean over sessions: every "
              "session counts once.")  # fmt: skip
     if report.is_as_on_the_leaderboard:
         return said
-    return said + " " + _("Other texts or insights than the leaderboard's are chosen here.")
+    return said + " " + "Other texts or insights than the leaderboard's are chosen here."
 
 
 def _final(report: StudyReport) -> Table:
@@ -208,8 +208,8 @@ def _final(report: StudyReport) -> Table:
         )
         for mean in report.final
     )
-    names = (Name("average", _("Average")), Name("where", _("The same figure")))
-    return Table("final", _("Final texts"), names, measures, rows)
+    names = (Name("average", "Average"), Name("where", "The same figure"))
+    return Table("final", "Final texts", names, measures, rows)
 
 
 def _parallel_forms(report: StudyReport) -> Iterator[Section]:
@@ -220,29 +220,29 @@ def _parallel_forms(report: StudyReport) -> Iterator[Section]:
     n_people = sum(figures.n_first)
     by_form = (
         stat_row(
-            _("Form %(letter)s: %(title)s") % {"letter": letter, "title": form.title},
-            _("sessions"),
+            f"Form {letter}: {form.title}",
+            "sessions",
             stats=_in_percent(form.stats),
             n=form.n_sessions,
         )
         for letter, form in zip("AB", figures.forms, strict=True)
     )
     compared = (
-        (_("Form B minus form A"), figures.difference),
-        (_("Second text minus first"), figures.order),
+        ("Form B minus form A", figures.difference),
+        ("Second text minus first", figures.order),
     )
     by_person = (
-        stat_row(title, _("people with both"), stats=_in_percent(stats), n=n_people) for title, stats in compared
+        stat_row(title, "people with both", stats=_in_percent(stats), n=n_people) for title, stats in compared
     )
-    names = (Name("figure", _("Form")), Name("of", _("Over")))
-    table = Table("forms", _("Parallel forms"), names, (*SCORES, COUNTED), (*by_form, *by_person))
-    about = _(
+    names = (Name("figure", "Form"), Name("of", "Over"))
+    table = Table("forms", "Parallel forms", names, (*SCORES, COUNTED), (*by_form, *by_person))
+    about = (
         "Final texts, means over sessions. The differences are paired by person, both orders weighted equally, "
         "with a 95 %% interval by Student's t. Of the people with both texts %(a)d began with form A and %(b)d "
         "with form B."
     )
     n_a, n_b = figures.n_first
-    yield Section("forms-part", _("Parallel forms"), (table,), about=about % {"a": n_a, "b": n_b})
+    yield Section("forms-part", "Parallel forms", (table,), about=about % {"a": n_a, "b": n_b})
 
 
 def _in_percent(stats: Mapping[str, Stat]) -> dict[str, Stat]:
@@ -264,12 +264,12 @@ def _marks(report: StudyReport) -> Table:
             name: stat.scaled(100) for name, stat in zip(MEASURES, row.stats, strict=True)
         }
         rows.append(Row((f"{row.minutes:g}",), {"n": row.n, **stats}))
-    names = (Name("minutes", _("Active minutes")),)
-    return Table("marks", _("Mean at each mark"), names, (COUNTED, *SCORES), tuple(rows), is_never_cut=True)
+    names = (Name("minutes", "Active minutes"),)
+    return Table("marks", "Mean at each mark", names, (COUNTED, *SCORES), tuple(rows), is_never_cut=True)
 
 
 def _about_sessions() -> str:
-    return _(
+    return (
         "Final texts. The ceiling is the best citation F1 that the documents shown allow. “Review” names what to "
         "look at: text shared with the documents, pasted text, blocked copying, or a language model that the "
         "writer reported. None of it excludes a session."
@@ -278,15 +278,15 @@ def _about_sessions() -> str:
 
 def _sessions(report: StudyReport, query: QueryDict | None) -> Table:
     names = (
-        Name("annotator", _("Annotator"), is_filter=True),
+        Name("annotator", "Annotator", is_filter=True),
         Name("subtopic", _("Subtopic"), is_filter=True),
         Name("state", _("State"), is_filter=True),
     )
-    minutes = Measure("minutes", _("Active time, min"), Unit.MINUTES)
-    ceiling = Measure("ceiling", _("Ceiling"), Unit.POINTS)
-    review = Measure("review", _("Review"), Unit.TEXT)
+    minutes = Measure("minutes", "Active time, min", Unit.MINUTES)
+    ceiling = Measure("ceiling", "Ceiling", Unit.POINTS)
+    review = Measure("review", "Review", Unit.TEXT)
     rows = tuple(_session(row, query) for row in report.sessions)
-    return Table("sessions", _("Sessions"), names, (minutes, *SCORES, ceiling, review), rows)
+    return Table("sessions", "Sessions", names, (minutes, *SCORES, ceiling, review), rows)
 
 
 def _session(row: SessionRow, query: QueryDict | None) -> Row:
@@ -300,5 +300,5 @@ def _session(row: SessionRow, query: QueryDict | None) -> Row:
         (row.pseudonym, row.subtopic, row.state),
         {**stats, **more},
         url=reverse("annotation:session-results", args=[row.uid]) + kept,
-        marks=(Mark(_("excluded"), warns=True),) if row.is_excluded else (),
+        marks=(Mark("excluded", warns=True),) if row.is_excluded else (),
     )

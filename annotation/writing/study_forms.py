@@ -24,9 +24,9 @@ from benchmarks.web.row_choices import RowsField, ids_among
 PRESETS = [
     (
         WritingPlan.Preset.PAPER,
-        _("Paper protocol: a text box and plain search, no aids, as in Summary of a Haystack"),
+        "Paper protocol: a text box and plain search, no aids, as in Summary of a Haystack",
     ),
-    (WritingPlan.Preset.ASSISTED, _("Assisted: with the aids that you choose")),
+    (WritingPlan.Preset.ASSISTED, "Assisted: with the aids that you choose"),
 ]
 
 
@@ -45,43 +45,43 @@ class StudyForm(NewStudyForm, PlanForm):
     haystacks = RowsField(queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     subtopics = RowsField(queryset=Subtopic.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
     retriever = forms.ChoiceField(
-        label=_("Retriever"),
+        label="Retriever",
         required=False,
-        help_text=_("Those that ranked every chosen subtopic."),
+        help_text="Those that ranked every chosen subtopic.",
     )
     token_budget = forms.IntegerField(
-        label=_("Token budget"),
+        label="Token budget",
         min_value=1,
         max_value=10_000_000,
-        help_text=_("1.25 tokens per word; the document that crosses the budget is shown too."),
+        help_text="1.25 tokens per word; the document that crosses the budget is shown too.",
     )
     limit_minutes = forms.DecimalField(
-        label=_("Time limit, minutes"),
+        label="Time limit, minutes",
         min_value=1,
         max_value=1440,
         decimal_places=2,
         error_messages={
-            "min_value": _("A session needs at least 1 minute."),
-            "max_value": _("A session lasts at most 1,440 minutes, a day."),
+            "min_value": "A session needs at least 1 minute.",
+            "max_value": "A session lasts at most 1,440 minutes, a day.",
         },
     )
     mark_minutes = forms.DecimalField(
-        label=_("Snapshot interval, minutes of active time"),
+        label="Snapshot interval, minutes of active time",
         min_value=Decimal("0.17"),
         max_value=1440,
         decimal_places=2,
     )
-    sessions_per_subtopic = forms.IntegerField(label=_("Sessions per subtopic"), min_value=1, max_value=1000)
+    sessions_per_subtopic = forms.IntegerField(label="Sessions per subtopic", min_value=1, max_value=1000)
     preset = forms.ChoiceField(
-        label=_("Protocol"),
+        label="Protocol",
         choices=PRESETS,
         widget=forms.RadioSelect,
     )
     assign_now = forms.BooleanField(
-        label=_("Assign the sessions to them at once"),
+        label="Assign the sessions to them at once",
         required=False,
         initial=True,
-        help_text=_(
+        help_text=(
             "At random and evenly, never to somebody who has seen the insights. You can change it afterwards."
         ),
     )
@@ -90,20 +90,20 @@ class StudyForm(NewStudyForm, PlanForm):
         model = WritingPlan
         fields = tuple(name for name in SETTINGS if name not in {"limit_ms", "mark_every_ms"})
         labels = {
-            "setting": _("Documents shown"),
-            "include_zero_insight": _("Fill the budget with documents without an insight"),
-            "allow_second_on_haystack": _("An annotator may write on several subtopics of one haystack"),
-            "parallel_forms": _("Two haystacks are parallel forms"),
-            "show_hit_counts": _("Show the number of search hits per document"),
-            "click_to_cite": _("Cite a document by clicking its number"),
-            "live_citation_check": _("Mark citations of documents that are not shown"),
-            "show_counters": _("Count bullets and words"),
-            "paste_policy": _("Text pasted from elsewhere"),
-            "disconnect_policy": _("When the page is closed"),
+            "setting": "Documents shown",
+            "include_zero_insight": "Fill the budget with documents without an insight",
+            "allow_second_on_haystack": "An annotator may write on several subtopics of one haystack",
+            "parallel_forms": "Two haystacks are parallel forms",
+            "show_hit_counts": "Show the number of search hits per document",
+            "click_to_cite": "Cite a document by clicking its number",
+            "live_citation_check": "Mark citations of documents that are not shown",
+            "show_counters": "Count bullets and words",
+            "paste_policy": "Text pasted from elsewhere",
+            "disconnect_policy": "When the page is closed",
         }
         help_texts = {
-            "include_zero_insight": _("The published systems got them where there was room."),
-            "parallel_forms": _(
+            "include_zero_insight": "The published systems got them where there was room.",
+            "parallel_forms": (
                 "Everybody writes on one subtopic of each, half of the people in each order; results are paired "
                 "by person. Choose subtopics of two haystacks that were made from the same templates."
             ),
@@ -171,7 +171,7 @@ class StudyForm(NewStudyForm, PlanForm):
             known = [choice for choice in WritingPlan.Setting.choices if choice[0] != WritingPlan.Setting.RANKING]
             setting.widget.choices = known
         if chosen and not offered:
-            field.help_text = _("No retriever has ranked every chosen subtopic.")
+            field.help_text = "No retriever has ranked every chosen subtopic."
 
     def _freeze(self) -> None:
         names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
@@ -209,19 +209,19 @@ class StudyForm(NewStudyForm, PlanForm):
             data["retriever"] = ""
         limit, mark = data.get("limit_minutes"), data.get("mark_minutes")
         if limit and mark and mark > limit:
-            self.add_error("mark_minutes", _("The interval is longer than the time limit."))
+            self.add_error("mark_minutes", "The interval is longer than the time limit.")
         if "subtopics" in data and not self.chosen_subtopics():
-            self.add_error("subtopics", _("Choose at least one subtopic or a whole haystack."))
+            self.add_error("subtopics", "Choose at least one subtopic or a whole haystack.")
         if data.get("parallel_forms"):
             data["allow_second_on_haystack"] = False
             if "subtopics" in data and two_forms(self.chosen_subtopics()) is None:
-                self.add_error("parallel_forms", _("Choose subtopics of two haystacks, no more and no fewer."))
+                self.add_error("parallel_forms", "Choose subtopics of two haystacks, no more and no fewer.")
         return data
 
     def _check_ranking(self, data: dict[str, Any]) -> None:
         retriever = data.get("retriever")
         if not retriever:
-            self.add_error("retriever", _("Choose a retriever."))
+            self.add_error("retriever", "Choose a retriever.")
             return
         subtopics = self.chosen_subtopics()
         ranked = set(
@@ -232,7 +232,7 @@ class StudyForm(NewStudyForm, PlanForm):
         missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
         if missing:
             names = {"retriever": names_of([retriever])[retriever], "names": ", ".join(missing)}
-            text = _("%(retriever)s has no ranking for: %(names)s.") % names
+            text = "%(retriever)s has no ranking for: %(names)s." % names
             self.add_error("retriever", text)
 
     def chosen_subtopics(self) -> list[Subtopic]:
@@ -256,12 +256,12 @@ class MemberLimitForm(forms.Form):
     """Another time limit for one person."""
 
     limit_minutes = forms.DecimalField(
-        label=_("Own time limit, minutes"),
+        label="Own time limit, minutes",
         min_value=1,
         max_value=1440,
         decimal_places=2,
         required=False,
-        help_text=_("Blank: the study's limit times the person's factor."),
+        help_text="Blank: the study's limit times the person's factor.",
     )
 
     def limit_ms(self) -> int | None:
@@ -274,10 +274,10 @@ class WithdrawForm(ReasonForm):
     """Take back a task and, if one likes, give its subtopic to somebody else."""
 
     to = forms.ModelChoiceField(
-        label=_("Reassign to"),
+        label="Reassign to",
         queryset=Annotator.objects.none(),
         required=False,
-        empty_label=_("nobody for now"),
+        empty_label="nobody for now",
     )
 
     def __init__(self, *args: Any, study: Study, without: Annotator, **kwargs: Any) -> None:
@@ -290,11 +290,11 @@ class AssignForm(forms.Form):
     """Options of automatic assignment."""
 
     max_tasks = forms.IntegerField(
-        label=_("Tasks per annotator, at most"),
+        label="Tasks per annotator, at most",
         min_value=1,
         max_value=10_000,
         required=False,
-        help_text=_("Includes current tasks; blank for no limit."),
+        help_text="Includes current tasks; blank for no limit.",
     )
 
 
@@ -302,10 +302,10 @@ class AssignOneForm(forms.Form):
     """One person, one subtopic."""
 
     annotator = forms.ModelChoiceField(
-        label=_("Annotator"), queryset=Annotator.objects.none(), empty_label=_("choose an annotator")
+        label="Annotator", queryset=Annotator.objects.none(), empty_label="choose an annotator"
     )
     subtopic = forms.ModelChoiceField(
-        label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label=_("choose a subtopic")
+        label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label="choose a subtopic"
     )
 
     def __init__(

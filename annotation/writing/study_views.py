@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Study
@@ -74,7 +73,7 @@ def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UU
     form = MemberLimitForm(request.POST or None, initial=member_initial(member))
     if request.method == "POST" and form.is_valid():
         planning.set_member_limit(membership=member, limit_ms=form.limit_ms(), by=request.user, now=timezone.now())
-        messages.success(request, _("Saved. It applies to sessions that have not started."))
+        messages.success(request, "Saved. It applies to sessions that have not started.")
         return redirect("annotation:study-annotators", uid=member.study.uid)
     context = {"study": member.study, "member": member, "form": form}
     return page(request, "annotation/study_annotator_limit.html", context, status=422 if form.errors else 200)

@@ -181,11 +181,11 @@ class SummaryTable(MemoryTable):
     """What a subtopic's summaries are sorted by."""
 
     system = Column(_("System"), "summarizer")
-    setting = Column(_("Source of documents"), lambda row: _setting_order(row.setting))
-    coverage, citation, joint = map(_score, SCORES, (_("Coverage"), _("Citation"), _("Joint")))
-    lines = Column(_("Lines"), "n_lines", css="num", high_first=True)
+    setting = Column("Source of documents", lambda row: _setting_order(row.setting))
+    coverage, citation, joint = map(_score, SCORES, ("Coverage", "Citation", "Joint"))
+    lines = Column("Lines", "n_lines", css="num", high_first=True)
     bullets = Column(_("Bullets"), "n_bullets", css="num", high_first=True)
-    words = Column(_("Words per bullet"), "words_per_bullet", css="num", high_first=True)
+    words = Column("Words per bullet", "words_per_bullet", css="num", high_first=True)
 
     class Meta:
         order_by = "system"

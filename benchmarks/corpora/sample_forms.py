@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count
-from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Haystack, SourceSample
@@ -16,21 +15,21 @@ from benchmarks.scoring.position.late import LATE_FROM
 class SampleForm(forms.Form):
     """Name, rule and seed, and a number for each dataset of sources."""
 
-    name = forms.SlugField(label=_("Name"), max_length=80, help_text=_("Letters, digits and hyphens."))
+    name = forms.SlugField(label=_("Name"), max_length=80, help_text="Letters, digits and hyphens.")
     rule = forms.ChoiceField(
-        label=_("Sources"),
+        label="Sources",
         choices=[
-            (SourceSample.Rule.ANY.value, _("any")),
+            (SourceSample.Rule.ANY.value, "any"),
             (
                 SourceSample.Rule.LATE.value,
-                _("content late: the reference follows no sentence before word %(n)s") % {"n": f"{LATE_FROM:,}"},
+                "content late: the reference follows no sentence before word %(n)s" % {"n": f"{LATE_FROM:,}"},
             ),
         ],
-        help_text=_("MiddleSum has 50 late ones of each of four datasets and 25 of a fifth."),
+        help_text="MiddleSum has 50 late ones of each of four datasets and 25 of a fifth.",
     )
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2_000_000_000, initial=1,
-        help_text=_("The same seed gives the same sample of the same datasets on any site."),
+        label="Seed", min_value=0, max_value=2_000_000_000, initial=1,
+        help_text="The same seed gives the same sample of the same datasets on any site.",
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -39,7 +38,7 @@ class SampleForm(forms.Form):
         self.datasets = [(row["dataset"], row["n"]) for row in rows]
         for at, (dataset, n) in enumerate(self.datasets):
             self.fields[f"n_{at}"] = forms.IntegerField(
-                label=_now("%(dataset)s, of %(n)d") % {"dataset": dataset, "n": n},
+                label=f"{dataset}, of {n}",
                 min_value=0,
                 max_value=n,
                 required=False,

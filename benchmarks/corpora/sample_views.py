@@ -10,7 +10,6 @@ from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks.access.owning import may_change
@@ -60,7 +59,7 @@ def sample_list(request: HtmxHttpRequest) -> HttpResponse:
 def sample_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Forget a sample; what was written on its sources stays."""
     sample = get_object_or_404(SourceSample, uid=uid)
-    refuse_others(request.user, sample, words=_("Whoever drew this sample may delete it, and admins."))
+    refuse_others(request.user, sample, words="Whoever drew this sample may delete it, and admins.")
     sampling.delete_sample(sample=sample, by=request.user, now=timezone.now())
-    messages.success(request, _("The sample is deleted. Its sources and all texts stay."))
+    messages.success(request, "The sample is deleted. Its sources and all texts stay.")
     return redirect("benchmarks:samples")

@@ -11,8 +11,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _now
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.engine import source_datasets
@@ -26,11 +24,11 @@ class SourceTaskForm(forms.Form):
     """Sentences, and tokens at most."""
 
     n_sentences = forms.IntegerField(
-        label=_("Sentences"), min_value=1, max_value=1000,
-        help_text=_("The same for all sources of the dataset, whatever their own references."),
+        label="Sentences", min_value=1, max_value=1000,
+        help_text="The same for all sources of the dataset, whatever their own references.",
     )  # fmt: skip
     new_tokens = forms.IntegerField(
-        label=_("New tokens at most"), min_value=1, max_value=100_000, help_text=_("The paper takes 64 to 768.")
+        label="New tokens at most", min_value=1, max_value=100_000, help_text="The paper takes 64 to 768."
     )
 
 
@@ -45,7 +43,7 @@ def source_task(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         task = SourceTask(**form.cleaned_data)
         source_datasets.change(dataset=dataset, task=task, by=request.user, now=timezone.now())
-        messages.success(request, _now("Summaries that are not asked for yet will have the new length."))
+        messages.success(request, "Summaries that are not asked for yet will have the new length.")
         return redirect(back)
     context = {"form": form, "dataset": dataset, "back": back}
     return page(request, "benchmarks/source_task.html", context, status=422 if form.errors else 200)

@@ -42,20 +42,20 @@ VIEW = "benchmarks.view_haystack"
 class HaystackTable(ListTable):
     """What haystacks are sorted by."""
 
-    title = Column(_("Haystack"))
-    dataset = Column(_("Dataset"))
+    title = Column("Haystack")
+    dataset = Column("Dataset")
     documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
     words = Column(_("Words"), "n_words", css="num", high_first=True)
-    subtopics = Column(_("Subtopics"), "n_subtopics", css="num", high_first=True)
+    subtopics = Column("Subtopics", "n_subtopics", css="num", high_first=True)
     insights = Column(_("Insights"), "n_insights", css="num", high_first=True)
-    summaries = Column(_("Summaries"), "n_summaries", css="num", high_first=True)
-    added = Column(_("Added"), "created_at", high_first=True)
+    summaries = Column("Summaries", "n_summaries", css="num", high_first=True)
+    added = Column("Added", "created_at", high_first=True)
 
 
 class HaystackFilter(FilterSet):  # type: ignore[misc]
     """Haystacks by words."""
 
-    q = CharFilter(label=_("Title, id or dataset"), method=lambda rows, _name, text: rows.search(text))
+    q = CharFilter(label="Title, id or dataset", method=lambda rows, _name, text: rows.search(text))
 
 
 class HaystackList(ListPage):
@@ -221,10 +221,10 @@ def haystack_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Archive with `archived=1`, bring back with `archived=0`; sent twice it is the same."""
     haystack = get_object_or_404(Haystack, uid=uid)
-    refuse_others(request.user, haystack, words=_("Whoever imported this haystack, or an admin, can archive it."))
+    refuse_others(request.user, haystack, words="Whoever imported this haystack, or an admin, can archive it.")
     is_archived = wanted(request, "archived")
     corpora.set_archived(haystack=haystack, is_archived=is_archived, actor=request.user, now=timezone.now())
-    message = _("“%(title)s” is archived.") if is_archived else _("“%(title)s” is restored.")
+    message = "“%(title)s” is archived." if is_archived else "“%(title)s” is restored."
     messages.success(request, message % {"title": haystack.title})
     return redirect("benchmarks:haystack-detail", haystack.uid)
 
@@ -234,15 +234,15 @@ def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def haystack_group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Give a haystack to another research group."""
     haystack = get_object_or_404(Haystack.objects.select_related("group"), uid=uid)
-    refuse_others(request.user, haystack, words=_("Whoever imported this haystack, or an admin, can move it."))
+    refuse_others(request.user, haystack, words="Whoever imported this haystack, or an admin, can move it.")
     return move_page(
         request,
         thing=haystack.title,
         group=haystack.group,
         along=(
-            _("Its documents, insights, summaries and verdicts."),
-            _("Questions about it, and the synthesis that it came from."),
-            _("Runs of judges and summarizers on it."),
+            "Its documents, insights, summaries and verdicts.",
+            "Questions about it, and the synthesis that it came from.",
+            "Runs of judges and summarizers on it.",
         ),
         back=reverse("benchmarks:haystack-detail", args=[haystack.uid]),
         move=lambda to: move_haystacks(
@@ -266,9 +266,9 @@ def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         try:
             corpora.delete(haystack=haystack, actor=request.user, now=timezone.now())
         except corpora.InUse as in_use:
-            messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            messages.error(request, f"Not deleted: {in_use} depend on it.")
             return redirect("benchmarks:haystack-delete", haystack.uid)
-        messages.success(request, _("“%(title)s” is deleted.") % {"title": haystack.title})
+        messages.success(request, f"“{haystack.title}” is deleted.")
         return redirect("benchmarks:corpora")
     context = {
         "haystack": haystack,

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Source, ask
 from benchmarks.leaderboard.positions import references_of
@@ -53,11 +51,8 @@ class Arranged(Source):
         ]
         if not fitting:
             raise NotPossible(
-                _(
-                    "No source here can be shown as %(name)s; infilling and the first documents take sources of "
-                    "just so many."
-                )
-                % {"name": self.order}
+                f"No source here can be shown as {self.order}; infilling and the first documents take sources "
+                "of just so many."
             )
         return fitting
 
@@ -86,8 +81,8 @@ class Arranged(Source):
         drawn = drawn_others(n_others, pool, but=haystack.pk, seed=f"{haystack.key}/{subtopic.key}")
         if len(drawn) < n_others:
             raise NotPossible(
-                _("The other sources of %(dataset)s have only %(n)d documents; %(name)s needs more.")
-                % {"dataset": haystack.dataset, "n": len(drawn), "name": self.order}
+                f"The other sources of {haystack.dataset} have only {len(drawn)} documents; {self.order} needs "
+                "more."
             )
         others = dict(enumerate(drawn, max(numbers) + 1))
         chosen = relevant.get(subtopic.pk)
@@ -166,8 +161,7 @@ def _likeness(document: Document, reference: Sequence[str], measure: str) -> flo
         return rouge([document.text], reference)[measure]
     if RELEVANCE not in document.metadata:
         raise NotPossible(
-            _("The file of %(key)s does not say how relevant its documents are (“relevance”).")
-            % {"key": document.haystack.key}
+            f"The file of {document.haystack.key} does not say how relevant its documents are (“relevance”)."
         )
     return float(document.metadata[RELEVANCE])
 

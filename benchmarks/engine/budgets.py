@@ -18,7 +18,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, TruncDate
-from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.engine import costs
@@ -76,12 +75,12 @@ class Budget:
         prices = costs.Prices()
         self._price_of = _worst_price(prices, base_url=config.base_url, model=config.model, now=now)
         if not self._price_of:
-            self.pause_because = _("The run has a budget, but there is no price for %s.") % config.model
+            self.pause_because = "The run has a budget, but there is no price for %s." % config.model
             return
         try:
             self._account = account_of(run, prices=prices, gone=gone, now=now)
         except CostUnknown as error:
-            self.pause_because = _("What was spent is not known, so the budget cannot be kept.") + f" {error}"
+            self.pause_because = "What was spent is not known, so the budget cannot be kept." + f" {error}"
 
     def admits(self, tokens: tuple[int, int]) -> bool:
         """Reserve the worst case of a request if it fits; if it never will, say why the run pauses."""
@@ -91,7 +90,7 @@ class Budget:
         if self._account.admit(worst):
             return True
         if not self._account.may_fit_later(worst):
-            self.pause_because = _(
+            self.pause_because = (
                 "The budget of $%(cap)s allows no more: $%(spent).4f are spent, "
                 "and the next request may cost $%(next).4f."
             ) % {
@@ -117,10 +116,10 @@ def account_of(
     )
     for pk, base_url, model, prompt, completion in rows:
         if prompt is None or completion is None:
-            raise CostUnknown(_("A request on its way has no known worst case."))
+            raise CostUnknown("A request on its way has no known worst case.")
         both = _worst_price(prices, base_url=base_url, model=model, now=now)
         if not both:
-            raise CostUnknown(_("There is no price for %s.") % model)
+            raise CostUnknown("There is no price for %s." % model)
         worst = max(_dollars(price, (prompt, completion)) for price in both)
         if gone is not None and pk in gone:
             settled += worst
@@ -140,7 +139,7 @@ def _on_file(run: JudgeRun, prices: costs.Prices, now: datetime) -> Decimal:
     for row in sums:
         both = _worst_price(prices, base_url=row["base_url"], model=row["model"], now=now)
         if not both:
-            raise CostUnknown(_("There is no price for %s.") % row["model"])
+            raise CostUnknown("There is no price for %s." % row["model"])
         sides = ((row["prompt"], 0), (0, row["completion"]))
         total += row["price_share"] * sum(max(_dollars(price, side) for price in both) for side in sides)
     return total
@@ -190,7 +189,7 @@ def _priced(rows: list[Any], prices: costs.Prices) -> Decimal:
     for row in rows:
         price = prices.of(base_url=row["base_url"], model=row["model"], day=row["day"])
         if row["n_unknown"]:
-            raise CostUnknown(_("%d requests have neither a token count nor a worst case.") % row["n_unknown"])
+            raise CostUnknown("%d requests have neither a token count nor a worst case." % row["n_unknown"])
         if price is None:
             raise CostUnknown(costs.no_price(row["model"], row["day"]))
         total += row["price_share"] * costs.price_of_tokens(
@@ -221,7 +220,7 @@ def change_budget(*, run: JudgeRun, budget: Decimal | None, by: Any, now: dateti
     """
     held = JudgeRun.objects.select_for_update().get(pk=run.pk)
     if held.state != JudgeRun.State.PAUSED:
-        raise BudgetRefused(_("Only a paused run can be given another budget."))
+        raise BudgetRefused("Only a paused run can be given another budget.")
     if budget is not None:
         try:
             account = account_of(held, prices=costs.Prices(), now=now)
@@ -229,7 +228,7 @@ def change_budget(*, run: JudgeRun, budget: Decimal | None, by: Any, now: dateti
             pass  # the run says so when it goes on, and sends nothing
         else:
             if budget <= (taken := account.settled + account.reserved):
-                raise BudgetRefused(_("The run has spent $%(spent).4f already.") % {"spent": taken})
+                raise BudgetRefused("The run has spent $%(spent).4f already." % {"spent": taken})
     before, held.budget = held.budget, budget
     held.save(update_fields=["budget"])
     audit.record(

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from benchmarks.engine import budgets
 from benchmarks.engine.leases import Lease, my_name
@@ -96,7 +95,7 @@ def claim(
     if current.state not in states:
         return Claim(no_room=list(wanted), is_stopped=True)
     if current.judge.archived_at is not None:
-        return Claim(no_room=list(wanted), pause_because=_("The judge is archived and sends no more requests."))
+        return Claim(no_room=list(wanted), pause_because="The judge is archived and sends no more requests.")
     claim = Claim()
     flight = _in_flight(config.base_url, now)
     if batch is None:

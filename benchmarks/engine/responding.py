@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Shown
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
@@ -43,7 +41,7 @@ class Documents(Shown):
     def fresh(self, judge: Judge, subjects: Sequence[Question]) -> list[Draft]:
         """All documents by number, none for a closed book; two queries, and two for notes of another system."""
         if judge.kind != Judge.Kind.OPENAI and self.condition.kind not in {FULL, CUT}:
-            raise NotPossible(_("%(name)s is no model: it takes documents in full or cut.") % {"name": judge})
+            raise NotPossible(f"{judge} is no model: it takes documents in full or cut.")
         numbers: dict[int, list[int]] = defaultdict(list)
         if self.condition.kind != CLOSED_BOOK:
             rows = QuestionDocument.objects.filter(question__in=subjects).order_by("number")
@@ -76,8 +74,8 @@ class Documents(Shown):
             draft = drafts.get(subject.pk)
             if draft is None or any((draft.pk, number) not in there for number in numbers[subject.pk]):
                 raise NotPossible(
-                    _("%(name)s has no %(kind)s of all documents of “%(question)s”. Let it answer by them first.")
-                    % {"name": self.condition.by, "kind": self.condition.kind, "question": subject}
+                    f"{self.condition.by} has no {self.condition.kind} of all documents of “{subject}”. Let it "
+                    "answer by them first."
                 )
         return drafts
 

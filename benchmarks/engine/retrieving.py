@@ -18,7 +18,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks import audit
@@ -110,13 +109,13 @@ class StoredAnswers(KeptAnswers):
             raise Stopped(limit_reached(row.max_requests))
         row.n_requests += 1
         if not self.held.update(n_requests=row.n_requests):
-            raise Stopped(_("It was cancelled."))
+            raise Stopped("It was cancelled.")
 
 
 def limit_reached(n: int) -> str:
     """A sentence for somebody whose limit of requests stops the work."""
     limit = ngettext("The limit of %(n)d request is reached.", "The limit of %(n)d requests is reached.", n)
-    return f"{limit % {'n': n}} {_('Answers are kept: run it again to go on.')}"
+    return f"{limit % {'n': n}} Answers are kept: run it again to go on."
 
 
 def request(
@@ -190,7 +189,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> int | None:
         return 0
     except Exception:
         logger.exception("The retrieval %s broke off", uid)
-        broke_off = _("The work stopped because of an error on this site. The log has the details.")
+        broke_off = "The work stopped because of an error on this site. The log has the details."
         held.finish(State.FAILED, message=broke_off)
         return 0
     held.finish(State.DONE, n_done=F("n_total"), message="")
@@ -203,7 +202,7 @@ def _compute(held: Held) -> int:
     retriever = make(row.retriever, row.settings)
     corpus, subtopics = corpus_of(row.haystack)
     if not corpus.documents or not corpus.queries:
-        raise RetrievalFailed(_("This haystack has no documents or no subtopics."))
+        raise RetrievalFailed("This haystack has no documents or no subtopics.")
     stored = RetrieverRanking.objects.filter(retriever=row.retriever, version=row.version)
     known = dict(stored.filter(subtopic__in=subtopics).values_list("subtopic_id", "inputs_sha256"))
     inputs = {query.key: inputs_of(retriever, corpus, query) for query in corpus.queries}

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.engine.task import parts
@@ -162,9 +161,9 @@ def ids_of(text: str) -> list[UUID]:
         try:
             ids[UUID(word)] = None
         except ValueError:
-            raise UnknownText(_("“%(word)s” is not a summary id.") % {"word": word[:80]}) from None
+            raise UnknownText(f"“{word[:80]}” is not a summary id.") from None
     if len(ids) > MOST_LISTED:
-        raise UnknownText(_("A list may hold %(n)d ids at most.") % {"n": MOST_LISTED})
+        raise UnknownText(f"A list may hold {MOST_LISTED} ids at most.")
     return list(ids)
 
 
@@ -200,29 +199,27 @@ def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
     """
     phrases = []
     if scope.get("sample"):
-        phrases.append(
-            _("a random sample of %(n)d, seed %(seed)d") % {"n": scope["sample"], "seed": scope["seed"]}
-        )
+        phrases.append(f"a random sample of {scope['sample']}, seed {scope['seed']}")
     if scope.get("listed"):
         n = scope["listed"]
         phrases.append(ngettext("a list of %(n)d id", "a list of %(n)d ids", n) % {"n": n})
     if scope.get("study"):
         uid, name = scope["study"]
-        phrases.append(_("study %(name)s") % {"name": name} if uid in seen else _("a study"))
-    for key, title in (("haystack", _("haystack")), ("dataset", _("dataset")), ("synthesis", _("synthesis"))):
+        phrases.append(f"study {name}" if uid in seen else "a study")
+    for key, title in (("haystack", "haystack"), ("dataset", "dataset"), ("synthesis", "synthesis")):
         if scope.get(key):
             phrases.append(f"{title} {scope[key]}")
     for key, singular, plural in (
-        ("subtopics", _("subtopic"), _("subtopics")),
-        ("systems", _("system"), _("systems")),
-        ("retrievers", _("retriever"), _("retrievers")),
-        ("documents", _("documents:"), _("documents:")),
+        ("subtopics", "subtopic", "subtopics"),
+        ("systems", "system", "systems"),
+        ("retrievers", "retriever", "retrievers"),
+        ("documents", "documents:", "documents:"),
     ):
         if names := scope.get(key):
             phrases.append(f"{singular if len(names) == 1 else plural} {', '.join(names)}")
     if scope.get("cut_by"):
-        counted = {"cl100k": _("counted by cl100k"), "words": _("counted as 1.25 for a word")}
-        phrases.append(_("cut at the token budget, %(how)s") % {"how": counted[scope["cut_by"]]})
+        counted = {"cl100k": "counted by cl100k", "words": "counted as 1.25 for a word"}
+        phrases.append(f"cut at the token budget, {counted[scope['cut_by']]}")
     if scope.get("everything"):
-        phrases.append(_("archived haystacks and texts of sessions too"))
-    return "; ".join(phrases) or (_("all") if scope else "")
+        phrases.append("archived haystacks and texts of sessions too")
+    return "; ".join(phrases) or ("all" if scope else "")

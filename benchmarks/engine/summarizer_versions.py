@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.engine import judge_versions
@@ -77,10 +76,10 @@ def check_name(name: str) -> None:
         NotPossible: the offline baseline or an imported system has the name.
     """
     if name == EXTRACTIVE:
-        raise NotPossible(_("“%(name)s” is the name of the offline baseline.") % {"name": name})
+        raise NotPossible(f"“{name}” is the name of the offline baseline.")
     is_known = Summarizer.objects.filter(name=name).exists()
     if not is_known and System._base_manager.filter(summarizer=name).exists():  # whoever sees it
-        raise NotPossible(_("An imported system is called “%(name)s”. Choose another name.") % {"name": name})
+        raise NotPossible(f"An imported system is called “{name}”. Choose another name.")
 
 
 def check_decoding(config: SummarizerConfig) -> None:
@@ -91,4 +90,4 @@ def check_decoding(config: SummarizerConfig) -> None:
     """
     host = urlsplit(config.base_url).hostname or ""
     if config.top_k is not None and any(host == name or host.endswith(f".{name}") for name in WITHOUT_TOP_K):
-        raise NotPossible(_("%(host)s takes no top-k. Leave it blank, or ask another server.") % {"host": host})
+        raise NotPossible(f"{host} takes no top-k. Leave it blank, or ask another server.")

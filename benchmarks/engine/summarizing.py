@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from benchmarks.engine import source_datasets
 from benchmarks.engine.summarizer_versions import LONGEST_KEY, NotPossible, check_decoding
@@ -144,7 +143,7 @@ class Source(Shown):
             NotPossible: a retriever or an order was named for sources.
         """
         if (self.retriever or self.order != RANDOM) and any(subject.haystack.is_source for subject in subjects):
-            raise NotPossible(_("The documents of sources are shown in the order that they have."))
+            raise NotPossible("The documents of sources are shown in the order that they have.")
         return subjects
 
     def fresh(self, judge: Judge, subjects: Sequence[Subtopic]) -> list[Draft]:
@@ -243,10 +242,10 @@ def _system_of(judge: Judge, shown: Shown) -> System:
     """
     key = f"{shown.setting}_{judge}"
     if len(key) > LONGEST_KEY:
-        raise NotPossible(_("The name of the system would be too long: “%(name)s”.") % {"name": key})
+        raise NotPossible(f"The name of the system would be too long: “{key}”.")
     system = System._base_manager.filter(key=key).first()
     if system is not None and shown.is_taken(system):
-        raise NotPossible(_("Texts were imported for a system called “%(name)s”.") % {"name": key})
+        raise NotPossible(f"Texts were imported for a system called “{key}”.")
     return system or System(key=key)
 
 
@@ -336,7 +335,6 @@ def _scores(subtopics: Sequence[Subtopic], source: Source) -> Mapping[int, Mappi
     known = {subtopic: scores for subtopic, by_name in rows.by_subtopic().items() for scores in by_name.values()}
     if missing := [subtopic.name for subtopic in subtopics if subtopic.pk not in known]:
         raise NotPossible(
-            _("%(retriever)s has no scores for %(subtopic)s. Run the retriever on the haystack first.")
-            % {"retriever": source.name, "subtopic": missing[0]}
+            f"{source.name} has no scores for {missing[0]}. Run the retriever on the haystack first."
         )
     return known

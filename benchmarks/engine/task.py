@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeVar
 
 from django.db.models import Count, Model, Q, QuerySet
-from django.utils.translation import gettext_noop
 
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import (
@@ -51,11 +50,11 @@ class Counts:
 class Labels:
     """What the page of a run calls its numbers; translated where they are shown."""
 
-    progress: str = gettext_noop("%(title)s: %(done)s of %(total)s responses done")
-    answers: str = gettext_noop("Verdicts")
-    invalid: str = gettext_noop("Invalid answers")
-    failed: str = gettext_noop("Failed responses")
-    unanswered: str = gettext_noop("Responses without an answer")
+    progress: str = "%(title)s: %(done)s of %(total)s responses done"
+    answers: str = "Verdicts"
+    invalid: str = "Invalid answers"
+    failed: str = "Failed responses"
+    unanswered: str = "Responses without an answer"
     stale: Any = None
     """That so many answers, %(n)d, are stale (`ngettext_lazy`); None where nobody asks for it."""
 

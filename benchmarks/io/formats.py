@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.plan import Plan
 from benchmarks.io.reading.files import File
@@ -36,12 +35,12 @@ class Option:
     field: type[forms.CharField] = forms.CharField
 
 
-KINDS = {"spans": _("passages"), "sentences": _("sentences of references")}
+KINDS = {"spans": "passages", "sentences": "sentences of references"}
 """What pages call kinds of rows that they do not call by their names."""
 DATASET = Option(
     "dataset",
-    _("Dataset"),
-    _("Optional: one name for what belongs together; letters, digits, - and _."),
+    "Dataset",
+    "Optional: one name for what belongs together; letters, digits, - and _.",
     max_length=80,
     field=forms.SlugField,
 )

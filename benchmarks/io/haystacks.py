@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.access.owning import may_change
 from benchmarks.io import completing, published
@@ -325,8 +324,8 @@ SUMMHAY = Format(
         DATASET,
         Option(
             "judge",
-            _("Name of the imported judge"),
-            _("Evaluations in a haystack file become verdicts of this judge."),
+            "Name of the imported judge",
+            "Evaluations in a haystack file become verdicts of this judge.",
             default=PUBLISHED_JUDGE,
             is_required=True,
         ),

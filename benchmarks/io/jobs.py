@@ -17,7 +17,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
-from django.utils.translation import gettext as _
 
 from benchmarks.access.sight import WHOLE_SITE, seeing
 from benchmarks.access.sight import of as sight_of
@@ -86,8 +85,8 @@ def receive(
     except OSError as error:
         uploads.delete(f"{uid}.upload")
         raise UploadRefused(
-            _("The file could not be stored (%(reason)s). Nothing was imported; tell the people who run the site.")
-            % {"reason": error.strerror or error}
+            f"The file could not be stored ({error.strerror or error}). Nothing was imported; tell the people "
+            "who run the site."
         ) from error
     job: ImportJob = ImportJob.objects.create(
         uid=uid,
@@ -107,7 +106,7 @@ def receive(
 def too_large() -> str:
     """Say how large a file may be."""
     limit = megabytes(settings.UPLOAD_LIMIT_BYTES)
-    return _("The file is too large: at most %(limit)s can be uploaded.") % {"limit": limit}
+    return f"The file is too large: at most {limit} can be uploaded."
 
 
 def confirm(*, job: ImportJob) -> None:
@@ -116,7 +115,7 @@ def confirm(*, job: ImportJob) -> None:
         state=State.QUEUED, claimed_at=None, n_done=0
     )
     if not changed:
-        raise JobMovedOn(_("This file is not waiting to be imported; the page shows where it stands now."))
+        raise JobMovedOn("This file is not waiting to be imported; the page shows where it stands now.")
     job.refresh_from_db()
 
 
@@ -124,7 +123,7 @@ def discard(*, job: ImportJob, now: datetime) -> None:
     """Forget a job and its file; raises `JobMovedOn` while somebody works on it."""
     deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
     if not deleted:
-        raise JobMovedOn(_("This file is being processed; wait until it is done."))
+        raise JobMovedOn("This file is being processed; wait until it is done.")
     uploads.delete(job.file_path)
 
 
@@ -147,7 +146,7 @@ def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
     except Exception:
         # The transaction of the import is rolled back by now: the page says so, and the log has the rest.
         logger.exception("Import job %s broke off", uid)
-        message = _(
+        message = (
             "Processing this file failed. Nothing was imported; try again, and tell the people who run this site."
         )
         report, is_good = {"crash": message}, False

@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -35,7 +34,7 @@ class ImportForm(GroupedForm):
     """A file, and what its format asks for; another format brings its own fields."""
 
     format = forms.ChoiceField(
-        label=gettext_lazy("Format"),
+        label="Format",
         widget=forms.Select(
             attrs={
                 "hx-get": reverse_lazy("benchmarks:import-new"),
@@ -47,7 +46,7 @@ class ImportForm(GroupedForm):
         ),
     )
     file = forms.FileField(
-        label=gettext_lazy("File"),
+        label="File",
         error_messages={"required": gettext_lazy("Choose a file."), "empty": gettext_lazy("The file is empty.")},
     )
 
@@ -190,7 +189,7 @@ def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     except jobs.JobMovedOn as moved_on:
         messages.warning(request, str(moved_on))
         return redirect("benchmarks:import-job", job.uid)
-    messages.success(request, _("“%(name)s” was removed from the list.") % {"name": job.file_name})
+    messages.success(request, f"“{job.file_name}” was removed from the list.")
     return redirect("benchmarks:import-new")
 
 

@@ -16,7 +16,6 @@ from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import Model
-from django.utils.translation import gettext as _
 
 from benchmarks.access.sight import current as current_sight
 from benchmarks.io.reading.problems import Got, Problems, describe, joined
@@ -220,7 +219,7 @@ class Plan(ABC, Generic[Rows]):
                     self._refuse_name("dataset", dataset)
 
     def _refuse_name(self, field: str, name: str) -> None:
-        expected = _("a name that no other research group uses; choose another")
+        expected = "a name that no other research group uses; choose another"
         self.problems.error("taken", "", field, expected=str(expected), got=name)
 
     def know(self, wanted: Mapping[str, System], kind: str = "systems") -> None:

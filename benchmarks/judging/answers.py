@@ -171,7 +171,7 @@ def _of_key_point(answer: KeyPointVerdict, *, cost: Decimal | None) -> Row:
     question = answer.key_point.question
     return Row(
         answer=answer,
-        system=_("Key point %(n)d") % {"n": answer.key_point.number},
+        system=f"Key point {answer.key_point.number}",
         url=reverse("benchmarks:question-detail", args=[question.uid]),
         place=question.text,
         subject=f"{answer.get_judgment_display()} {answer.key_point.text}",
@@ -186,12 +186,12 @@ def _of_draft(answer: DraftText, *, cost: Decimal | None) -> Row:
     made: Summary | Response | None
     if draft.question is None:
         place, name, made = draft.subtopic.name, "summary-detail", draft.summary
-        subject = _("block %(n)d") % {"n": answer.number} if answer.number else _("summary")
-        label = _("bullets with citations")
+        subject = f"block {answer.number}" if answer.number else "summary"
+        label = "bullets with citations"
     else:
         place, name, made = draft.question.text, "response-detail", draft.response
-        subject = _("document %(n)d") % {"n": answer.number} if answer.number else _("response")
-        label = _("text") if answer.text else _("nothing that helps")
+        subject = f"document {answer.number}" if answer.number else "response"
+        label = "text" if answer.text else "nothing that helps"
     return Row(
         answer=answer,
         system=str(draft.system),

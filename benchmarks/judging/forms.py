@@ -38,65 +38,63 @@ class ModelJudgeForm(ModelForm):
     )  # fmt: skip
     name = forms.CharField(label=_("Name"), max_length=120)
     protocol = forms.ChoiceField(
-        label=_("Protocol"),
-        choices=[("one", _("one insight per call")), ("all", _("all insights of a summary in one call"))],
+        label="Protocol",
+        choices=[("one", "one insight per call"), ("all", "all insights of a summary in one call")],
     )
     examples = forms.ChoiceField(
-        label=_("Examples"), required=False,
-        help_text=_(
+        label="Examples", required=False,
+        help_text=(
             "People's labels of a study are drawn by seed, from subtopics other than the one that is judged. A "
-            "pasted prompt is followed by them."
-        ),
+            "pasted prompt is followed by them."),
     )  # fmt: skip
     per_level = forms.IntegerField(
-        label=_("Examples of each level"), min_value=1, max_value=10, initial=3, required=False,
-        help_text=_("Of people's labels: full, partial and none."),
+        label="Examples of each level", min_value=1, max_value=10, initial=3, required=False,
+        help_text="Of people's labels: full, partial and none.",
     )  # fmt: skip
     examples_seed = forms.IntegerField(
-        label=_("Seed of the examples"), min_value=0, max_value=2**31, initial=0, required=False
+        label="Seed of the examples", min_value=0, max_value=2**31, initial=0, required=False
     )
     max_tokens = forms.IntegerField(
-        label=_("Maximum tokens per answer"), min_value=20, max_value=32_000, initial=400,
-        help_text=_("Per insight; reasoning models need a few thousand."),
+        label="Maximum tokens per answer", min_value=20, max_value=32_000, initial=400,
+        help_text="Per insight; reasoning models need a few thousand.",
     )  # fmt: skip
-    timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=600, initial=60)
+    timeout_s = forms.FloatField(label="Timeout, seconds", min_value=1, max_value=600, initial=60)
     prompt = PromptField(
-        label=_("Prompt"), rows=14,
-        help_text=_(
+        label="Prompt", rows=14,
+        help_text=(
             "Blank: the default prompt of the protocol. Bullets and insight are added after it, unless it has "
-            "[[BULLETS]] and [[INSIGHT]], as SummHay's published one."
-        ),
+            "[[BULLETS]] and [[INSIGHT]], as SummHay's published one."),
     )  # fmt: skip
     recall_prompt = PromptField(
-        label=_("Prompt for recall"), help_text=_("For responses. Sentences and key point are added after it.")
+        label="Prompt for recall", help_text="For responses. Sentences and key point are added after it."
     )
     extraction_prompt = PromptField(
-        label=_("Prompt for extraction"),
-        help_text=_("For responses. Question and response are added after it."),
+        label="Prompt for extraction",
+        help_text="For responses. Question and response are added after it.",
     )
     support_prompt = PromptField(
-        label=_("Prompt for support"),
-        help_text=_("For responses. Passages and a point of the response are added after it."),
+        label="Prompt for support",
+        help_text="For responses. Passages and a point of the response are added after it.",
     )
     autods_prompt = PromptField(
-        label=_("Prompt for AutoDS"),
-        help_text=_(
+        label="Prompt for AutoDS",
+        help_text=(
             "For key points. Blank: the default prompt. Question and point are added after it; it has to ask for "
             "yes or no in one word."
         ),
     )
     document_tokens = forms.IntegerField(
-        label=_("Maximum tokens of documents"), min_value=200, max_value=1_000_000, initial=12_000, required=False,
-        help_text=_("For support: longer documents are cut to the passages closest to the point."),
+        label="Maximum tokens of documents", min_value=200, max_value=1_000_000, initial=12_000, required=False,
+        help_text="For support: longer documents are cut to the passages closest to the point.",
     )  # fmt: skip
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         """Examples come from the studies whose labels a user may read."""
         super().__init__(*args, **kwargs)
         studies = scopes.studies().with_coverage(user)
-        labelled = [(uid, _("of people in %(study)s") % {"study": name}) for uid, name in studies]
+        labelled = [(uid, f"of people in {name}") for uid, name in studies]
         field = self.fields["examples"]
-        field.choices = [("", _("our own")), (NO_EXAMPLES, _("none")), *labelled]  # type: ignore[attr-defined]
+        field.choices = [("", "our own"), (NO_EXAMPLES, _("none")), *labelled]  # type: ignore[attr-defined]
         if not labelled:
             del self.fields["per_level"], self.fields["examples_seed"]
 
@@ -105,7 +103,7 @@ class ModelJudgeForm(ModelForm):
         data = super().clean() or self.cleaned_data
         self.drawn: ExampleSet | None = None
         if data.get("protocol") == "all" and has_fields(data.get("prompt", "")):
-            self.add_error("prompt", _("A prompt with [[INSIGHT]] asks about one insight per call."))
+            self.add_error("prompt", "A prompt with [[INSIGHT]] asks about one insight per call.")
         study = data.get("examples")
         if not study or study == NO_EXAMPLES or self.errors:
             return data
@@ -124,7 +122,7 @@ class ModelJudgeForm(ModelForm):
         """The names of judges of other kinds are taken."""
         name: str = self.cleaned_data["name"].strip()
         if name in OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.OPENAI).exists():
-            raise forms.ValidationError(_("A judge of another kind already has this name."))
+            raise forms.ValidationError("A judge of another kind already has this name.")
         return name
 
     def config(self) -> ModelConfig:
@@ -163,24 +161,24 @@ class JuryForm(forms.Form):
 
     name = forms.CharField(label=_("Name"), max_length=120)
     members = RowsField(
-        label=_("Members"),
+        label="Members",
         queryset=Judge.objects.none(),
         to_field_name="uid",
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Only insights judged by all members get a verdict."),
+        help_text="Only insights judged by all members get a verdict.",
     )
     score = forms.ChoiceField(
-        label=_("Mean of"),
+        label="Mean of",
         choices=[
-            (JuryRule.LABEL.value, _("their labels")),
-            (JuryRule.EXPECTED.value, _("expected coverage, where available")),
+            (JuryRule.LABEL.value, "their labels"),
+            (JuryRule.EXPECTED.value, "expected coverage, where available"),
             (
                 JuryRule.TWO_THIRDS.value,
-                _("two thirds what the offline judge expects, one third the others' labels"),
+                "two thirds what the offline judge expects, one third the others' labels",
             ),
         ],
     )
-    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    note = forms.CharField(label="Note", required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -191,8 +189,8 @@ class PublishedCostForm(forms.Form):
     """What the verdicts of an imported judge cost, as published."""
 
     published_cost = forms.DecimalField(
-        label=_("Published cost in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("For all its verdicts, as published. Blank: unknown."),
+        label="Published cost in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text="For all its verdicts, as published. Blank: unknown.",
     )  # fmt: skip
 
 
@@ -200,8 +198,8 @@ class BudgetForm(forms.Form):
     """What a paused run may spend in all."""
 
     budget = forms.DecimalField(
-        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("In total, including what is spent already. Blank: no limit."),
+        label="Budget in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text="In total, including what is spent already. Blank: no limit.",
     )  # fmt: skip
 
 
@@ -209,7 +207,7 @@ class TryForm(forms.Form):
     """Which summary to try a judge on, and which insight to look at."""
 
     summary = forms.ChoiceField(label=_("Summary"), required=False)
-    insight = forms.ChoiceField(label=_("Insight"), required=False)
+    insight = forms.ChoiceField(label="Insight", required=False)
 
     def __init__(self, *args: Any, summary: Summary, **kwargs: Any) -> None:
         """Offer the summaries of this subtopic and one of each other, and the insights of this one."""
@@ -220,15 +218,15 @@ class TryForm(forms.Form):
         near = named.filter(subtopic=summary.subtopic_id)
         others = named.filter(pk__in=firsts.values("pk")).order_by("haystack", "subtopic__number")
         self.fields["summary"].choices = [  # type: ignore[attr-defined]
-            (_("of this subtopic"), [(str(row.uid), str(row.system)) for row in near]),
+            ("of this subtopic", [(str(row.uid), str(row.system)) for row in near]),
             (
-                _("one of each other subtopic"),
+                "one of each other subtopic",
                 [(str(row.uid), f"{row.haystack.title} · {row.subtopic.name}") for row in others],
             ),
         ]
         insights = Insight.objects.filter(subtopic=summary.subtopic_id).order_by("number")
         self.fields["insight"].choices = [  # type: ignore[attr-defined]
-            ("", _("all")),
+            ("", "all"),
             *((str(row.uid), f"{row.number}. {row.text[:80]}") for row in insights),
         ]
 
@@ -236,19 +234,17 @@ class TryForm(forms.Form):
 class PriceForm(forms.Form):
     """What a model costs from a day on."""
 
-    model = forms.CharField(label=_("Model"), max_length=200)
-    base_url = forms.ChoiceField(
-        label=_("Address"), choices=lambda: [("", _("any")), *addresses()], required=False
-    )
-    valid_from = forms.DateField(label=_("From (UTC)"), widget=forms.DateInput(attrs={"type": "date"}))
+    model = forms.CharField(label="Model", max_length=200)
+    base_url = forms.ChoiceField(label="Address", choices=lambda: [("", "any"), *addresses()], required=False)
+    valid_from = forms.DateField(label="From (UTC)", widget=forms.DateInput(attrs={"type": "date"}))
     input_per_million = forms.DecimalField(
-        label=_("US dollars per million tokens sent"), min_value=0, max_digits=12, decimal_places=6
+        label="US dollars per million tokens sent", min_value=0, max_digits=12, decimal_places=6
     )
     cached_per_million = forms.DecimalField(
-        label=_("… of those from the server's cache"), min_value=0, max_digits=12, decimal_places=6, required=False
+        label="… of those from the server's cache", min_value=0, max_digits=12, decimal_places=6, required=False
     )
     output_per_million = forms.DecimalField(
-        label=_("… per million tokens answered"), min_value=0, max_digits=12, decimal_places=6
+        label="… per million tokens answered", min_value=0, max_digits=12, decimal_places=6
     )
 
     def clean(self) -> dict[str, Any]:
@@ -256,5 +252,5 @@ class PriceForm(forms.Form):
         data = super().clean() or self.cleaned_data
         cached, sent = data.get("cached_per_million"), data.get("input_per_million")
         if cached is not None and sent is not None and cached > sent:
-            self.add_error("cached_per_million", _("Cached tokens cannot cost more than other tokens."))
+            self.add_error("cached_per_million", "Cached tokens cannot cost more than other tokens.")
         return data

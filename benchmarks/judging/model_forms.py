@@ -35,14 +35,14 @@ class ServerForm(forms.Form):
     """A model behind an OpenAI-compatible address, and what its server calls the limit of an answer."""
 
     base_url = forms.ChoiceField(
-        label=_("Address"), choices=addresses,
-        help_text=_("One of those that the administrator allows. The key is in this site's environment."),
+        label="Address", choices=addresses,
+        help_text="One of those that the administrator allows. The key is in this site's environment.",
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=200, help_text=_("The name that the server uses."))
+    model = forms.CharField(label="Model", max_length=200, help_text="The name that the server uses.")
     limit_name = forms.ChoiceField(
-        label=_("Name of the limit of an answer"), required=False,
+        label="Name of the limit of an answer", required=False,
         choices=[(LIMITS[0], f"{LIMITS[0]} (OpenAI)"), (LIMITS[1], f"{LIMITS[1]} (Mistral, older servers)")],
-        help_text=_("As the server calls it. A run pauses and says so if the name is refused."),
+        help_text="As the server calls it. A run pauses and says so if the name is refused.",
     )  # fmt: skip
 
     def clean_limit_name(self) -> str:
@@ -53,13 +53,13 @@ class ServerForm(forms.Form):
 class ModelForm(ServerForm):
     """A model under a name of its own; forms add what they ask of it."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As leaderboards show it."))
+    name = forms.CharField(label=_("Name"), max_length=100, help_text="As leaderboards show it.")
     temperature = forms.FloatField(
-        label=_("Temperature"), min_value=0, max_value=2, required=False, initial=0,
-        help_text=_("Blank: the server's default, for models that take none."),
+        label="Temperature", min_value=0, max_value=2, required=False, initial=0,
+        help_text="Blank: the server's default, for models that take none.",
     )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31, required=False)
-    note = forms.CharField(label=_("Note"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31, required=False)
+    note = forms.CharField(label="Note", required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def config(self) -> Any:
         """The configuration of a valid form."""
@@ -69,10 +69,10 @@ class ModelForm(ServerForm):
 class ModelOptionsForm(forms.Form):
     """How fast a run asks, and for how much."""
 
-    concurrency = forms.IntegerField(label=_("Requests at the same time"), min_value=1, max_value=256, initial=16)
+    concurrency = forms.IntegerField(label="Requests at the same time", min_value=1, max_value=256, initial=16)
     budget = forms.DecimalField(
-        label=_("Budget in US dollars"), min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text=_("Optional. The run pauses before it exceeds this. Needs a price."),
+        label="Budget in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text="Optional. The run pauses before it exceeds this. Needs a price.",
     )  # fmt: skip
 
     def options(self) -> ModelOptions:

@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from benchmarks.access.owning import NotYours, may_add
 from benchmarks.judging.model_forms import ModelForm
@@ -28,7 +27,7 @@ def edit_model(
     """Show the form of a model, or save it as a first or next version and go on to its page."""
     if judge is not None:
         if not may_add(request.user, type(judge).objects.filter(name=judge.name)):
-            raise PermissionDenied(_("Whoever made this, or an admin, can edit it. Make one of another name."))
+            raise PermissionDenied("Whoever made this, or an admin, can edit it. Make one of another name.")
         form.fields["name"].disabled = True
     if request.method == "POST" and form.is_valid():
         try:

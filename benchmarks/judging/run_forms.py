@@ -23,7 +23,7 @@ MOST_BYTES = 1_000_000
 class RunOptionsForm(ModelOptionsForm):
     """How fast a run asks, how often, and for how much."""
 
-    repeats = forms.IntegerField(label=_("Answers per insight"), min_value=1, max_value=20, initial=1)
+    repeats = forms.IntegerField(label="Answers per insight", min_value=1, max_value=20, initial=1)
 
 
 def _datasets() -> list[tuple[str, str]]:
@@ -58,39 +58,37 @@ class RunForm(RunOptionsForm):
 
     field_order = ("haystack", "dataset", "study", "subtopics", "systems", "retrievers", "sample", "seed")
     haystack = forms.ModelChoiceField(
-        label=_("Haystack"), queryset=Haystack.objects.none(), required=False, empty_label=_("all")
+        label="Haystack", queryset=Haystack.objects.none(), required=False, empty_label="all"
     )
-    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
+    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *_datasets()])
     study = forms.ChoiceField(
         label=_("Study"), required=False,
-        help_text=_("The summaries of its tasks, or all snapshots and final texts of its sessions."),
+        help_text="The summaries of its tasks, or all snapshots and final texts of its sessions.",
     )  # fmt: skip
     subtopics = forms.TypedMultipleChoiceField(
-        label=_("Subtopics"), required=False, choices=_subtopics, coerce=int,
-        help_text=_("None chosen: all; likewise for systems and retrievers."),
+        label="Subtopics", required=False, choices=_subtopics, coerce=int,
+        help_text="None chosen: all; likewise for systems and retrievers.",
     )  # fmt: skip
-    systems = forms.MultipleChoiceField(label=_("Systems"), required=False, choices=_systems)
-    retrievers = forms.MultipleChoiceField(label=_("Retrievers"), required=False, choices=_retrievers)
+    systems = forms.MultipleChoiceField(label="Systems", required=False, choices=_systems)
+    retrievers = forms.MultipleChoiceField(label="Retrievers", required=False, choices=_retrievers)
     sample = forms.IntegerField(
-        label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Summaries, drawn from the above. Blank: all."),
+        label="Random sample of", min_value=1, max_value=1_000_000, required=False,
+        help_text="Summaries, drawn from the above. Blank: all.",
     )  # fmt: skip
-    seed = forms.IntegerField(
-        label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False
-    )
+    seed = forms.IntegerField(label="Seed of the sample", min_value=0, max_value=2**31, initial=0, required=False)
     listed = forms.CharField(
-        label=_("Only these summaries"), required=False, strip=True,
+        label="Only these summaries", required=False, strip=True,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("Ids as in exports and addresses, separated by spaces, commas or new lines."),
+        help_text="Ids as in exports and addresses, separated by spaces, commas or new lines.",
     )  # fmt: skip
-    listed_file = forms.FileField(label=_("… or a file with their ids"), required=False)
+    listed_file = forms.FileField(label="… or a file with their ids", required=False)
 
     def __init__(self, *args: Any, judge: Judge, user: Any, **kwargs: Any) -> None:
         """Offer the studies that the user may see; only models have options of requests."""
         super().__init__(*args, **kwargs)
         self.fields["haystack"].queryset = Haystack.objects.current().without_sources()  # type: ignore[attr-defined]
         self.studies = dict(scopes.studies().named(user))
-        self.fields["study"].choices = [("", _("any")), *self.studies.items()]  # type: ignore[attr-defined]
+        self.fields["study"].choices = [("", "any"), *self.studies.items()]  # type: ignore[attr-defined]
         if judge.kind != Judge.Kind.OPENAI:
             for name in RunOptionsForm.base_fields:
                 del self.fields[name]
@@ -100,11 +98,11 @@ class RunForm(RunOptionsForm):
         data = super().clean() or self.cleaned_data
         if (file := data.pop("listed_file", None)) is not None:
             if file.size > MOST_BYTES:
-                self.add_error("listed_file", _("The file is too large for a list of ids."))
+                self.add_error("listed_file", "The file is too large for a list of ids.")
                 return data
             read = file.read().decode("utf-8", "replace").strip()
             if not read:
-                self.add_error("listed_file", _("The file contains no id."))
+                self.add_error("listed_file", "The file contains no id.")
             data["listed"] = f"{data.get('listed', '')} {read}".strip()
         try:
             data["ids"] = scopes.ids_of(data["listed"]) if data.get("listed") else []

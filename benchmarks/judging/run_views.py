@@ -13,8 +13,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add, may_change
@@ -33,7 +31,7 @@ from benchmarks.web.permissions import refuse_others, requires
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
 ANSWERS_PER_PAGE = 50
 ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
-NOTHING_MISSING = gettext_lazy("Nothing is missing: everything is done or in a run.")
+NOTHING_MISSING = "Nothing is missing: everything is done or in a run."
 
 
 def shown_runs(listed: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
@@ -272,7 +270,7 @@ def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     now = timezone.now()
     if act == "again":
         return _again(request, run)
-    refuse_others(request.user, run, words=_("Whoever started this run, or an admin, can change it."))
+    refuse_others(request.user, run, words="Whoever started this run, or an admin, can change it.")
     if act == "pause":
         runs.pause_run(run=run, now=now, by=request.user)
     elif act == "cancel":
@@ -301,7 +299,7 @@ def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:
         return True
     form = BudgetForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Enter US dollars, or leave it blank for no limit."))
+        messages.error(request, "Enter US dollars, or leave it blank for no limit.")
         return False
     budget = form.cleaned_data["budget"]
     if budget == run.budget:

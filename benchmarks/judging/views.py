@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import NotYours
@@ -116,14 +115,14 @@ def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
 def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Write the published cost of an imported judge."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
-    refuse_others(request.user, judge, words=_("Whoever imported this judge, or an admin, can change its cost."))
+    refuse_others(request.user, judge, words="Whoever imported this judge, or an admin, can change its cost.")
     form = PublishedCostForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Enter US dollars, 0 or more, or leave it blank."))
+        messages.error(request, "Enter US dollars, 0 or more, or leave it blank.")
     else:
         dollars = form.cleaned_data["published_cost"]
         judge_versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
-        messages.success(request, _("The cost was saved."))
+        messages.success(request, "The cost was saved.")
     return redirect("benchmarks:judge-detail", judge.uid)
 
 

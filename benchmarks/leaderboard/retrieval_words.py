@@ -10,36 +10,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from benchmarks.models import Retrieval
 from benchmarks.retrieval.keywords import CONTENT
 from benchmarks.retrieval.registry import RETRIEVERS
 
 NAMES = {
-    "random": gettext_lazy("random order"),
-    "oracle": gettext_lazy("oracle"),
-    "keywords": gettext_lazy("keywords"),
-    "tfidf": gettext_lazy("TF-IDF"),
-    "bm25": gettext_lazy("BM25"),
-    "embeddings": gettext_lazy("embeddings"),
-    "rerank": gettext_lazy("rerank model"),
+    "random": "random order",
+    "oracle": "oracle",
+    "keywords": "keywords",
+    "tfidf": "TF-IDF",
+    "bm25": "BM25",
+    "embeddings": "embeddings",
+    "rerank": "rerank model",
 }
 ALL_DOCUMENTS = {
-    "full-ctxt": gettext_lazy("all documents"),
-    "fl-ctxt-sort": gettext_lazy("all documents, gold first"),
-    "fl-ctxt-rev-sort": gettext_lazy("all documents, gold last"),
-    "fl-ctxt-middle": gettext_lazy("all documents, gold in the middle"),
+    "full-ctxt": "all documents",
+    "fl-ctxt-sort": "all documents, gold first",
+    "fl-ctxt-rev-sort": "all documents, gold last",
+    "fl-ctxt-middle": "all documents, gold in the middle",
 }
 """Orders of the full context, by their names in published files."""
 SHORT = {
-    "base_url": gettext_lazy("at"),
+    "base_url": "at",
 }
 PHRASES = {
-    ("is_sublinear", True): gettext_lazy("dampened counts"),
-    ("with_subtopic", False): gettext_lazy("query alone"),
-    ("words", CONTENT): gettext_lazy("content words"),
+    ("is_sublinear", True): "dampened counts",
+    ("with_subtopic", False): "query alone",
+    ("words", CONTENT): "content words",
 }
 """Settings that are called by what they mean."""
 
@@ -84,5 +81,5 @@ def names_of(references: Iterable[str]) -> dict[str, str]:
 def _with_origin(reference: str, text: str) -> str:
     """“oracle, run here”, or imported; what has no version stays “oracle”."""
     _name, at, version = reference.partition("@")
-    origin = _("imported") if version == "imported" else _("run here")
+    origin = "imported" if version == "imported" else "run here"
     return f"{text}, {origin}" if at else text

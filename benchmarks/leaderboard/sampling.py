@@ -14,7 +14,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.access.sight import WHOLE_SITE, seeing
@@ -55,14 +54,14 @@ def request_sample(
     known = Haystack.objects.current().sources()
     names = Haystack._base_manager.filter(dataset=name, is_source=True, archived_at=None)  # whoever sees them
     if SourceSample._base_manager.filter(name=name).exists() or names.exists():
-        raise BadSample(_("There is a sample or a dataset called “%(name)s” already.") % {"name": name})
+        raise BadSample(f"There is a sample or a dataset called “{name}” already.")
     wanted = {dataset: n for dataset, n in parts.items() if n}
     if not wanted:
-        raise BadSample(_("Say how many sources of which dataset."))
+        raise BadSample("Say how many sources of which dataset.")
     for dataset, n in wanted.items():
         there = known.filter(dataset=dataset).count()
         if there < n:
-            text = _("“%(dataset)s” has %(there)d sources; %(n)d were asked for.")
+            text = "“%(dataset)s” has %(there)d sources; %(n)d were asked for."
             raise BadSample(text % {"dataset": dataset, "there": there, "n": n})
     is_late = rule == SourceSample.Rule.LATE
     sample = SourceSample(
@@ -102,9 +101,7 @@ def _draw(sample: SourceSample, now: datetime) -> SourceSample:
             if len(chosen) == n:
                 break
         if len(chosen) < n:
-            text = _(
-                "Of “%(dataset)s” only %(there)d sources have their content late enough; %(n)d were asked for."
-            )
+            text = "Of “%(dataset)s” only %(there)d sources have their content late enough; %(n)d were asked for."
             problem = text % {"dataset": dataset, "there": len(chosen), "n": n}
             break
         members += chosen

@@ -39,23 +39,23 @@ VIEW = "benchmarks.view_question"
 class QuestionTable(ListTable):
     """What questions are sorted by."""
 
-    question = Column(_("Question"), "text")
-    category = Column(_("Category"))
-    domain = Column(_("Domain"))
-    dataset = Column(_("Dataset"))
+    question = Column("Question", "text")
+    category = Column("Category")
+    domain = Column("Domain")
+    dataset = Column("Dataset")
     documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
     words = Column(_("Words"), "n_words", css="num", high_first=True)
-    points = Column(_("Key points"), "n_key_points", css="num", high_first=True)
-    responses = Column(_("Responses"), "n_responses", css="num", high_first=True)
+    points = Column("Key points", "n_key_points", css="num", high_first=True)
+    responses = Column("Responses", "n_responses", css="num", high_first=True)
 
 
 class QuestionFilter(FilterSet):  # type: ignore[misc]
     """Questions by words and where they belong."""
 
-    q = CharFilter(label=_("Question or id"), method=lambda rows, _name, text: rows.search(text))
-    dataset = ChoiceFilter(label=_("Dataset"), choices=partial(names, "dataset"))
-    category = ChoiceFilter(label=_("Category"), choices=partial(names, "category"))
-    domain = ChoiceFilter(label=_("Domain"), choices=partial(names, "domain"))
+    q = CharFilter(label="Question or id", method=lambda rows, _name, text: rows.search(text))
+    dataset = ChoiceFilter(label="Dataset", choices=partial(names, "dataset"))
+    category = ChoiceFilter(label="Category", choices=partial(names, "category"))
+    domain = ChoiceFilter(label="Domain", choices=partial(names, "domain"))
 
 
 class QuestionList(ListPage):
@@ -109,10 +109,10 @@ def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
 def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
     """Archive a question set with `archived=1`, bring it back with `archived=0`; sent twice it is the same."""
     if not _set(dataset, request.user).is_mine:
-        raise PermissionDenied(_("Whoever imported all questions of this set, or an admin, can archive it."))
+        raise PermissionDenied("Whoever imported all questions of this set, or an admin, can archive it.")
     is_archived = wanted(request, "archived")
     question_sets.set_archived(dataset=dataset, is_archived=is_archived, actor=request.user, now=timezone.now())
-    message = _("“%(name)s” is archived.") if is_archived else _("“%(name)s” is restored.")
+    message = "“%(name)s” is archived." if is_archived else "“%(name)s” is restored."
     messages.success(request, message % {"name": dataset})
     return redirect("benchmarks:questions")
 
@@ -122,15 +122,15 @@ def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
 def question_set_group(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     """Give a question set to another research group."""
     if not _set(dataset, request.user).is_mine:
-        raise PermissionDenied(_("Whoever imported all questions of this set, or an admin, can move it."))
+        raise PermissionDenied("Whoever imported all questions of this set, or an admin, can move it.")
     rows = Question.objects.of(dataset=dataset)
     return move_page(
         request,
         thing=dataset,
         group=rows.select_related("group")[0].group,
         along=(
-            _("Its documents, key points and responses, with their verdicts."),
-            _("Runs of judges and summarizers on it."),
+            "Its documents, key points and responses, with their verdicts.",
+            "Runs of judges and summarizers on it.",
         ),
         back=reverse("benchmarks:questions"),
         move=lambda to: move_questions(
@@ -152,9 +152,9 @@ def question_set_delete(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
         try:
             question_sets.delete(dataset=dataset, actor=request.user, now=timezone.now())
         except InUse as in_use:
-            messages.error(request, _("Not deleted: %(reason)s depend on it.") % {"reason": in_use})
+            messages.error(request, f"Not deleted: {in_use} depend on it.")
             return redirect("benchmarks:question-set-delete", dataset)
-        messages.success(request, _("“%(name)s” is deleted.") % {"name": dataset})
+        messages.success(request, f"“{dataset}” is deleted.")
         return redirect("benchmarks:questions")
     context = {
         "set": question_set,

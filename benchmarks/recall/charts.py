@@ -36,10 +36,10 @@ def caption_of(counted: Counted) -> str:
     """Which questions count, in words."""
     numbers = {"n": counted.n_questions, "all": counted.n_judged}
     if counted.only_common and counted.n_questions == counted.n_judged:
-        return _("All %(n)d questions, each answered by all systems shown") % numbers
+        return "All %(n)d questions, each answered by all systems shown" % numbers
     if counted.only_common:
-        return _("Only the %(n)d of %(all)d questions that all systems shown answered") % numbers
-    return _("All %(all)d questions; systems may have answered different ones") % numbers
+        return "Only the %(n)d of %(all)d questions that all systems shown answered" % numbers
+    return "All %(all)d questions; systems may have answered different ones" % numbers
 
 
 def _recall(groups: Sequence[Group]) -> dict[tuple[str, str], Stat]:
@@ -55,10 +55,10 @@ def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) ->
     ]
     words = Words(
         name="by-domain",
-        title=_("In which domains do systems cover more?"),
+        title="In which domains do systems cover more?",
         subtitle=_with_intervals(counted),
-        value=_("key point recall in %"),
-        columns={"series": _("Domain"), "group": _("System")},
+        value="key point recall in %",
+        columns={"series": "Domain", "group": _("System")},
     )
     return Chart(words, points, Dots(domain=PERCENT, is_dodged=True))
 
@@ -69,9 +69,9 @@ def _systems(groups: Sequence[Group]) -> list[str]:
 
 def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: Counted) -> Chart:
     if part == "document_length":
-        title, x = _("Does recall fall with long documents?"), _("tokens of the documents of a question")
+        title, x = "Does recall fall with long documents?", "tokens of the documents of a question"
     else:
-        title, x = _("Which system covers more in responses of one length?"), _("tokens of the response")
+        title, x = "Which system covers more in responses of one length?", "tokens of the response"
     recall, systems = _recall(groups), _systems(groups)
     middle, dodge = (len(systems) - 1) / 2, min(DODGE, MOST_DODGE / len(systems))
     points = [
@@ -85,7 +85,7 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
         name=part,
         title=title,
         subtitle=_with_intervals(counted),
-        value=_("key point recall in %"),
+        value="key point recall in %",
         x=x,
         columns={"series": _("System")},
     )
@@ -100,7 +100,7 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
 
 
 def _with_intervals(counted: Counted) -> str:
-    return _("%(questions)s; 95 %% intervals resample questions.") % {"questions": caption_of(counted)}
+    return f"{caption_of(counted)}; 95 % intervals resample questions."
 
 
 def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
@@ -113,10 +113,10 @@ def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
         return None
     words = Words(
         name="lengths",
-        title=_("Do longer responses cover more?"),
+        title="Do longer responses cover more?",
         subtitle=_with_intervals(counted),
-        value=_("key point recall in %"),
-        x=_("mean words of a response"),
+        value="key point recall in %",
+        x="mean words of a response",
         columns={"series": _("System")},
     )
     right = max(float(point.x or 0) for point in points) * 1.1 + 1

@@ -7,7 +7,6 @@ from dataclasses import replace
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.io.reading.problems import ImportFailed
@@ -21,7 +20,7 @@ from benchmarks.results.judged import Judged
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
-ABOUT = gettext_lazy(
+ABOUT = (
     "People name the points that the documents of a question make, or a response, before they see the extracted "
     "ones. How many of theirs are among the extracted? The file is read and not stored."
 )
@@ -39,10 +38,10 @@ def extraction(request: HtmxHttpRequest) -> HttpResponse:
         form = ExtractionForm(request.POST, request.FILES)
     recalled = _recalled(form) if form.is_valid() else None
     context = {
-        "heading": _("Extraction recall"),
+        "heading": "Extraction recall",
         "crumbs": [
             (_("Questions"), reverse("benchmarks:questions")),
-            (_("Key point recall"), reverse("benchmarks:recall")),
+            ("Key point recall", reverse("benchmarks:recall")),
         ],
         "about": ABOUT,
         "form": form,

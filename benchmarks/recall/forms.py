@@ -27,7 +27,7 @@ def _judges() -> list[tuple[str, Any]]:
     """The offline judge, then models that are not archived, each version by itself."""
     models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
     return [
-        (judge_versions.OFFLINE, _("the offline judge (lexical)")),
+        (judge_versions.OFFLINE, "the offline judge (lexical)"),
         *((str(judge.uid), str(judge)) for judge in models),
     ]
 
@@ -44,16 +44,16 @@ ALL_QUESTIONS = "all"
 class RecallForm(forms.Form):
     """Which responses the page of recall counts, by whom they are judged; nothing in an address is an error."""
 
-    judge = forms.ChoiceField(label=_("Judge"))
-    dataset = forms.ChoiceField(label=_("Dataset"))
-    category = forms.ChoiceField(label=_("Category"))
-    domain = forms.ChoiceField(label=_("Domain"))
-    points = forms.ChoiceField(label=_("Key points"))
+    judge = forms.ChoiceField(label="Judge")
+    dataset = forms.ChoiceField(label="Dataset")
+    category = forms.ChoiceField(label="Category")
+    domain = forms.ChoiceField(label="Domain")
+    points = forms.ChoiceField(label="Key points")
     questions = forms.ChoiceField(
-        label=_("Compare systems on"),
-        choices=[("common", _("questions that all shown answered")), (ALL_QUESTIONS, _("all questions"))],
+        label="Compare systems on",
+        choices=[("common", "questions that all shown answered"), (ALL_QUESTIONS, "all questions")],
     )
-    system = forms.MultipleChoiceField(label=_("Systems (none: all)"), widget=forms.CheckboxSelectMultiple)
+    system = forms.MultipleChoiceField(label="Systems (none: all)", widget=forms.CheckboxSelectMultiple)
 
     def __init__(
         self, query: QueryDict, *, judges: Sequence[str], judge: str, versions: Sequence[Version]
@@ -64,10 +64,10 @@ class RecallForm(forms.Form):
         offered: dict[str, list[tuple[str, Any]]] = {
             "judge": [(name, name) for name in judges] or [("", _("none"))],
             "system": [(name, name) for name in _systems_of_responses()],
-            "points": [("", _("all")), *((version.key, str(version)) for version in versions)],
+            "points": [("", "all"), *((version.key, str(version)) for version in versions)],
         }
         for field in ("dataset", "category", "domain"):
-            offered[field] = [("", _("all")), *names(field, with_archive=False)]
+            offered[field] = [("", "all"), *names(field, with_archive=False)]
         for name, options in offered.items():
             self.fields[name].choices = options  # type: ignore[attr-defined]
         if not versions:
@@ -85,33 +85,31 @@ class ResponseRunForm(RunOptionsForm):
     """Which responses a judge is to look at, for which task."""
 
     field_order = ("judge", "task", "dataset", "systems", "sample", "seed")
-    judge = forms.ChoiceField(label=_("Judge"), choices=_judges)
+    judge = forms.ChoiceField(label="Judge", choices=_judges)
     task = forms.ChoiceField(
         label=_("Task"),
         choices=[
-            (JudgeRun.Task.RECALL, _("recall: which key points does a response contain?")),
-            (JudgeRun.Task.EXTRACTION, _("extraction: which points does a response make?")),
-            (JudgeRun.Task.SUPPORT, _("support: are those points in the documents, and among the key points?")),
+            (JudgeRun.Task.RECALL, "recall: which key points does a response contain?"),
+            (JudgeRun.Task.EXTRACTION, "extraction: which points does a response make?"),
+            (JudgeRun.Task.SUPPORT, "support: are those points in the documents, and among the key points?"),
         ],
-        help_text=_("Recall needs nothing else. Precision needs extraction first and support after it."),
+        help_text="Recall needs nothing else. Precision needs extraction first and support after it.",
     )
-    dataset = forms.ChoiceField(label=_("Dataset"), required=False, choices=lambda: [("", _("all")), *_datasets()])
+    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *_datasets()])
     systems = forms.MultipleChoiceField(
-        label=_("Systems"), required=False, choices=_systems, help_text=_("None chosen: all.")
+        label="Systems", required=False, choices=_systems, help_text="None chosen: all."
     )
     sample = forms.IntegerField(
-        label=_("Random sample of"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Responses, drawn from the above. Blank: all."),
+        label="Random sample of", min_value=1, max_value=1_000_000, required=False,
+        help_text="Responses, drawn from the above. Blank: all.",
     )  # fmt: skip
-    seed = forms.IntegerField(
-        label=_("Seed of the sample"), min_value=0, max_value=2**31, initial=0, required=False
-    )
+    seed = forms.IntegerField(label="Seed of the sample", min_value=0, max_value=2**31, initial=0, required=False)
     repeats = forms.IntegerField(
-        label=_("Answers per key point"),
+        label="Answers per key point",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=_("Of models, recall only."),
+        help_text="Of models, recall only.",
     )
 
     def judge_of(self, *, now: datetime | None = None) -> Judge:
@@ -142,7 +140,7 @@ def _extractors() -> list[tuple[str, Any]]:
     """Whoever took points from responses, each version by itself."""
     rows = Judge.objects.filter(extractions__isnull=False).distinct().order_by("kind", "name", "-version")
     return [
-        ("", _("nobody: the file names points of documents only")),
+        ("", "nobody: the file names points of documents only"),
         *((str(row.uid), str(row)) for row in rows),
     ]
 
@@ -151,13 +149,11 @@ class ExtractionForm(forms.Form):
     """Points that people named, and what they are looked for in."""
 
     points = forms.FileField(
-        label=_("File with points"),
-        help_text=_("CSV or JSONL with question and point; system and found where there are."),
+        label="File with points",
+        help_text="CSV or JSONL with question and point; system and found where there are.",
     )
-    dataset = forms.ChoiceField(
-        label=_("Question set"), required=False, choices=lambda: [("", _("any")), *_datasets()]
-    )
-    judge = forms.ChoiceField(label=_("Points of responses extracted by"), required=False, choices=_extractors)
+    dataset = forms.ChoiceField(label="Question set", required=False, choices=lambda: [("", "any"), *_datasets()])
+    judge = forms.ChoiceField(label="Points of responses extracted by", required=False, choices=_extractors)
 
     def judge_of(self) -> Judge | None:
         """The judge of a valid form."""
@@ -168,5 +164,5 @@ class ExtractionForm(forms.Form):
 class CheckForm(forms.Form):
     """Whether an extracted point is right."""
 
-    is_right = forms.ChoiceField(choices=[("yes", _("right")), ("no", _("not right"))])
+    is_right = forms.ChoiceField(choices=[("yes", "right"), ("no", "not right")])
     note = forms.CharField(required=False, max_length=2000)

@@ -55,7 +55,7 @@ def judges_section(systems: Systems) -> Iterator[Section]:
         judges = sorted({group.judge for group in systems.shared})
         measures = [
             *(replace(MACRO, key=judge, title=judge) for judge in judges),
-            *(Measure(f"rank_{judge}", _("Rank, %(judge)s") % {"judge": judge}, Unit.COUNT) for judge in judges),
+            *(Measure(f"rank_{judge}", f"Rank, {judge}", Unit.COUNT) for judge in judges),
         ]
         for judge in judges:
             column = {system: by_judge[judge] for system, by_judge in cells.items() if judge in by_judge}
@@ -64,12 +64,12 @@ def judges_section(systems: Systems) -> Iterator[Section]:
         parts = [
             Note(f"{caption_of(systems.shared_counted)}."),
             Table(
-                "systems-by-judge", _("Systems by judge"), (Name("system", _("System")),), tuple(measures),
+                "systems-by-judge", "Systems by judge", (Name("system", _("System")),), tuple(measures),
                 tuple(Row((system,), values) for system, values in cells.items()), default=judges[0],
             ),
         ]  # fmt: skip
     else:
-        parts = [Note(_("No question was answered by all systems and judged by all judges."), warns=True)]
+        parts = [Note("No question was answered by all systems and judged by all judges.", warns=True)]
     rows = [
         Row(
             (pair.first, pair.second),
@@ -78,26 +78,22 @@ def judges_section(systems: Systems) -> Iterator[Section]:
                 "n_questions": pair.n_questions,
                 "kendall": pair.found.kendall,
                 "spearman": pair.found.spearman,
-                "swapped": "; ".join(
-                    _("%(better)s and %(worse)s") % {"better": better, "worse": worse}
-                    for better, worse in pair.found.swapped
-                )
-                or _("none"),
+                "swapped": "; ".join(f"{better} and {worse}" for better, worse in pair.found.swapped) or _("none"),
             },
         )
         for pair in systems.ranking
     ]
     ranking = (
-        Measure("n_systems", _("Systems"), Unit.COUNT),
+        Measure("n_systems", "Systems", Unit.COUNT),
         QUESTIONS,
-        Measure("kendall", _("Kendall τ"), has_badge=False),
-        Measure("spearman", _("Spearman ρ"), has_badge=False),
-        Measure("swapped", _("Swapped"), Unit.TEXT),
+        Measure("kendall", "Kendall τ", has_badge=False),
+        Measure("spearman", "Spearman ρ", has_badge=False),
+        Measure("swapped", "Swapped", Unit.TEXT),
     )
-    about = _(
+    about = (
         "Rank correlation of two judges over the systems that both judged, by mean recall. 1 is the same order, "
         "−1 the reverse. Intervals resample questions; there is none under 4 systems."
     )
-    names = (Name("first", _("Judge")), Name("second", _("and")))
-    parts.append(Table("ranking", _("How alike judges rank systems"), names, ranking, tuple(rows), about=about))
+    names = (Name("first", "Judge"), Name("second", "and"))
+    parts.append(Table("ranking", "How alike judges rank systems", names, ranking, tuple(rows), about=about))
     yield Section("judges", _("Judges"), tuple(parts))

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from django.utils.translation import gettext as _
-
 from benchmarks.models import Judge
 from benchmarks.scoring.stat import Stat
 
@@ -25,8 +23,8 @@ class Version:
 
     def __str__(self) -> str:
         if not self.number:
-            return _("kept by all annotators of “%(study)s”") % {"study": self.study}
-        return _("kept by “%(study)s”, version %(n)d") % {"study": self.study, "n": self.number}
+            return f"kept by all annotators of “{self.study}”"
+        return f"kept by “{self.study}”, version {self.number}"
 
 
 @dataclass(frozen=True, slots=True)

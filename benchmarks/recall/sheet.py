@@ -58,22 +58,22 @@ class Beside:
 def titles() -> dict[str, tuple[str, str]]:
     """What responses are divided by: as a heading, and above the names of the parts."""
     return {
-        "category": (_("By category"), _("Category")),
-        "domain": (_("By domain"), _("Domain")),
-        "document_length": (_("By tokens of the documents"), _("Tokens of the documents")),
-        "response_length": (_("By tokens of the response"), _("Tokens of the response")),
+        "category": ("By category", "Category"),
+        "domain": ("By domain", "Domain"),
+        "document_length": ("By tokens of the documents", "Tokens of the documents"),
+        "response_length": ("By tokens of the response", "Tokens of the response"),
     }
 
 
 def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
     """All that is shown of one judge, or without one of all, each in rows of its own."""
     if not figures.n_responses and beside.is_narrowed:
-        return Sheet((Note(_("No response has all that is chosen above."), is_empty=True),))
+        return Sheet((Note("No response has all that is chosen above.", is_empty=True),))
     if not figures.judges:
         text = (
-            _("No judge has verdicts on these responses yet.")
+            "No judge has verdicts on these responses yet."
             if figures.n_responses
-            else _("There are no responses here.")
+            else "There are no responses here."
         )
         start = Fragment("benchmarks/_recall_start.html", {"n_responses": figures.n_responses})
         return Sheet((Note(text, is_empty=True), start))
@@ -83,15 +83,15 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
         parts=(
             *_notes(shown, beside),
             *([Cards("summary", _cards(shown.by["judge"][0], beside.checked))] if judge else [_overall(shown)]),
-            Section("accuracy", _("How well judges agree with people"), (_accuracy(shown, beside.measured),)),
+            Section("accuracy", "How well judges agree with people", (_accuracy(shown, beside.measured),)),
             *(_systems(shown, shown.systems) if shown.systems else ()),
             *(_by_condition(shown, shown.conditions) if shown.conditions else ()),
             *(_parts(shown, shown.systems) if shown.systems else ()),
             *(judges_section(figures.systems) if figures.systems and len(figures.judges) > 1 else ()),
-            Section("all-systems", _("All systems together"), tuple(_splits(shown))),
+            Section("all-systems", "All systems together", tuple(_splits(shown))),
             Section(
                 "how",
-                _("How this is computed"),
+                "How this is computed",
                 (*([_overall(shown, is_folded=True)] if judge else []), Fragment("benchmarks/_recall_how.html")),
             ),
         ),
@@ -106,8 +106,8 @@ def _notes(figures: RecallFigures, beside: Beside) -> Iterator[Note]:
         % {"judges": ", ".join(figures.judges)},
         ngettext("%(n)d question", "%(n)d questions", figures.n_questions) % {"n": figures.n_questions},
         _of_responses(figures.n_responses),
-        _("%(n)d verdicts on key points") % {"n": n_verdicts},
-        _("95 % intervals resample questions"),
+        f"{n_verdicts} verdicts on key points",
+        "95 % intervals resample questions",
     ]
     if beside.verified:
         n = len(beside.verified.key_points)
@@ -131,12 +131,12 @@ def _notes(figures: RecallFigures, beside: Beside) -> Iterator[Note]:
 def _cards(group: Group, checked: Stat | None) -> tuple[Card, ...]:
     figures, share = stats(group.scores), Unit.SHARE
     titles = {
-        "kpr_macro": _("Recall (KPR)"),
-        "kpr_micro": _("Recall, pooled over key points"),
-        "kpp": _("Precision (KPP), by documents"),
-        "kpf": _("F (KPF), by documents"),
-        "kpp_key_points": _("Precision, by key points"),
-        "kpf_key_points": _("F, by key points"),
+        "kpr_macro": "Recall (KPR)",
+        "kpr_micro": "Recall, pooled over key points",
+        "kpp": "Precision (KPP), by documents",
+        "kpf": "F (KPF), by documents",
+        "kpp_key_points": "Precision, by key points",
+        "kpf_key_points": "F, by key points",
     }
     cards = [
         Card(key, title, figures[key], share, of=_of_key_points(n) if key == "kpr_micro" else _of_responses(n))
@@ -146,8 +146,8 @@ def _cards(group: Group, checked: Stat | None) -> tuple[Card, ...]:
     if checked is not None:
         n = checked.n_items
         some = ngettext("%(n)d check", "%(n)d checks", n) % {"n": n}
-        about = some if n else _("Check points on the page of a response.")
-        cards.append(Card("checked", _("Extracted points that people marked right"), checked, share, about))
+        about = some if n else "Check points on the page of a response."
+        cards.append(Card("checked", "Extracted points that people marked right", checked, share, about))
     return tuple(cards)
 
 
@@ -161,7 +161,7 @@ def _of_key_points(n: int) -> str:
 
 def _names(figures: RecallFigures, *names: Name) -> tuple[Name, ...]:
     """Names of rows, and whose verdicts they stand on where there are several judges."""
-    return (*names, Name("judge", _("Judge"), is_filter=True)) if len(figures.judges) > 1 else names
+    return (*names, Name("judge", "Judge", is_filter=True)) if len(figures.judges) > 1 else names
 
 
 def _row(figures: RecallFigures, group: Group, *names: str, **more: Value | Cell) -> Row:
@@ -183,34 +183,34 @@ def _overall(figures: RecallFigures, *, is_folded: bool = False) -> Table:
         )
         for group in figures.by["judge"]
     ]
-    title, names = _("All responses, and what is left out"), (Name("judge", _("Judge")),)
+    title, names = "All responses, and what is left out", (Name("judge", "Judge"),)
     return Table("overall", title, names, (*MEASURES, *counts), tuple(rows), is_folded=is_folded)
 
 
 def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]) -> Table | Note:
     measures = (
-        Measure("n_answered", _("Verdicts answered"), Unit.COUNT),
-        Measure("accuracy", _("Accuracy"), Unit.SHARE),
-        Measure("weighted", _("Weighted to all verdicts"), Unit.SHARE),
-        Measure("people", _("People among themselves"), Unit.SHARE),
+        Measure("n_answered", "Verdicts answered", Unit.COUNT),
+        Measure("accuracy", "Accuracy", Unit.SHARE),
+        Measure("weighted", "Weighted to all verdicts", Unit.SHARE),
+        Measure("people", "People among themselves", Unit.SHARE),
     )
     rows = [
         Row(
             (check.study, judge) if len(figures.judges) > 1 else (check.study,),
             {measure.key: getattr(check, measure.key) for measure in measures},
             url=check.address,
-            marks=(Mark(_("verdict shown"), warns=True),) if check.is_shown else (),
+            marks=(Mark("verdict shown", warns=True),) if check.is_shown else (),
         )
         for judge in figures.judges
         for check in measured.get(judge, ())
     ]
     if not rows:
-        text = _(
+        text = (
             "No validation study of yours has checked this judge, so it is unknown how far its figures can be "
             "trusted."
         )
         return Note(text)
-    title, names = _("How well judges agree with people"), _names(figures, Name("study", _("Study")))
+    title, names = "How well judges agree with people", _names(figures, Name("study", _("Study")))
     return Table("people", title, names, measures, tuple(rows))
 
 
@@ -222,13 +222,13 @@ def _captions(counted: Mapping[str, Counted]) -> Iterator[Note]:
 
 def _systems(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
     rows = tuple(_row(figures, group, group.system, words=group.words) for group in systems.whole)
-    title, names, measures = _("Systems"), _names(figures, Name("system", _("System"))), (*MEASURES, WORDS)
+    title, names, measures = "Systems", _names(figures, Name("system", _("System"))), (*MEASURES, WORDS)
     table = Table("by-system", title, names, measures, rows, default="kpr_macro")
     parts: list[Part] = [*_captions(systems.counted), table]
     if not all(count.n_questions for count in systems.counted.values()):
-        text = _("No question was answered by all systems shown. Choose fewer, or compare them on all questions.")
+        text = "No question was answered by all systems shown. Choose fewer, or compare them on all questions."
         parts.append(Note(text, warns=True))
-    yield Section("systems", _("Systems"), tuple(parts))
+    yield Section("systems", "Systems", tuple(parts))
 
 
 def _by_condition(figures: RecallFigures, tables: Sequence[ConditionTable]) -> Iterator[Section]:
@@ -236,9 +236,9 @@ def _by_condition(figures: RecallFigures, tables: Sequence[ConditionTable]) -> I
         QUESTIONS,
         VERDICTS,
         MACRO,
-        Measure("difference", _("Less that from all documents"), Unit.SHARE, is_signed=True, has_badge=False),
+        Measure("difference", "Less that from all documents", Unit.SHARE, is_signed=True, has_badge=False),
         WORDS,
-        Measure("shown_words", _("Words shown, mean"), Unit.COUNT),
+        Measure("shown_words", "Words shown, mean", Unit.COUNT),
         *OTHERS,
     )
     rows = [
@@ -257,9 +257,9 @@ def _by_condition(figures: RecallFigures, tables: Sequence[ConditionTable]) -> I
         for name, cell in zip(of_judge.columns, cells, strict=True)
         if cell is not None
     ]
-    title = _("By what was shown of the documents")
-    names = _names(figures, Name("model", _("Model"), is_filter=True), Name("documents", _("Documents shown")))
-    about = _(
+    title = "By what was shown of the documents"
+    names = _names(figures, Name("model", "Model", is_filter=True), Name("documents", "Documents shown"))
+    about = (
         "The difference is on the questions answered under both conditions, resampled by question. Of every model "
         "the best condition is bold and the second underlined. Models with one condition are left out."
     )
@@ -285,12 +285,12 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
             continue
         measures = [
             *(replace(MACRO, key=name, title=name) for name in names_of(systems.parts[part], part)),
-            replace(MACRO, title=_("all")),
+            replace(MACRO, title="all"),
         ]
         title, _name = titles()[part]
-        about = _("Recall. In every column the best system is bold and the second underlined; ties share a place.")
+        about = "Recall. In every column the best system is bold and the second underlined; ties share a place."
         if part in LENGTHS:
-            about = f"{about} {_('A word counts as 1.25 tokens.')}"
+            about = f"{about} A word counts as 1.25 tokens."
         drawn = part_chart(part, systems.parts[part], counted) if len(judges) == 1 else None
         table = Table(
             f"systems-by-{part}", title, _names(figures, Name("system", _("System"))),
@@ -298,7 +298,7 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
         )  # fmt: skip
         yield Section(f"systems-{part}", title, (*_drawing(drawn, table.key), table))
     if len(judges) == 1:
-        yield Section("words", _("Length of responses"), _drawing(length_chart(systems.whole, counted)))
+        yield Section("words", "Length of responses", _drawing(length_chart(systems.whole, counted)))
     yield Section("", "", (_every_figure(figures, systems),))
 
 
@@ -316,11 +316,11 @@ def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
     )
     names = (
         Name("system", _("System"), is_filter=True),
-        Name("dimension", _("Part of the responses"), is_filter=True),
-        Name("name", _("Which")),
+        Name("dimension", "Part of the responses", is_filter=True),
+        Name("name", "Which"),
     )
     return Table(
-        "systems-in-parts", _("Every figure of systems in every part"), _names(figures, *names), MEASURES, rows,
+        "systems-in-parts", "Every figure of systems in every part", _names(figures, *names), MEASURES, rows,
         is_folded=True, is_listing=True,
     )  # fmt: skip
 
@@ -332,7 +332,7 @@ def _splits(figures: RecallFigures) -> Iterator[Table]:
     rows = tuple(_row(figures, group, group.name) for group in figures.by["system"])
     yield Table(
         "all-system",
-        _("Each system on all its responses, whoever else answered the question"),
+        "Each system on all its responses, whoever else answered the question",
         _names(figures, Name("system", _("System"))),
         MEASURES,
         rows,

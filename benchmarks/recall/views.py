@@ -71,7 +71,7 @@ def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | Non
     judge = next((judge for judge in Judge.objects.all() if str(judge) == name), None)
     about = entailment_description_of(judge.kind) if judge else ""
     if judge and judge.kind == Judge.Kind.LEXICAL:
-        about = f"{about} {_('It splits responses into sentences and does not extract claims.')}"
+        about = f"{about} It splits responses into sentences and does not extract claims."
     return Beside(
         about=about,
         measured={name: people.measured(request.user, judge)} if judge else {},
@@ -85,7 +85,7 @@ def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | Non
 @requires(VIEW)
 def recall(request: HtmxHttpRequest) -> HttpResponse:
     """Figures of one judge, filtered by the address."""
-    verified, heading = _verified(request), _("Key point recall")
+    verified, heading = _verified(request), "Key point recall"
     shown = look_up(RECALL, _look(request, verified), now=timezone.now())
     if shown.figures is None:
         return waiting_page(request, shown, {}, heading=heading)
@@ -93,9 +93,9 @@ def recall(request: HtmxHttpRequest) -> HttpResponse:
     extraction = (
         f"{reverse('benchmarks:extraction-recall')}?{urlencode({'dataset': request.GET.get('dataset', '')})}"
     )
-    links = [(_("Are all points extracted?"), extraction)]
+    links = [("Are all points extracted?", extraction)]
     if request.user.has_perm(RUN):
-        links.append((_("Run a judge on responses"), reverse("benchmarks:recall-run")))
+        links.append(("Run a judge on responses", reverse("benchmarks:recall-run")))
     context = {
         "heading": heading,
         "crumbs": [(_("Questions"), reverse("benchmarks:questions"))],
@@ -134,7 +134,7 @@ def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
     laid_out = sheet(
         shown.figures if judge in figures.judges else figures, _beside(request, judge, verified), judge=judge
     )
-    prefix, origin = f"recall-{shown.version}-", origin_of(shown, _("Key point recall"), judge=judge)
+    prefix, origin = f"recall-{shown.version}-", origin_of(shown, "Key point recall", judge=judge)
     return sheet_file(request, laid_out, name, as_json=as_json(figures), prefix=prefix, origin=origin)
 
 
@@ -204,7 +204,7 @@ def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     point = get_object_or_404(points, uid=uid)
     form = CheckForm(request.POST)
     if not form.is_valid():
-        return HttpResponse(_("Choose whether the point is right."), status=422, content_type="text/plain")
+        return HttpResponse("Choose whether the point is right.", status=422, content_type="text/plain")
     is_right = form.cleaned_data["is_right"] == "yes"
     checking.check(
         point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now()

@@ -23,12 +23,12 @@ def with_licence_notes(sheet: Sheet, said: Sequence[LicenceNote]) -> Sheet:
     """A sheet with a table of the licences of its judges at its end; without judges as it is."""
     if not said:
         return sheet
-    title = _("May these judges replace people?")
+    title = "May these judges replace people?"
     rows = tuple(
         Row((note.judge,), {"holds": _("yes") if note.holds else _("no"), "licence": note.text}) for note in said
     )
-    measures = (Measure("holds", _("Licence holds"), Unit.TEXT), Measure("licence", _("Licence"), Unit.TEXT))
-    table = Table(LICENCES, title, (Name("judge", _("Judge")),), measures, rows)
+    measures = (Measure("holds", "Licence holds", Unit.TEXT), Measure("licence", "Licence", Unit.TEXT))
+    table = Table(LICENCES, title, (Name("judge", "Judge"),), measures, rows)
     return replace(sheet, parts=(*sheet.parts, Section(LICENCES, title, (table,))))
 
 
@@ -50,9 +50,9 @@ def with_licence_words(chart: Chart, said: Sequence[LicenceNote]) -> Chart:
         words = " ".join(note.text for note in said)
     else:
         counts = {"n": len(said), "held": sum(note.holds for note in said)}
-        words = _("Of %(n)d judges %(held)d have a licence that holds here.") % counts
+        words = "Of %(n)d judges %(held)d have a licence that holds here." % counts
         if n_safe := sum(note.is_found_safe for note in said):
-            words += " " + _("Tests found %(n_safe)d more safe for scores or ranking.") % {"n_safe": n_safe}
+            words += " " + f"Tests found {n_safe} more safe for scores or ranking."
     return with_words(chart, words)
 
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from benchmarks.results.judged import NOBODY, Judged
 from benchmarks.scoring.stat import Stat
@@ -319,7 +318,7 @@ def few_clusters(table: Table) -> tuple[Note, ...]:
     """What to know of intervals over few clusters, below a table that has no marks beside figures."""
     values = (row.value(key) for row in table.rows for key in row.values)
     has_few = any(isinstance(value, Stat) and value.has_few_clusters for value in values)
-    words = _("Intervals over 5 to 9 clusters hold the truth in about 90 to 95 of 100.")
+    words = "Intervals over 5 to 9 clusters hold the truth in about 90 to 95 of 100."
     return (Note(words),) if has_few else ()
 
 

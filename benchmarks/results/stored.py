@@ -21,7 +21,6 @@ from django.conf import settings
 from django.db.models import F as Column
 from django.db.models import Q, QuerySet
 from django.utils.timesince import timesince
-from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from benchmarks.access.sight import Sight, seeing
@@ -97,7 +96,7 @@ class Shown(Generic[F]):
         if at is None:
             return ""
         is_new = self.now - at < timedelta(minutes=1)
-        return _("just now") if is_new else _("%(time)s ago") % {"time": timesince(at, self.now)}
+        return "just now" if is_new else f"{timesince(at, self.now)} ago"
 
     @property
     def version(self) -> str:
@@ -206,7 +205,7 @@ def fresh(computation: Computation[O, F], options: O, *, clock: Callable[[], dat
         compute(uid=row.uid, clock=clock)
         [row] = _read_again([row], [row.key])
     if row.figures is None or not row.is_fresh:
-        raise CannotCompute(row.reason or _("These figures are being computed by a worker."))
+        raise CannotCompute(row.reason or "These figures are being computed by a worker.")
     return computation.load(zlib.decompress(row.figures))
 
 
@@ -353,7 +352,7 @@ def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
 def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
     computation = computation_named(row.name)
     if computation is None:
-        raise CannotCompute(_("This version of the program computes no such figures."))
+        raise CannotCompute("This version of the program computes no such figures.")
     options = computation.options_from(row.options)
     started = time.monotonic()
     with seeing(sight_of(row)):
@@ -375,15 +374,15 @@ def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
 
 
 def _left() -> str:
-    return _("The worker that computed them ended before they were there.")
+    return "The worker that computed them ended before they were there."
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, CannotCompute):
         return str(error)
     if isinstance(error, SoftTimeLimitExceeded):
-        return _("It took longer than %(n)d minutes.") % {"n": LIMIT_S // 60}
-    return _("An error of the program (%(kind)s); the log has the details.") % {"kind": type(error).__name__}
+        return f"It took longer than {LIMIT_S // 60} minutes."
+    return f"An error of the program ({type(error).__name__}); the log has the details."
 
 
 def _memory() -> int:

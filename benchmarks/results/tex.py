@@ -8,7 +8,6 @@ from datetime import datetime
 
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.results.sheet import Cards, Measure, Row, Sheet, Table, table_of_cards
@@ -40,10 +39,10 @@ class Origin:
         """As a caption says it."""
         return [
             *([f"{self.what}."] if self.what else []),
-            *([_("Judge: %(judge)s.") % {"judge": self.judge}] if self.judge else []),
-            *([_("Filter: %(chosen)s.") % {"chosen": self.chosen}] if self.chosen else []),
-            *([_("Data version %(version)s.") % {"version": self.data_version}] if self.data_version else []),
-            *([_("Computed %(day)s.") % {"day": day_of(self.computed_at)}] if self.computed_at else []),
+            *([f"Judge: {self.judge}."] if self.judge else []),
+            *([f"Filter: {self.chosen}."] if self.chosen else []),
+            *([f"Data version {self.data_version}."] if self.data_version else []),
+            *([f"Computed {day_of(self.computed_at)}."] if self.computed_at else []),
         ]
 
 
@@ -97,7 +96,7 @@ def paper_layout(sheet: Sheet, *, origin: Origin | None = None) -> tuple[str, st
         blocks[0].names,
         (),
         tuple(row for table in blocks for row in table.rows),
-        about=_("The best system of each block is in bold."),
+        about="The best system of each block is in bold.",
     )
     measures = [measure for table in blocks for measure in table.measures]
     caption = _caption(together, measures, origin or Origin(), with_intervals=False)
@@ -124,7 +123,7 @@ def _cell(row: Row, measure: Measure, *, with_interval: bool) -> latex.Cell:
         shown = number(cell.value.value, measure.unit, is_signed=measure.is_signed)
         ends = ends_of(cell.value, measure) if with_interval else None
         interval = f"({ends[0]}–{ends[1]}){mark_of(cell.value, measure)}" if ends else ""
-        few = _("few") if is_few(cell.value, measure) else ""
+        few = "few" if is_few(cell.value, measure) else ""
         return latex.Cell(shown, " ".join(filter(None, (interval, few))), is_bold)
     if cell.value is None:
         return latex.Cell("–")
@@ -147,7 +146,7 @@ def _caption(table: Table, measures: Sequence[Measure], origin: Origin, *, with_
     words = [
         *([str(table.caption)] if table.caption else filter(None, (title, str(table.about)))),
         *_counted([stat for stat in stats if stat.value is not None]),
-        *([_("In brackets: 95 % intervals.")] if has_intervals else []),
+        *(["In brackets: 95 % intervals."] if has_intervals else []),
         *([str(OF_FEW_CLUSTERS)] if has_intervals and any(mark_of(*pair) for pair in pairs) else []),
         *([str(OF_FEW_ITEMS)] if any(is_few(*pair) for pair in pairs) else []),
         *origin.sentences,

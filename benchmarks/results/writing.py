@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from django.utils.translation import gettext_lazy
-
 from benchmarks.results.sheet import (
     DECIMALS,
     Card,
@@ -26,11 +24,9 @@ from benchmarks.scoring.stat import Stat
 MINUS, NOTHING, NEVER = "−", "–", "∞"
 MARK = "†"
 """Beside an interval that may hold the truth less often than it claims."""
-OF_FEW_CLUSTERS = gettext_lazy(
-    "† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."
-)
+OF_FEW_CLUSTERS = "† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."
 
-OF_FEW_ITEMS = gettext_lazy("“few”: too few items to interpret.")
+OF_FEW_ITEMS = "“few”: too few items to interpret."
 WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
 """Units of figures that say of few items what they say of many."""
 

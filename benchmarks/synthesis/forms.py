@@ -40,17 +40,17 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
 
     STEPS: ClassVar[tuple[StepKind, ...]] = ()
 
-    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("In a phrase or a sentence."))
-    model = forms.CharField(label=_("Model"), max_length=120, help_text=_("The name that the server uses."))
+    topic = forms.CharField(label="Topic", max_length=300, help_text="In a phrase or a sentence.")
+    model = forms.CharField(label="Model", max_length=120, help_text="The name that the server uses.")
     no_temperature = forms.BooleanField(
-        label=_("Send no temperature"), required=False, help_text=_("For models that take none.")
+        label="Send no temperature", required=False, help_text="For models that take none."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for step in self.STEPS:
             self.fields[f"model_for_{step.name}"] = forms.CharField(
-                label=_("Model of: %(name)s") % {"name": step.name}, max_length=120, required=False
+                label=f"Model of: {step.name}", max_length=120, required=False
             )
 
     @property
@@ -94,8 +94,7 @@ class FilesField(forms.FileField):
         files = data if isinstance(data, list) else []
         if sum(file.size or 0 for file in files) > MOST_BYTES:
             raise forms.ValidationError(
-                _("The files have more than %(n)s bytes together; the command reads more.")
-                % {"n": f"{MOST_BYTES:,}"}
+                "The files have more than %(n)s bytes together; the command reads more." % {"n": f"{MOST_BYTES:,}"}
             )
         until = time.monotonic() + READ_S
         try:
@@ -115,51 +114,51 @@ class SynthesisForm(BeginForm):
     }
 
     kind = forms.ChoiceField(
-        label=_("Kind of texts"),
-        choices=[(SynthesisKind.NEWS, _("articles")), (SynthesisKind.CONVERSATION, _("conversations"))],
+        label="Kind of texts",
+        choices=[(SynthesisKind.NEWS, "articles"), (SynthesisKind.CONVERSATION, "conversations")],
     )
     scenario = forms.CharField(
-        label=_("Scenario"), required=False, widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("What texts they are, for the model. Blank: articles of several months, or conversations."),
+        label="Scenario", required=False, widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What texts they are, for the model. Blank: articles of several months, or conversations.",
     )  # fmt: skip
     participants = forms.CharField(
-        label=_("Participants"), required=False, max_length=300, help_text=_("Of conversations: who talks.")
+        label="Participants", required=False, max_length=300, help_text="Of conversations: who talks."
     )
     ideas = FilesField(
-        label=_("Documents that give ideas"), required=False,
+        label="Documents that give ideas", required=False,
         widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
-        help_text=_("Optional. The model sees them when it is asked for subtopics and insights."),
+        help_text="Optional. The model sees them when it is asked for subtopics and insights.",
     )  # fmt: skip
-    subtopics = _number(_("Subtopics"), "subtopics", 50)
-    insights = _number(_("Insights asked for in each"), "insights", 30)
-    insights_least = _number(_("Insights needed in each"), "insights_least", 30)
+    subtopics = _number("Subtopics", "subtopics", 50)
+    insights = _number("Insights asked for in each", "insights", 30)
+    insights_least = _number("Insights needed in each", "insights_least", 30)
     documents = _number(_("Documents"), "documents", 500)
-    words = _number(_("Words in a document, about"), "words", 5000)
-    fewest = forms.IntegerField(label=_("Insights in a document, from"), min_value=1, max_value=30, initial=3)
-    most = forms.IntegerField(label=_("to"), min_value=1, max_value=30, initial=8)
-    in_documents = _number(_("Documents of an insight, at least"), "in_documents", 100)
-    rounds = _number(_("Rounds in which a list is asked for"), "rounds", 10)
-    repairs = forms.IntegerField(label=_("Repairs of a text, at most"), min_value=0, max_value=20, initial=5)
+    words = _number("Words in a document, about", "words", 5000)
+    fewest = forms.IntegerField(label="Insights in a document, from", min_value=1, max_value=30, initial=3)
+    most = forms.IntegerField(label="to", min_value=1, max_value=30, initial=8)
+    in_documents = _number("Documents of an insight, at least", "in_documents", 100)
+    rounds = _number("Rounds in which a list is asked for", "rounds", 10)
+    repairs = forms.IntegerField(label="Repairs of a text, at most", min_value=0, max_value=20, initial=5)
     tries = _number(
-        _("Tries of a chapter, at most"), "tries", 20, help_text=_("Of conversations; then a person decides.")
+        "Tries of a chapter, at most", "tries", 20, help_text="Of conversations; then a person decides."
     )
     audit = forms.IntegerField(
-        label=_("Pairs to audit"), min_value=0, max_value=5000, initial=_USUAL.audit,
-        help_text=_("Of those that words alone call absent: a paraphrased leak is invisible to words."),
+        label="Pairs to audit", min_value=0, max_value=5000, initial=_USUAL.audit,
+        help_text="Of those that words alone call absent: a paraphrased leak is invisible to words.",
     )  # fmt: skip
     all_pairs = forms.BooleanField(
-        label=_("Ask about all pairs"), required=False,
-        help_text=_("Each insight in each document, as the paper does: some thousand more questions."),
+        label="Ask about all pairs", required=False,
+        help_text="Each insight in each document, as the paper does: some thousand more questions.",
     )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in _WORDINGS:
             self.fields[f"prompt_{name}"] = PromptField(
-                label=_("Prompt: %(name)s") % {"name": name.replace("_", " ")},
+                label=f"Prompt: {name.replace('_', ' ')}",
                 rows=5,
-                help_text=_("Blank: the default wording."),
+                help_text="Blank: the default wording.",
             )
 
     @property
@@ -204,17 +203,17 @@ class DocumentsForm(BeginForm):
     STEPS = FROM_DOCUMENTS
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": model_names(FROM_DOCUMENTS)}
 
-    topic = forms.CharField(label=_("Topic"), max_length=300, help_text=_("What the documents have in common."))
+    topic = forms.CharField(label="Topic", max_length=300, help_text="What the documents have in common.")
     texts = forms.CharField(
         label=_("Documents"), max_length=MOST_LETTERS, strip=False, required=False,
         widget=forms.Textarea(attrs={"rows": 18}),
-        help_text=_("Plain text or Markdown; a line of three hyphens or more stands between them."),
+        help_text="Plain text or Markdown; a line of three hyphens or more stands between them.",
     )  # fmt: skip
     uploads = FilesField(
-        label=_("… or files"), required=False, widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
-        help_text=_("Plain text, Markdown, HTML, and PDF where it is installed; several can be chosen."),
+        label="… or files", required=False, widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
+        help_text="Plain text, Markdown, HTML, and PDF where it is installed; several can be chosen.",
     )  # fmt: skip
-    subtopics = _number(_("Subtopics, at most"), "subtopics", 50)
+    subtopics = _number("Subtopics, at most", "subtopics", 50)
 
     def clean_texts(self) -> list[Source]:
         """The pasted documents."""
@@ -227,7 +226,7 @@ class DocumentsForm(BeginForm):
             data["sources"] = [*data["texts"], *data["uploads"]]
             n = len(data["sources"])
             if n < LEAST:
-                self.add_error("texts", _("There are %(n)d documents; at least two are needed.") % {"n": n})
+                self.add_error("texts", f"There are {n} documents; at least two are needed.")
         return data
 
     def choices(self) -> dict[str, Any]:

@@ -8,8 +8,6 @@ from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.io import jobs
@@ -26,26 +24,26 @@ from benchmarks.web.permissions import requires
 class PackForm(GroupedForm):
     """Which pack, and which of its worlds."""
 
-    pack = forms.ChoiceField(label=gettext_lazy("Pack"))
+    pack = forms.ChoiceField(label="Pack")
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed"),
+        label="Seed",
         min_value=0,
         max_value=HIGHEST_SEED,
         initial=1,
-        help_text=gettext_lazy("The same seed always gives the same haystack."),
+        help_text="The same seed always gives the same haystack.",
     )
     unlike = forms.IntegerField(
-        label=gettext_lazy("Unlike seed"),
+        label="Unlike seed",
         min_value=0,
         max_value=HIGHEST_SEED,
         required=False,
-        help_text=gettext_lazy("Optional: every value differs from those of this seed, for a parallel form."),
+        help_text="Optional: every value differs from those of this seed, for a parallel form.",
     )
     dataset = forms.SlugField(
-        label=gettext_lazy("Dataset"),
+        label="Dataset",
         max_length=80,
         required=False,
-        help_text=gettext_lazy("Optional: one name for what belongs together; letters, digits, - and _."),
+        help_text="Optional: one name for what belongs together; letters, digits, - and _.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,7 +54,7 @@ class PackForm(GroupedForm):
         """Two seeds that are the same leave nothing to differ."""
         cleaned = super().clean() or {}
         if "seed" in cleaned and cleaned.get("unlike") == cleaned["seed"]:
-            self.add_error("unlike", _("This is the seed itself; give another one, or none."))
+            self.add_error("unlike", "This is the seed itself; give another one, or none.")
         return cleaned
 
 

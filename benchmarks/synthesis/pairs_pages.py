@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.models import Haystack
@@ -22,10 +21,10 @@ class PairsForm(forms.Form):
     """How many pairs are drawn, and by which seed."""
 
     n = forms.IntegerField(
-        label=_("Pairs"), min_value=4, max_value=5000, initial=200,
-        help_text=_("Half of them planned; the others in equal parts close by words and far from it."),
+        label="Pairs", min_value=4, max_value=5000, initial=200,
+        help_text="Half of them planned; the others in equal parts close by words and far from it.",
     )  # fmt: skip
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=1)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

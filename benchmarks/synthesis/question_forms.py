@@ -46,7 +46,7 @@ def search_addresses() -> list[tuple[str, str]]:
 
 def no_rerank_or_addresses() -> list[tuple[str, Any]]:
     """None, or one of the servers that the administrator allows."""
-    return [("", _("none: BM25")), *addresses()]
+    return [("", "none: BM25"), *addresses()]
 
 
 class QuestionsForm(BeginForm):
@@ -61,54 +61,50 @@ class QuestionsForm(BeginForm):
     }  # fmt: skip
 
     topic = forms.CharField(
-        label=_("Name"), max_length=300, help_text=_("In a phrase; the question set is called so.")
+        label=_("Name"), max_length=300, help_text="In a phrase; the question set is called so."
     )
     file = forms.FileField(
-        label=_("Seed questions"),
-        help_text=_("JSON lines, each {“question”: …, “answer”: …, “category”: …}; the last two may be missing."),
+        label="Seed questions",
+        help_text="JSON lines, each {“question”: …, “answer”: …, “category”: …}; the last two may be missing.",
     )
     uploads = FilesField(
         label=_("Documents"), required=False, widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
-        help_text=_("For all questions together: plain text, Markdown, HTML, and PDF where it is installed."),
+        help_text="For all questions together: plain text, Markdown, HTML, and PDF where it is installed.",
     )  # fmt: skip
     search = forms.MultipleChoiceField(
-        label=_("… or searched for at"), choices=search_addresses, required=False,
+        label="… or searched for at", choices=search_addresses, required=False,
         widget=forms.CheckboxSelectMultiple,
     )  # fmt: skip
-    categories = _names(_("Categories"), _USUAL.categories, _("One a line."))
-    domains = _names(_("Domains"), _USUAL.domains, _("One a line. Every category has questions in every domain."))
-    picked = _number("picked", _("Seeds of a category"), 1, 1000)
-    per_cell = _number("per_cell", _("Questions of a category in a domain"), 1, 100)
-    documents = _number("documents", _("Documents of a question"), 1, 50)
-    seeds = _number("seeds", _("Seeds that are scored, those with the longest answers"), 1, 100_000)
-    criteria_least = _number("criteria_least", _("Criteria, of five, that a seed meets"), 0, 5)
-    deeper_share = _share("deeper_share", _("Part of the questions that are seeds made harder"))
-    fewest = forms.IntegerField(
-        label=_("A harder one has more words: from"), min_value=0, max_value=500, initial=10
-    )
-    most = forms.IntegerField(label=_("to"), min_value=0, max_value=500, initial=20)
-    wider_words = _number("wider_words", _("A new one differs in words by, at most"), 0, 500)
-    subquestions = _number("subquestions", _("Sub-questions, at most"), 1, 50)
-    results = _number("results", _("Results of a search"), 1, 50)
+    categories = _names("Categories", _USUAL.categories, "One a line.")
+    domains = _names("Domains", _USUAL.domains, "One a line. Every category has questions in every domain.")
+    picked = _number("picked", "Seeds of a category", 1, 1000)
+    per_cell = _number("per_cell", "Questions of a category in a domain", 1, 100)
+    documents = _number("documents", "Documents of a question", 1, 50)
+    seeds = _number("seeds", "Seeds that are scored, those with the longest answers", 1, 100_000)
+    criteria_least = _number("criteria_least", "Criteria, of five, that a seed meets", 0, 5)
+    deeper_share = _share("deeper_share", "Part of the questions that are seeds made harder")
+    fewest = forms.IntegerField(label="A harder one has more words: from", min_value=0, max_value=500, initial=10)
+    most = forms.IntegerField(label="to", min_value=0, max_value=500, initial=20)
+    wider_words = _number("wider_words", "A new one differs in words by, at most", 0, 500)
+    subquestions = _number("subquestions", "Sub-questions, at most", 1, 50)
+    results = _number("results", "Results of a search", 1, 50)
     rounds = forms.IntegerField(
-        label=_("Rounds in which a list is asked for"), min_value=1, max_value=10, initial=Settings().rounds
+        label="Rounds in which a list is asked for", min_value=1, max_value=10, initial=Settings().rounds
     )
     autods_from = _share(
-        "autods_from", _("AutoDS score of a key point, at least"), help_text=_("0: no scores are asked for.")
+        "autods_from", "AutoDS score of a key point, at least", help_text="0: no scores are asked for."
     )
-    rerank_url = forms.ChoiceField(label=_("Rerank model at"), choices=no_rerank_or_addresses, required=False)
-    rerank_model = forms.CharField(label=_("Rerank model"), max_length=120, required=False)
-    language = forms.CharField(
-        label=_("Language"), max_length=20, initial=_USUAL.language, help_text=_("Its tag.")
-    )
-    seed = forms.IntegerField(label=_("Seed of all that is drawn"), min_value=0, max_value=2**31 - 1, initial=1)
+    rerank_url = forms.ChoiceField(label="Rerank model at", choices=no_rerank_or_addresses, required=False)
+    rerank_model = forms.CharField(label="Rerank model", max_length=120, required=False)
+    language = forms.CharField(label=_("Language"), max_length=20, initial=_USUAL.language, help_text="Its tag.")
+    seed = forms.IntegerField(label="Seed of all that is drawn", min_value=0, max_value=2**31 - 1, initial=1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in OF_QUESTIONS:
-            label = _("Prompt: %(name)s") % {"name": name.replace("_", " ")}
+            label = f"Prompt: {name.replace('_', ' ')}"
             self.fields[f"prompt_{name}"] = PromptField(
-                label=label, rows=5, help_text=_("Blank: the default wording.")
+                label=label, rows=5, help_text="Blank: the default wording."
             )
 
     @property
@@ -134,7 +130,7 @@ class QuestionsForm(BeginForm):
         if self.errors:
             return data
         if not data["uploads"] and not data["search"]:
-            self.add_error("uploads", _("There are no documents: choose files, or a search."))
+            self.add_error("uploads", "There are no documents: choose files, or a search.")
             return data
         names = (*_NUMBERS, *_SHARES, "rerank_url", "rerank_model", "language")
         chosen: dict[str, Any] = {name: data[name] for name in names}

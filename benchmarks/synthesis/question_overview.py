@@ -80,25 +80,25 @@ def facts_of(part: SynthesisPart, *, is_blind: bool) -> list[Fact]:
     data = part.data
     facts: list[Fact] = []
     if question := _question(part):
-        facts.append(Fact(_("Question"), question))
+        facts.append(Fact("Question", question))
     if part.kind == PartKind.SEED:
-        facts.append(Fact(_("Category"), part.title or "–"))
+        facts.append(Fact("Category", part.title or "–"))
         if data.get("answer"):
-            facts.append(Fact(_("Answer, words"), str(data["n_words"])))
+            facts.append(Fact("Answer, words", str(data["n_words"])))
         if not is_blind and "criteria" in data:
             met = "  ".join(f"{'✓' if is_met else '✗'} {name}" for name, is_met in data["criteria"].items())
-            facts.append(Fact(_("Criteria"), met))
+            facts.append(Fact("Criteria", met))
     if part.kind == PartKind.QUESTION and "seed" in data:
-        how = _("made harder") if data.get("method") == "deeper" else _("new, of the same kind")
+        how = "made harder" if data.get("method") == "deeper" else "new, of the same kind"
         seed = part.uses.filter(kind=PartKind.SEED).first()
-        facts.append(Fact(_("From the seed"), f"{seed.text if seed else data['seed']} ({how})"))
+        facts.append(Fact("From the seed", f"{seed.text if seed else data['seed']} ({how})"))
         facts.append(Fact(_("Words"), str(len(part.text.split()))))
     if part.kind == PartKind.QUERY and part.title:
-        facts.append(Fact(_("Kind of question"), part.title))
+        facts.append(Fact("Kind of question", part.title))
     if part.kind == PartKind.DOCUMENT and data.get("url"):
-        facts.append(Fact(_("Address"), data["url"], is_link=data["url"].startswith(("http://", "https://"))))
+        facts.append(Fact("Address", data["url"], is_link=data["url"].startswith(("http://", "https://"))))
     if part.kind == PartKind.POINT and not is_blind and data.get("autods") is not None:
-        facts.append(Fact(_("AutoDS score"), f"{data['autods']:.2f}"))
+        facts.append(Fact("AutoDS score", f"{data['autods']:.2f}"))
     return facts
 
 

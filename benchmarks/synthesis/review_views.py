@@ -10,7 +10,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.models import SynthesisPart, SynthesisStep
@@ -84,7 +83,7 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
     part = _part(step, str(part_uid))
     here = reverse("benchmarks:synthesis-review", args=[uid, name])
     if not form.is_valid():
-        messages.error(request, _("This decision is not known or too long."))
+        messages.error(request, "This decision is not known or too long.")
         return redirect(f"{here}?part={part.uid}")
     data = form.cleaned_data
     into = part.synthesis.parts.filter(uid=data["into"]).first() if data["into"] else None
@@ -125,7 +124,7 @@ def judge(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Htt
     part = _part(step, str(part_uid))
     here = f"{reverse('benchmarks:synthesis-review', args=[uid, name])}?part={part.uid}"
     if not form.is_valid():
-        messages.error(request, _("This verdict is not known."))
+        messages.error(request, "This verdict is not known.")
         return redirect(here)
     insight = get_object_or_404(step.synthesis.parts, uid=form.cleaned_data["insight"])
     try:
@@ -154,7 +153,7 @@ def undo(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(here)
     if row is None:
-        messages.info(request, _("There is nothing to undo."))
+        messages.info(request, "There is nothing to undo.")
         return redirect(here)
     kinds = steps_of(step.synthesis.kind)
     reviewed_in = next(kind.name for kind in kinds if kind.has_gate and kind.makes == row.part.kind)
@@ -172,5 +171,5 @@ def accept_clear(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse
     except NotAllowed as error:
         messages.error(request, str(error))
     else:
-        messages.info(request, _("%(n)d clear ones were accepted; they count as unread.") % {"n": n})
+        messages.info(request, f"{n} clear ones were accepted; they count as unread.")
     return redirect("benchmarks:synthesis-review", uid, name)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext_noop
 
 from benchmarks.engine import runs
 from benchmarks.engine.task import Counts, Labels, Origin, Store, Task
@@ -117,11 +116,11 @@ class SynthesisTask(Task):
     has_steps = True
     has_offline = True
     labels = Labels(
-        progress=gettext_noop("%(done)s of %(total)s parts made"),
-        answers=gettext_noop("Parts made"),
-        invalid=gettext_noop("Replies that could not be used"),
-        failed=gettext_noop("Failed parts"),
-        unanswered=gettext_noop("Parts without an answer"),
+        progress="%(done)s of %(total)s parts made",
+        answers="Parts made",
+        invalid="Replies that could not be used",
+        failed="Failed parts",
+        unanswered="Parts without an answer",
     )
 
     def results_of(self, run: JudgeRun) -> tuple[int, int]:

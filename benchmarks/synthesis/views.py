@@ -147,7 +147,7 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     """Queue what a step asks."""
     step, form = _step(request, uid, name), StepForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Requests at the same time are from 1 to 256; a budget is in US dollars."))
+        messages.error(request, "Requests at the same time are from 1 to 256; a budget is in US dollars.")
         return redirect("benchmarks:synthesis", uid)
     try:
         if (model := form.cleaned_data["model"]) and model != step.judge.config.get("model"):

@@ -15,43 +15,43 @@ from benchmarks.retrieval.keywords import CONTENT, TOKENS
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 
 TITLES = {
-    "random": _("Random order"),
-    "oracle": _("Oracle: number of insights in the document"),
-    "keywords": _("Keywords: share of the query's words in the document"),
-    "tfidf": _("TF-IDF"),
-    "bm25": _("BM25"),
-    "embeddings": _("Embeddings of a model"),
-    "rerank": _("Rerank model"),
+    "random": "Random order",
+    "oracle": "Oracle: number of insights in the document",
+    "keywords": "Keywords: share of the query's words in the document",
+    "tfidf": "TF-IDF",
+    "bm25": "BM25",
+    "embeddings": "Embeddings of a model",
+    "rerank": "Rerank model",
 }
 LABELS = {
-    "with_subtopic": _("Ask with the query and the subtopic, as SummHay's authors"),
+    "with_subtopic": "Ask with the query and the subtopic, as SummHay's authors",
     "words": _("Words"),
-    "seed": _("Seed"),
-    "k1": _("k1"),
-    "b": _("b"),
-    "is_sublinear": _("Dampen the count of a word (1 + ln tf)"),
-    "base_url": _("Address"),
-    "model": _("Model"),
-    "query_prefix": _("Text before each query"),
-    "document_prefix": _("Text before each document"),
+    "seed": "Seed",
+    "k1": "k1",
+    "b": "b",
+    "is_sublinear": "Dampen the count of a word (1 + ln tf)",
+    "base_url": "Address",
+    "model": "Model",
+    "query_prefix": "Text before each query",
+    "document_prefix": "Text before each document",
 }
 WORDS = [
-    (TOKENS, _("all tokens but stop words, as SummHay's authors")),
-    (CONTENT, _("different content words")),
+    (TOKENS, "all tokens but stop words, as SummHay's authors"),
+    (CONTENT, "different content words"),
 ]
 HELP = {
-    "with_subtopic": _("Otherwise with the query alone."),
-    "model": _("As the server names it."),
-    "base_url": _("One of those that the administrator allows; the key is in the server's environment."),
-    "query_prefix": _("Some models want one, such as “query: ”."),
-    "document_prefix": _("Some models want one, such as “passage: ”."),
+    "with_subtopic": "Otherwise with the query alone.",
+    "model": "As the server names it.",
+    "base_url": "One of those that the administrator allows; the key is in the server's environment.",
+    "query_prefix": "Some models want one, such as “query: ”.",
+    "document_prefix": "Some models want one, such as “passage: ”.",
 }
 
 
 class RetrieverForm(forms.Form):
     """Choose a retriever; `retriever` in the data or in `initial` decides which settings are asked for."""
 
-    retriever = forms.ChoiceField(label=_("Retriever"), choices=list(TITLES.items()))
+    retriever = forms.ChoiceField(label="Retriever", choices=list(TITLES.items()))
 
     def __init__(self, *args: Any, haystack: Haystack, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,15 +82,14 @@ class RetrieverForm(forms.Form):
 
 def _max_requests(n: int) -> forms.Field:
     return forms.IntegerField(
-        label=_("Requests at most"),
+        label="Requests at most",
         min_value=1,
         max_value=2**31 - 1,
         required=False,
-        help_text=_(
-            "This haystack needs %(n)s if none fails and nothing is known yet. Blank: no limit. Failed tries "
-            "count; what was answered is kept and never asked again."
-        )
-        % {"n": n},
+        help_text=(
+            f"This haystack needs {n} if none fails and nothing is known yet. Blank: no limit. Failed "
+            "tries count; what was answered is kept and never asked again."
+        ),
     )
 
 

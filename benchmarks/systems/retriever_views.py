@@ -10,8 +10,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access.owning import may_change
@@ -33,12 +31,12 @@ def _figure(title: Any, name: str) -> Column:
 class RetrieverTable(MemoryTable):
     """What retrievers are sorted by."""
 
-    retriever = Column(gettext_lazy("Retriever"), "reference")
-    recall_insights = _figure(gettext_lazy("Recall of insights, %"), "recall_insights")
-    recall_documents = _figure(gettext_lazy("Recall of gold documents, %"), "recall_documents")
-    ndcg = _figure(gettext_lazy("nDCG, %"), "ndcg")
-    documents = Column(gettext_lazy("Documents taken"), "quality__mean_documents", css="num", high_first=True)
-    subtopics = Column(gettext_lazy("Subtopics"), "quality__n_subtopics", css="num", high_first=True)
+    retriever = Column("Retriever", "reference")
+    recall_insights = _figure("Recall of insights, %", "recall_insights")
+    recall_documents = _figure("Recall of gold documents, %", "recall_documents")
+    ndcg = _figure("nDCG, %", "ndcg")
+    documents = Column("Documents taken", "quality__mean_documents", css="num", high_first=True)
+    subtopics = Column("Subtopics", "quality__n_subtopics", css="num", high_first=True)
 
     class Meta:
         order_by = "-recall_insights"
@@ -47,9 +45,7 @@ class RetrieverTable(MemoryTable):
 class BudgetForm(forms.Form):
     """How many tokens of documents a reader has."""
 
-    budget = forms.IntegerField(
-        label=gettext_lazy("Token budget"), min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET
-    )
+    budget = forms.IntegerField(label="Token budget", min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET)
 
 
 @require_safe
@@ -84,7 +80,7 @@ def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         now=timezone.now(),
         max_requests=form.cleaned_data.get("max_requests"),
     )
-    messages.success(request, _("The retriever is running. Stored scores are not computed again."))
+    messages.success(request, "The retriever is running. Stored scores are not computed again.")
     return redirect("benchmarks:retriever-list", haystack.uid)
 
 
@@ -113,7 +109,7 @@ def retriever_again(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def retriever_cancel(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Stop a retriever before its next request."""
     row = get_object_or_404(Retrieval.objects.select_related("haystack"), uid=uid)
-    refuse_others(request.user, row, words=_("Whoever started this retriever, or an admin, can cancel it."))
+    refuse_others(request.user, row, words="Whoever started this retriever, or an admin, can cancel it.")
     retrieving.cancel(row=row, by=request.user, now=timezone.now())
     return redirect("benchmarks:retriever-list", row.haystack.uid)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.utils.translation import gettext as _now
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine.summarizer_versions import NotPossible, check_decoding, check_name
 from benchmarks.judges.questions import BadConfiguration
@@ -29,30 +27,30 @@ from benchmarks.summarizers.prompt_fields import FIELDS
 from benchmarks.web.folds import FoldedForm
 
 METHOD_NAMES = {
-    AT_ONCE: _("all documents at once"),
-    HIERARCHICAL: _("hierarchical: notes on each block, then a summary of the notes"),
-    INCREMENTAL: _("incremental: one summary, revised block by block"),
+    AT_ONCE: "all documents at once",
+    HIERARCHICAL: "hierarchical: notes on each block, then a summary of the notes",
+    INCREMENTAL: "incremental: one summary, revised block by block",
 }
 BULLET_NAMES = {
-    "insights": _("as many as the subtopic has insights"),
-    "held": _("as many of them as any document holds (SummHay's code for news)"),
-    "shown": _("as many of them as the documents shown hold"),
-    "free": _("up to the model"),
+    "insights": "as many as the subtopic has insights",
+    "held": "as many of them as any document holds (SummHay's code for news)",
+    "shown": "as many of them as the documents shown hold",
+    "free": "up to the model",
 }
 BUDGET_RULE_NAMES = {
-    "whole": _("is shown whole, as people see it"),
-    "cut": _("is cut at the budget (SummHay's authors)"),
+    "whole": "is shown whole, as people see it",
+    "cut": "is cut at the budget (SummHay's authors)",
 }
 SHUFFLE_NAMES = {
-    "each": _("at random for each subtopic"),
-    "one": _("at random, the same for all subtopics"),
-    "file": _("as in the file (SummHay's authors)"),
+    "each": "at random for each subtopic",
+    "one": "at random, the same for all subtopics",
+    "file": "as in the file (SummHay's authors)",
 }
 DECODING_NAMES = {
-    "": _("as below"),
-    "top-k": _("top-k 50 at temperature 0.3"),
-    "greedy": _("greedy"),
-    "top-p": _("top-p 0.95 at temperature 1"),
+    "": "as below",
+    "top-k": "top-k 50 at temperature 0.3",
+    "greedy": "greedy",
+    "top-p": "top-p 0.95 at temperature 1",
 }
 
 
@@ -76,79 +74,77 @@ class SummarizerForm(FoldedForm, ModelForm):
         "max_tokens", "limit_name", "timeout_s", "prompt", "block_prompt", "source_prompt",
         "source_block_prompt", "focus", "response_prompt", "note",
     )  # fmt: skip
-    method = forms.ChoiceField(label=_("Method"), choices=list(METHOD_NAMES.items()))
+    method = forms.ChoiceField(label="Method", choices=list(METHOD_NAMES.items()))
     block_words = forms.IntegerField(
-        label=_("Words in a block"), min_value=50, max_value=100_000, initial=BLOCK_WORDS,
-        help_text=_("For methods with blocks. A block ends at the first sentence end after so many words."),
+        label="Words in a block", min_value=50, max_value=100_000, initial=BLOCK_WORDS,
+        help_text="For methods with blocks. A block ends at the first sentence end after so many words.",
     )  # fmt: skip
     truncate_to = forms.IntegerField(
-        label=_("Cut documents after tokens"), min_value=1, max_value=10_000_000, required=False,
-        help_text=_("Blank: not cut. Counted as 1.25 tokens for a word, over all documents in their order."),
+        label="Cut documents after tokens", min_value=1, max_value=10_000_000, required=False,
+        help_text="Blank: not cut. Counted as 1.25 tokens for a word, over all documents in their order.",
     )  # fmt: skip
     token_budget = forms.IntegerField(
-        label=_("Token budget of a retriever"), min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET,
+        label="Token budget of a retriever", min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET,
     )  # fmt: skip
     budget_rule = forms.ChoiceField(
-        label=_("The document that crosses it"), required=False, choices=list(BUDGET_RULE_NAMES.items())
+        label="The document that crosses it", required=False, choices=list(BUDGET_RULE_NAMES.items())
     )
     shuffle = forms.ChoiceField(
-        label=_("Order of all documents"), required=False, choices=list(SHUFFLE_NAMES.items())
+        label="Order of all documents", required=False, choices=list(SHUFFLE_NAMES.items())
     )
     headers = forms.ChoiceField(
-        label=_("Above relevant and other documents"), required=False,
+        label="Above relevant and other documents", required=False,
         choices=[(name, " / ".join(pair)) for name, pair in HEADERS.items()],
-        help_text=_("In the position experiment. The second pair is that of On Context Utilization."),
+        help_text="In the position experiment. The second pair is that of On Context Utilization.",
     )  # fmt: skip
-    bullets = forms.ChoiceField(label=_("Number of bullets"), choices=list(BULLET_NAMES.items()))
+    bullets = forms.ChoiceField(label="Number of bullets", choices=list(BULLET_NAMES.items()))
     words_from = forms.IntegerField(
-        label=_("Words, from"), min_value=1, max_value=100_000, initial=200, required=False,
-        help_text=_("Blank: at most as many as at the right."),
+        label="Words, from", min_value=1, max_value=100_000, initial=200, required=False,
+        help_text="Blank: at most as many as at the right.",
     )  # fmt: skip
-    words_to = forms.IntegerField(label=_("Words, to"), min_value=1, max_value=100_000, initial=300)
+    words_to = forms.IntegerField(label="Words, to", min_value=1, max_value=100_000, initial=300)
     decoding = forms.ChoiceField(
-        label=_("Decoding"), required=False, choices=list(DECODING_NAMES.items()),
-        help_text=_("The first one takes the fields below. The others are those of On Context Utilization."),
+        label="Decoding", required=False, choices=list(DECODING_NAMES.items()),
+        help_text="The first one takes the fields below. The others are those of On Context Utilization.",
     )  # fmt: skip
-    top_p = forms.FloatField(label=_("Top-p"), min_value=0, max_value=1, required=False)
+    top_p = forms.FloatField(label="Top-p", min_value=0, max_value=1, required=False)
     top_k = forms.IntegerField(
-        label=_("Top-k"), min_value=1, max_value=100_000, required=False,
-        help_text=_("Not part of the OpenAI API, but known to vLLM and others."),
+        label="Top-k", min_value=1, max_value=100_000, required=False,
+        help_text="Not part of the OpenAI API, but known to vLLM and others.",
     )  # fmt: skip
     max_tokens = forms.IntegerField(
-        label=_("Maximum tokens per answer"), min_value=20, max_value=200_000, initial=2000,
-        help_text=_("Reasoning models need several thousand."),
+        label="Maximum tokens per answer", min_value=20, max_value=200_000, initial=2000,
+        help_text="Reasoning models need several thousand.",
     )  # fmt: skip
-    timeout_s = forms.FloatField(label=_("Timeout, seconds"), min_value=1, max_value=3600, initial=300)
+    timeout_s = forms.FloatField(label="Timeout, seconds", min_value=1, max_value=3600, initial=300)
     prompt = PromptField(
-        label=_("Prompt"), rows=14,
-        help_text=_(
-            "Blank: the default prompt of the method. These are filled in: %(fields)s, and the fields of "
+        label="Prompt", rows=14,
+        help_text=("Blank: the default prompt of the method. These are filled in: %(fields)s, and the fields of "
             "SummHay's published prompts, such as [N_insights]. A prompt with {documents}, [ARTICLES] or "
-            "[CONVERSATIONS] is the whole request; else documents and query are added after it."
-        )
+            "[CONVERSATIONS] is the whole request; else documents and query are added after it.")
         % {"fields": ", ".join(f"{{{name}}}" for name in FIELDS)},
     )  # fmt: skip
     block_prompt = PromptField(
-        label=_("Prompt for blocks"), help_text=_("For the hierarchical method: asks for the notes on a block.")
+        label="Prompt for blocks", help_text="For the hierarchical method: asks for the notes on a block."
     )
     source_prompt = PromptField(
-        label=_("Prompt for sources"),
-        help_text=_(
+        label="Prompt for sources",
+        help_text=(
             "For documents with reference summaries. Blank: the default prompt of the method. {documents} or "
             "[text] and {sentences} or [n] are filled in; the number is that of the dataset."
         ),
     )
     source_block_prompt = PromptField(
-        label=_("Prompt for blocks of sources"), help_text=_("For the hierarchical method.")
+        label="Prompt for blocks of sources", help_text="For the hierarchical method."
     )
     focus = PromptField(
-        label=_("Focus prompt"), rows=2,
-        help_text=_("Optional. Added after each prompt, for example: %(example)s") % {"example": FOCUS},
+        label="Focus prompt", rows=2,
+        help_text=f"Optional. Added after each prompt, for example: {FOCUS}",
     )  # fmt: skip
 
     response_prompt = PromptField(
-        label=_("Prompt for responses"),
-        help_text=_("For questions. Blank: the default prompt. Texts and question are added after it."),
+        label="Prompt for responses",
+        help_text="For questions. Blank: the default prompt. Texts and question are added after it.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -164,12 +160,12 @@ class SummarizerForm(FoldedForm, ModelForm):
         except NotPossible as error:
             self.add_error("name", str(error))
         if (data.get("words_from") or 0) > data["words_to"]:
-            self.add_error("words_to", _now("Must not be smaller than the number before it."))
+            self.add_error("words_to", "Must not be smaller than the number before it.")
             return data
         try:
             check_decoding(self.config())
         except BadConfiguration:
-            self.add_error("bullets", _now("The prompt names their number, so they cannot be up to the model."))
+            self.add_error("bullets", "The prompt names their number, so they cannot be up to the model.")
         except NotPossible as error:
             self.add_error("top_k", str(error))
         return data

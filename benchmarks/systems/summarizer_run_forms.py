@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.engine.arranging import Arranged, InTurn
@@ -49,10 +48,10 @@ from benchmarks.summarizers.conditions import (
 def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
     """What can choose documents: orders of all of them, and retrievers with scores for all their subtopics."""
     choices = [
-        ("random", str(_("all documents, in random order"))),
-        ("top", str(_("all documents, gold first"))),
-        ("bottom", str(_("all documents, gold last"))),
-        ("middle", str(_("all documents, gold in the middle"))),
+        ("random", "all documents, in random order"),
+        ("top", "all documents, gold first"),
+        ("bottom", "all documents, gold last"),
+        ("middle", "all documents, gold in the middle"),
     ]
     rows = RetrieverRanking.objects.filter(subtopic__haystack=haystack) if haystack else RetrieverRanking.objects
     ranked = rows.with_reference().order_by("retriever", "version").values_list("reference", flat=True).distinct()
@@ -90,11 +89,11 @@ class SummarizeForm(_RunForm):
     """Which haystack is summarized, from which documents."""
 
     key = "haystack"
-    title = _("Summarize a haystack")
+    title = "Summarize a haystack"
     field_order = ("haystack", "source")
 
     haystack = forms.ModelChoiceField(
-        label=_("Haystack"), queryset=Haystack.objects.none(), to_field_name="uid", empty_label=_("choose one")
+        label="Haystack", queryset=Haystack.objects.none(), to_field_name="uid", empty_label="choose one"
     )
     source = forms.ChoiceField(label=_("Documents"), choices=sources)
 
@@ -120,7 +119,7 @@ class SummarizeForm(_RunForm):
 def source_datasets() -> list[tuple[str, str]]:
     """The datasets of documents with reference summaries, and samples of them."""
     return [
-        (name, str(_("sample %(name)s")) % {"name": name} if is_sample else name)
+        (name, "sample %(name)s" % {"name": name} if is_sample else name)
         for name, is_sample in source_corpora().items()
     ]
 
@@ -129,42 +128,42 @@ class SourcesForm(_RunForm):
     """Which sources are summarized, from which documents: all, or as an experiment arranges or cuts them."""
 
     key = "sources"
-    title = _("Summarize documents with reference summaries")
+    title = "Summarize documents with reference summaries"
     field_order = ("sources", "order", "size", "place", "by")
 
-    sources = forms.ChoiceField(label=_("Dataset"), choices=lambda: [("", _("choose one")), *source_datasets()])
+    sources = forms.ChoiceField(label="Dataset", choices=lambda: [("", "choose one"), *source_datasets()])
     order = forms.ChoiceField(
         label=_("Documents"),
         choices=[
-            ("random", _("all, in their order")),
-            (POSITION, _("position: the relevant one at each place")),
-            (INFILLING, _("infilling: all, the ends, others between")),
-            (DOCUMENTS, _("the first documents: one, two … all")),
-            (TRUNCATION, _("truncation: until 2,048, 4,096 … tokens")),
-            (AT, _("only one place of position")),
-            (ALL, _("only all documents, in their order")),
-            (ENDS, _("only the first and the last")),
-            (FILLED, _("only those of other sources between the first and the last")),
+            ("random", "all, in their order"),
+            (POSITION, "position: the relevant one at each place"),
+            (INFILLING, "infilling: all, the ends, others between"),
+            (DOCUMENTS, "the first documents: one, two … all"),
+            (TRUNCATION, "truncation: until 2,048, 4,096 … tokens"),
+            (AT, "only one place of position"),
+            (ALL, "only all documents, in their order"),
+            (ENDS, "only the first and the last"),
+            (FILLED, "only those of other sources between the first and the last"),
         ],
     )
     size = forms.IntegerField(
-        label=_("Documents in an experiment"), min_value=1, max_value=MOST, initial=5,
-        help_text=_("Infilling and the first documents take sources of just so many; of truncation, steps."),
+        label="Documents in an experiment", min_value=1, max_value=MOST, initial=5,
+        help_text="Infilling and the first documents take sources of just so many; of truncation, steps.",
     )  # fmt: skip
     place = forms.IntegerField(
-        label=_("Place of the relevant one"), min_value=1, max_value=MOST, initial=1,
-        help_text=_("If it is only one place of position: from 1."),
+        label="Place of the relevant one", min_value=1, max_value=MOST, initial=1,
+        help_text="If it is only one place of position: from 1.",
     )  # fmt: skip
     by = forms.ChoiceField(
-        label=_("Relevant by"),
+        label="Relevant by",
         required=False,
         choices=[
             (USUAL_MEASURE, "ROUGE-1"),
             ("rouge2", "ROUGE-2"),
             ("rougeL", "ROUGE-L"),
-            (BY_FILE, _("what the file says")),
+            (BY_FILE, "what the file says"),
         ],
-        help_text=_("Of position: which of several documents of a source is the relevant one."),
+        help_text="Of position: which of several documents of a source is the relevant one.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -173,9 +172,9 @@ class SourcesForm(_RunForm):
         if not self.errors and data["order"] != "random":
             least = least_of(OF_KIND.get(data["order"], data["order"]))
             if data["size"] < least:
-                self.add_error("size", _now("At least %(n)d.") % {"n": least})
+                self.add_error("size", f"At least {least}.")
         if not self.errors and data["order"] == AT and data["place"] > data["size"]:
-            self.add_error("place", _now("Must not be greater than the number of documents."))
+            self.add_error("place", "Must not be greater than the number of documents.")
         return data
 
     def shown(self) -> Source:
@@ -213,25 +212,25 @@ def _conditions() -> list[tuple[str, Any]]:
     """What documents can be made into, with the systems whose snippets or summaries are there."""
     names = {
         SNIPPETS: (
-            _("snippets of each, one model's for all"),
-            _("snippets by this model"),
-            _("snippets by %(system)s"),
+            "snippets of each, one model's for all",
+            "snippets by this model",
+            "snippets by %(system)s",
         ),
         SUMMARIES: (
-            _("summaries of each, one model's for all"),
-            _("summaries by this model"),
-            _("summaries by %(system)s"),
+            "summaries of each, one model's for all",
+            "summaries by this model",
+            "summaries by %(system)s",
         ),
     }
     rows = System.objects.filter(retriever__in=MADE, drafts__question__isnull=False).distinct().order_by("key")
     made = list(rows.values_list("retriever", "summarizer"))
     return [
-        (FULL, _("all documents")),
-        (CUT, _("all documents, each cut")),
+        (FULL, "all documents"),
+        (CUT, "all documents, each cut"),
         *((kind, shared) for kind, (shared, _self, _other) in names.items()),
         *((f"{kind}@{OWN_NOTES}", by_itself) for kind, (_shared, by_itself, _other) in names.items()),
         *((f"{kind}@{system}", names[kind][2] % {"system": system}) for kind, system in made),
-        (CLOSED_BOOK, _("no documents")),
+        (CLOSED_BOOK, "no documents"),
     ]
 
 
@@ -239,15 +238,15 @@ class RespondForm(_RunForm):
     """Which questions are answered, and what of their documents is shown."""
 
     key = "dataset"
-    title = _("Answer questions")
+    title = "Answer questions"
     field_order = ("dataset", "documents", "tokens")
 
-    dataset = forms.ChoiceField(label=_("Question set"), choices=lambda: [("", _("choose one")), *_datasets()])
+    dataset = forms.ChoiceField(label="Question set", choices=lambda: [("", "choose one"), *_datasets()])
     documents = forms.ChoiceField(label=_("Documents"), choices=_conditions)
     tokens = forms.IntegerField(
-        label=_("Cut each document after tokens"), min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
+        label="Cut each document after tokens", min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
         required=False,
-        help_text=_("If they are cut. The paper took 512, 1,024 and 2,048. Runs say how tokens are counted here."),
+        help_text="If they are cut. The paper took 512, 1,024 and 2,048. Runs say how tokens are counted here.",
     )  # fmt: skip
 
     def __init__(self, *args: Any, judge: Judge, **kwargs: Any) -> None:
@@ -262,7 +261,7 @@ class RespondForm(_RunForm):
         """Cut documents need a length."""
         data = super().clean() or self.cleaned_data
         if data.get("documents") == CUT and not data.get("tokens") and "tokens" not in self.errors:
-            self.add_error("tokens", _now("Say where to cut."))
+            self.add_error("tokens", "Say where to cut.")
         return data
 
     def shown(self) -> Documents:

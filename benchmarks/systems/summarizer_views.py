@@ -11,7 +11,6 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add
@@ -123,7 +122,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> Htt
         "judge": judge,
         "may_edit": may_add(request.user, versions),
         "is_model": judge.kind == Judge.Kind.OPENAI,
-        "method": METHOD_NAMES.get(judge.config.get("method", ""), _("sentences of the documents, no model")),
+        "method": METHOD_NAMES.get(judge.config.get("method", ""), "sentences of the documents, no model"),
         "bullets": BULLET_NAMES.get(judge.config.get("bullets", "insights")),
         "budget_rule": BUDGET_RULE_NAMES.get(judge.config.get("budget_rule", "")),
         "shuffle": SHUFFLE_NAMES.get(judge.config.get("shuffle", "")),

@@ -8,7 +8,6 @@ from django import forms, template
 from django.http import QueryDict
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 
 register = template.Library()
 
@@ -51,7 +50,7 @@ def _words_of(field: forms.BoundField) -> str:
     words = _options(field)
     named = [words[each] for each in _chosen(field) if each in words]
     return ", ".join(named) or (
-        _("all") if isinstance(field.field, forms.MultipleChoiceField) else next(iter(words.values()), "")
+        "all" if isinstance(field.field, forms.MultipleChoiceField) else next(iter(words.values()), "")
     )
 
 

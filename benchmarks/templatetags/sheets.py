@@ -11,8 +11,6 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from benchmarks.results import writing
 from benchmarks.results.drawings import drawings_of
@@ -46,12 +44,12 @@ MOST_AT_A_GLANCE = 5
 """Tables of no more rows need no filters."""
 MOST_COLUMNS = 16
 """Wider tables are cut, and whole in their file."""
-PLACES = {1: ("strong", "is-best", gettext_lazy("best")), 2: ("span", "is-second", gettext_lazy("second"))}
+PLACES = {1: ("strong", "is-best", "best"), 2: ("span", "is-second", "second")}
 """How the best and the second of what is compared stand out: element, class, and what is said of it."""
 MARKS: Mapping[str, Text] = {
     'class="badge warn few"': writing.OF_FEW_ITEMS,
     f">{writing.MARK}</small>": writing.OF_FEW_CLUSTERS,
-    'class="muted these"': gettext_lazy(
+    'class="muted these"': (
         "“these” and a number: the interval is about these people only, not about people like them."
     ),
 }
@@ -83,9 +81,7 @@ def figure(
         )
     few = SafeString("")
     if badge and stat.too_few:
-        few = format_html(
-            ' <span class="badge warn few" title="{}">{}</span>', _("too few to interpret"), _("few")
-        )
+        few = format_html(' <span class="badge warn few" title="{}">{}</span>', "too few to interpret", "few")
     title = f"{stat.method}; n = {stat.n_items}"
     if stat.low is None or stat.high is None:
         title, between = f"{title}; {stat.interval_reason}", ""
@@ -101,12 +97,12 @@ def _marks(stat: Stat) -> SafeString:
     """What one has to know of an interval: that it is about these people only, over few clusters, or less sure."""
     these = few = SafeString("")
     if stat.only_these is not None:
-        words = _("The interval is about these people only, not about people like them.")
+        words = "The interval is about these people only, not about people like them."
         these = format_html(
-            ' <small class="muted these" title="{}">{}</small>', words, _("these %d") % stat.only_these
+            ' <small class="muted these" title="{}">{}</small>', words, "these %d" % stat.only_these
         )
     if stat.has_few_clusters or stat.caution:
-        words = stat.caution or _("5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100.")
+        words = stat.caution or "5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100."
         few = format_html('<small class="muted" title="{}">{}</small>', words, writing.MARK)
     return few + these
 
@@ -189,7 +185,7 @@ def _table_context(table: Table, query: Any, *, most: int) -> dict[str, Any]:
     ]
     switches = list(table.switches)
     if any(measure.is_extra for measure in table.measures):
-        switches.append(Switch(extra, _("all columns")))
+        switches.append(Switch(extra, "all columns"))
     return {
         "table": table,
         "shown": shown,

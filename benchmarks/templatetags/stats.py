@@ -10,7 +10,6 @@ from django import template
 from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.text import without_emphasis
@@ -46,8 +45,8 @@ def these_people(figure: Stat) -> SafeString:
     """Says where an interval is about these people only."""
     if figure.only_these is None:
         return SafeString("")
-    words = _("The interval is about these people only, not about people like them: there are too few for that.")
-    return format_html(' <span class="badge" title="{}">{}</span>', words, _("these %d") % figure.only_these)
+    words = "The interval is about these people only, not about people like them: there are too few for that."
+    return format_html(' <span class="badge" title="{}">{}</span>', words, "these %d" % figure.only_these)
 
 
 @register.simple_tag

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from benchmarks.web.chart_points import Kind, Point, Words, clean, headings_of, number, row_of, wrapped
 from benchmarks.web.charts import (
     HUMAN,
@@ -287,8 +285,8 @@ def tips_of(words: Words, points: Sequence[Point]) -> list[Any]:
     shown = {"group": "group:N", "x": "place:N", "value": "figure:N", "low": "between:N", "n": "n:Q"}
     for name, of in shown.items():
         if name in headings:
-            title = _("95 % interval") if name == "low" else headings[name]
+            title = "95 % interval" if name == "low" else headings[name]
             # Vega-Lite writes titles into an expression without escaping them.
             title = re.sub(r'[\\"\s]+', " ", clean(title)).strip()
-            tips.append(alt.Tooltip(of, title=title or _("value"), **({"format": ","} if of == "n:Q" else {})))
+            tips.append(alt.Tooltip(of, title=title or "value", **({"format": ","} if of == "n:Q" else {})))
     return tips

@@ -56,7 +56,7 @@ class Point:
     def of(cls, stat: Stat | None, *, factor: float = 1, **more: Any) -> Point:
         """A point of a figure, in another unit with a factor; of None one that is missing."""
         if stat is None:
-            return cls(value=None, reason=_("missing"), **more)
+            return cls(value=None, reason="missing", **more)
         shown = stat.scaled(factor)
         more |= {"low": shown.low, "high": shown.high, "n": stat.n_items or None}
         return cls(value=shown.value, reason=stat.undefined_reason, **more)
@@ -134,16 +134,16 @@ def place_of(point: Point) -> str:
 def headings_of(words: Words, points: Iterable[Point]) -> dict[str, str]:
     """The headings of those fields that any point has."""
     usual = {
-        "panel": _("panel"),
+        "panel": "panel",
         "series": _("name"),
-        "group": _("group"),
+        "group": "group",
         "x": words.x,
         "place": words.x,
-        "value": words.value or _("value"),
-        "low": _("95 % from"),
-        "high": _("95 % to"),
+        "value": words.value or "value",
+        "low": "95 % from",
+        "high": "95 % to",
         "n": "n",
-        "reason": _("remark"),
+        "reason": "remark",
     }
     known = {name for point in points for name in usual if getattr(point, name) not in {None, ""}}
     return {name: words.columns.get(name, title) for name, title in usual.items() if name in known | {"value"}}

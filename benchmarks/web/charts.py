@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Annotated, Any, Literal
 
-from django.utils.translation import gettext as _
 from pydantic import Field
 
 from benchmarks.web.chart_points import Kind, Point, Words, headings_of, in_words, number
@@ -159,19 +158,17 @@ def bland_altman(
     levels = []
     middle, spread = (fmean(apart), 1.96 * stdev(apart) if len(apart) > 1 else 0.0) if apart else (0.0, 0.0)
     if apart:
-        levels.append((_("mean difference"), middle))
+        levels.append(("mean difference", middle))
     if len(apart) > 1:
         levels += [
-            (_("upper limit of agreement"), middle + spread),
-            (_("lower limit of agreement"), middle - spread),
+            ("upper limit of agreement", middle + spread),
+            ("lower limit of agreement", middle - spread),
         ]
     edge = EDGE * max([LEAST_EDGE, abs(middle) + spread, *map(abs, apart)])
     rules = [
-        Point(
-            series=f"{name} {number(value, words, signed=True)}", value=value, group=_("limits"), kind=Kind.ACROSS
-        )
+        Point(series=f"{name} {number(value, words, signed=True)}", value=value, group="limits", kind=Kind.ACROSS)
         for name, value in levels
     ]
-    colours = (*colours, (_("limits"), HUMAN))
+    colours = (*colours, ("limits", HUMAN))
     layout = Lines(x_domain=x_domain, domain=(-edge, edge), colours=colours, size=size, ends="")
     return Chart(words, [*points, *rules], layout)

@@ -9,8 +9,6 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from benchmarks.access.sight import WHOLE_SITE, current, has_no_groups, of, seeing
 from benchmarks.grouping import CannotMove
@@ -22,12 +20,12 @@ class GroupField(forms.ModelChoiceField):  # type: ignore[type-arg]
     """One's own groups, all of them for admins, or the whole site."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("label", gettext_lazy("Research group"))
-        kwargs.setdefault("help_text", gettext_lazy("Only its researchers and the admins will see it."))
+        kwargs.setdefault("label", "Research group")
+        kwargs.setdefault("help_text", "Only its researchers and the admins will see it.")
         super().__init__(
             queryset=ResearchGroup.objects.none(),
             required=False,
-            empty_label=gettext_lazy("the whole site"),
+            empty_label="the whole site",
             **kwargs,
         )
 
@@ -104,8 +102,8 @@ def move_page(
             for problem in refused.problems:
                 form.add_error(None, problem)
         else:
-            to = form.chosen_group or _("the whole site")
-            messages.success(request, _("“%(thing)s” now belongs to %(group)s.") % {"thing": thing, "group": to})
+            to = form.chosen_group or "the whole site"
+            messages.success(request, f"“{thing}” now belongs to {to}.")
             return redirect(back)
     context = {"form": form, "thing": thing, "group": group, "along": along, "back": back}
     return page(request, "benchmarks/group_move.html", context, status=422 if form.errors else 200)

@@ -14,7 +14,6 @@ from typing import Any
 from django import forms
 from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 from django_filters import CharFilter
 from django_filters.views import FilterView
@@ -127,7 +126,7 @@ class MemoryTable(ListTable):
         for column in self._columns("is_filter"):
             values = {str(self.value_in(column.name)(row)) for row in self.data} - {"", "None"}
             if len(values) > 1:
-                choices = [("", _("all")), *((value, value) for value in sorted(values, key=_folded))]
+                choices = [("", "all"), *((value, value) for value in sorted(values, key=_folded))]
                 form.fields[column.name] = forms.ChoiceField(label=column.header, required=False, choices=choices)
         form.full_clean()
         return form

@@ -17,7 +17,7 @@ from summhay_site.accounts.accounts import NewAccount, may_create
 from summhay_site.accounts.models import User, known_time_zones
 from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
 
-ROLES = ((ANNOTATOR, _("annotator")), (RESEARCHER, _("researcher")), (ADMIN, _("admin")))
+ROLES = ((ANNOTATOR, "annotator"), (RESEARCHER, "researcher"), (ADMIN, "admin"))
 LEGACY_AREAS = {"Etc", "SystemV", "US", "Brazil", "Canada", "Chile", "Mexico", "posix", "right"}
 
 
@@ -72,26 +72,24 @@ class AccountForm(GroupedForm):
         label=_("User name"),
         max_length=150,
         validators=User._meta.get_field("username").validators,
-        help_text=_("To log in with: letters, digits and @ . + - _"),
-        error_messages={"invalid": _("Letters, digits and @ . + - _ only.")},
+        help_text="To log in with: letters, digits and @ . + - _",
+        error_messages={"invalid": "Letters, digits and @ . + - _ only."},
     )
-    name = forms.CharField(label=_("Name"), max_length=120, help_text=_("Never part of an export."))
-    email = forms.EmailField(label=_("Email address"), required=False, help_text=_("Not needed."))
+    name = forms.CharField(label=_("Name"), max_length=120, help_text="Never part of an export.")
+    email = forms.EmailField(label=_("Email address"), required=False, help_text="Not needed.")
     language = forms.ChoiceField(
         label=_("Language"),
         required=False,
-        choices=(("", _("as in the browser, mails in English")), *settings.LANGUAGES),
-        help_text=_(
-            "Of an annotator's pages and mails, the first one included. It can be changed in the profile."
-        ),
+        choices=(("", "as in the browser, mails in English"), *settings.LANGUAGES),
+        help_text="Of an annotator's pages and mails, the first one included. It can be changed in the profile.",
     )
-    role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=ANNOTATOR)
+    role = forms.ChoiceField(label="Role", choices=ROLES, initial=ANNOTATOR)
 
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].widget.attrs.update(autocomplete="off", autofocus=False)
         if "group" in self.fields:
-            self.fields["group"].help_text = _("Its researchers see this person; of the whole site, all do.")
+            self.fields["group"].help_text = "Its researchers see this person; of the whole site, all do."
         choices = [choice for choice in ROLES if may_create(actor, role=choice[0])]
         self.fields["role"].choices = choices  # type: ignore[attr-defined]
         if len(choices) == 1:
@@ -101,7 +99,7 @@ class AccountForm(GroupedForm):
         """Refuse a name that exists, in whatever case."""
         username: str = self.cleaned_data["username"]
         if User.objects.taken([username]):
-            raise ValidationError(_("This user name exists already; choose another."))
+            raise ValidationError("This user name exists already; choose another.")
         return username
 
     def row(self) -> NewAccount:
@@ -115,8 +113,8 @@ class PeopleFileForm(forms.Form):
     """An uploaded list of people."""
 
     file = forms.FileField(
-        label=_("CSV file"),
-        help_text=_(
+        label="CSV file",
+        help_text=(
             "The first line names the columns: username, name and, if you like, email and language (en or de). "
             "Up to 1,000 people."
         ),
@@ -139,7 +137,7 @@ class DetailsForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    role = forms.ChoiceField(label=_("Role"), choices=ROLES)
+    role = forms.ChoiceField(label="Role", choices=ROLES)
 
 
 class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -149,14 +147,14 @@ class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Annotator
         fields = ("limit_factor", "may_paste", "accommodation_note")
         labels = {
-            "limit_factor": _("Time, as a multiple of the limit"),
-            "may_paste": _("Pasted text is flagged, never blocked (dictation tools)"),
-            "accommodation_note": _("Note"),
+            "limit_factor": "Time, as a multiple of the limit",
+            "may_paste": "Pasted text is flagged, never blocked (dictation tools)",
+            "accommodation_note": "Note",
         }
         help_texts = {
-            "limit_factor": _("1 to 10; 1.50 gives half as much time again. For sessions that have not begun."),
+            "limit_factor": "1 to 10; 1.50 gives half as much time again. For sessions that have not begun.",
             "may_paste": "",
-            "accommodation_note": _("Only admins see it. It is not in the audit log, and erased with the person."),
+            "accommodation_note": "Only admins see it. It is not in the audit log, and erased with the person.",
         }
         widgets = {
             "limit_factor": forms.NumberInput(attrs={"min": "1", "max": "10", "step": "0.05"}),
@@ -167,7 +165,7 @@ class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
         """Keep to what the database allows."""
         value = self.cleaned_data["limit_factor"]
         if not 1 <= value <= 10:
-            raise ValidationError(_("Use a number from 1 to 10."))
+            raise ValidationError("Use a number from 1 to 10.")
         return value
 
 

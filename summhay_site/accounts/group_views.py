@@ -36,18 +36,18 @@ class GroupForm(NewGroupForm):
     """A group's name, researchers and annotators. Recruited people come and go with their study."""
 
     researchers = RowsField(
-        label=gettext_lazy("Researchers"),
+        label="Researchers",
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("They see what belongs to the group."),
+        help_text="They see what belongs to the group.",
     )
     annotators = RowsField(
-        label=gettext_lazy("Annotators"),
+        label="Annotators",
         queryset=User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("The group's researchers see them and give them work. Those of no group, all do."),
+        help_text="The group's researchers see them and give them work. Those of no group, all do.",
     )
 
     def __init__(self, *args: Any, group: ResearchGroup, **kwargs: Any) -> None:
@@ -78,7 +78,7 @@ def group_list(request: HtmxHttpRequest) -> HttpResponse:
         try:
             group = grouping.make_group(name=form.cleaned_data["name"], by=request.user, now=timezone.now())
         except grouping.NameTaken:
-            form.add_error("name", _("Another group has this name."))
+            form.add_error("name", "Another group has this name.")
         else:
             return redirect("group", uid=group.uid)
     counts = {
@@ -105,7 +105,7 @@ def group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         try:
             grouping.rename_group(group=shown, name=form.cleaned_data["name"], by=request.user, now=now)
         except grouping.NameTaken:
-            form.add_error("name", _("Another group has this name."))
+            form.add_error("name", "Another group has this name.")
         else:
             grouping.set_members(group=shown, members=form.members(), by=request.user, now=now)
             messages.success(request, _("Saved."))

@@ -14,7 +14,6 @@ from itertools import zip_longest
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.utils.translation import gettext as _
 
 from benchmarks.io.reading.tables import TOLD, delimiter_of
 from summhay_site.accounts.accounts import NewAccount
@@ -51,14 +50,12 @@ def decode(chunks: Iterable[bytes]) -> str:
     for chunk in chunks:
         data += chunk
         if len(data) > LIMIT_BYTES:
-            raise ValueError(_("The file is larger than %(size)d KB; split it.") % {"size": LIMIT_BYTES // 1024})
+            raise ValueError(f"The file is larger than {LIMIT_BYTES // 1024} KB; split it.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            _("Line %(line)d is not UTF-8 text; save the file as “CSV UTF-8”.") % {"line": line}
-        ) from error
+        raise ValueError(f"Line {line} is not UTF-8 text; save the file as “CSV UTF-8”.") from error
 
 
 def parse(text: str) -> Parsed:
@@ -67,7 +64,7 @@ def parse(text: str) -> Parsed:
     try:
         _read(text, result)
     except csv.Error as error:
-        result.errors.append(RowError(0, "", _("This is not a CSV file: %(why)s.") % {"why": error}))
+        result.errors.append(RowError(0, "", f"This is not a CSV file: {error}."))
     return result
 
 
@@ -88,9 +85,7 @@ def _read(text: str, result: Parsed) -> None:
         if not any(cell.strip() for cell in cells):
             continue
         if len(result.rows) >= LIMIT_ROWS:
-            result.errors.append(
-                RowError(reader.line_num, "", _("More than %(n)d people; split the file.") % {"n": LIMIT_ROWS})
-            )
+            result.errors.append(RowError(reader.line_num, "", f"More than {LIMIT_ROWS} people; split the file."))
             return
         errors = list(_row_errors(header, cells, reader.line_num, seen))
         result.errors += errors
@@ -107,17 +102,15 @@ def _read(text: str, result: Parsed) -> None:
 def _header_problem(header: list[str]) -> str:
     missing = [name for name in REQUIRED if name not in header]
     if missing:
-        return _(
-            "The first line must name the columns; %(missing)s is missing. "
-            "Expected: username, name, email, language."
-        ) % {"missing": ", ".join(missing)}
+        return (
+            f"The first line must name the columns; {', '.join(missing)} is missing. Expected: username, "
+            "name, email, language."
+        )
     unknown = [name for name in header if name not in COLUMNS]
     if unknown:
-        return _("Unknown column “%(unknown)s”. Expected: username, name, email, language.") % {
-            "unknown": unknown[0]
-        }
+        return f"Unknown column “{unknown[0]}”. Expected: username, name, email, language."
     if len(set(header)) < len(header):
-        return _("A column is named twice.")
+        return "A column is named twice."
     return ""
 
 
@@ -128,24 +121,24 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str]:
 
 def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, int]) -> Iterator[RowError]:
     if len(cells) > len(header):
-        message = _("%(found)d cells where %(expected)d were expected; put a cell with a comma in double quotes.")
+        message = "%(found)d cells where %(expected)d were expected; put a cell with a comma in double quotes."
         yield RowError(line, "", message % {"found": len(cells), "expected": len(header)})
         return
     row = _row(header, cells)
     for name in REQUIRED:
         if not row[name]:
-            yield RowError(line, name, _("empty; a %(column)s was expected.") % {"column": name})
+            yield RowError(line, name, f"empty; a {name} was expected.")
     if row["username"]:
         yield from _username_errors(row["username"], line, seen)
     if len(row["name"]) > 120:
-        yield RowError(line, "name", _("%(n)d characters; at most 120 were expected.") % {"n": len(row["name"])})
+        yield RowError(line, "name", f"{len(row['name'])} characters; at most 120 were expected.")
     if row.get("email"):
         try:
             validate_email(row["email"])
         except ValidationError:
-            yield RowError(line, "email", _("“%(value)s” is not an email address.") % {"value": row["email"][:60]})
+            yield RowError(line, "email", f"“{row['email'][:60]}” is not an email address.")
     if row.get("language") and row["language"].lower() not in dict(settings.LANGUAGES):
-        message = _("“%(value)s” is not a language of this site; expected: %(expected)s.")
+        message = "“%(value)s” is not a language of this site; expected: %(expected)s."
         expected = ", ".join(code for code, _name in settings.LANGUAGES)
         yield RowError(line, "language", message % {"value": row["language"][:60], "expected": expected})
 
@@ -155,18 +148,18 @@ def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[Ro
     try:
         User._meta.get_field("username").run_validators(username)
     except ValidationError:
-        message = _("“%(value)s” cannot be used; at most 150 letters, digits and @ . + - _ were expected.")
+        message = "“%(value)s” cannot be used; at most 150 letters, digits and @ . + - _ were expected."
         yield RowError(line, "username", message % {"value": value[:60]})
     earlier = seen.setdefault(username.lower(), line)
     if earlier != line:
-        message = _("“%(value)s” is also in line %(line)d; each user name may appear only once.")
+        message = "“%(value)s” is also in line %(line)d; each user name may appear only once."
         yield RowError(line, "username", message % {"value": value[:60], "line": earlier})
 
 
 def taken_errors(parsed: Parsed, taken: set[str]) -> list[RowError]:
     """The rows whose user name exists already; `taken` is lower-cased."""
     return [
-        RowError(line, "username", _("“%(value)s” exists already; choose another.") % {"value": row.username})
+        RowError(line, "username", f"“{row.username}” exists already; choose another.")
         for row, line in zip(parsed.rows, parsed.lines, strict=True)
         if row.username.lower() in taken
     ]

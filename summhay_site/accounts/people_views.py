@@ -32,7 +32,7 @@ from summhay_site.accounts.reader import actor
 from summhay_site.accounts.roles import ANNOTATOR
 
 TO_DOWNLOAD = "links_to_download"
-STATES = (("inactive", _("deactivated")), ("new", _("never logged in")), ("all", _("everybody")))
+STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "everybody"))
 
 
 class PeopleTable(ListTable):
@@ -40,20 +40,20 @@ class PeopleTable(ListTable):
 
     username = Column(_("User name"))
     name = Column(_("Name"))
-    role = Column(_("Role"), orderable=False)
+    role = Column("Role", orderable=False)
     state = Column(_("State"), orderable=False)
-    login = Column(_("Last login"), "last_login", high_first=True)
+    login = Column("Last login", "last_login", high_first=True)
 
 
 class PeopleFilter(FilterSet):  # type: ignore[misc]
     """People by words, role and state."""
 
-    q = Search(_("Name or address"), "username", "name", "email")
-    role = ChoiceFilter(label=_("Role"), choices=ROLES, method=lambda rows, _name, role: rows.of_role(role))
+    q = Search("Name or address", "username", "name", "email")
+    role = ChoiceFilter(label="Role", choices=ROLES, method=lambda rows, _name, role: rows.of_role(role))
     state = ChoiceFilter(
         label=_("State"),
         choices=STATES,
-        empty_label=_("active"),
+        empty_label="active",
         method=lambda rows, _name, state: rows.in_state(state),
     )
 
@@ -91,7 +91,7 @@ def person_new(request: HtmxHttpRequest) -> HttpResponse:
                 group_id=form.chosen_group_id,
             )
         except UsernameTaken:
-            form.add_error("username", _("This user name exists already; choose another."))
+            form.add_error("username", "This user name exists already; choose another.")
         else:
             link = new_link(request, user)
             if request.POST.get("mail"):
@@ -145,7 +145,7 @@ def _confirmed(request: HtmxHttpRequest, text: str) -> HttpResponse:
         for user in users:
             if user.email:
                 enqueue("summhay_site.tasks.mail_new_link_task", user.pk, base_url)
-        messages.info(request, _("The links are being emailed to everyone with an address."))
+        messages.info(request, "The links are being emailed to everyone with an address.")
     links = hand_out_links(actor=actor(request), users=users, base_url=base_url, now=now)
     return show_links(request, links, is_new=True)
 
@@ -159,7 +159,7 @@ def people_new_links(request: HtmxHttpRequest) -> HttpResponse:
     base_url, now = request.build_absolute_uri("/"), timezone.now()
     links = hand_out_links(actor=actor(request), users=listed, base_url=base_url, now=now, anew=True)
     if not links:
-        messages.info(request, _("Nobody in this list waits for a link."))
+        messages.info(request, "Nobody in this list waits for a link.")
         return redirect(f"{reverse('people')}?{request.GET.urlencode()}")
     return show_links(request, links, is_new=False)
 
@@ -175,7 +175,7 @@ def people_links(request: HttpRequest) -> HttpResponseBase:
     if not links:
         messages.warning(
             request,
-            _("There is no link to download: each was downloaded already, or has been used. Nothing is lost."),
+            "There is no link to download: each was downloaded already, or has been used. Nothing is lost.",
         )
         return redirect("people")
     if left_out := len(uids) - len(links):
@@ -209,13 +209,11 @@ def new_link(request: HttpRequest, user: User) -> PasswordLink:
 def mail_now(request: HttpRequest, link: PasswordLink) -> None:
     """Mail one link while the person waits, and say how it went."""
     if not (settings.EMAIL_IS_SET and link.user.email):
-        messages.warning(request, _("There is no email address; copy the link instead."))
+        messages.warning(request, "There is no email address; copy the link instead.")
         return
     try:
         mail_link(link=link)
     except NoMail as error:
-        messages.error(
-            request, _("The email could not be sent (%(why)s); copy the link instead.") % {"why": error}
-        )
+        messages.error(request, f"The email could not be sent ({error}); copy the link instead.")
     else:
-        messages.success(request, _("The link was emailed to %(email)s.") % {"email": link.user.email})
+        messages.success(request, f"The link was emailed to {link.user.email}.")

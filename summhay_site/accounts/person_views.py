@@ -87,7 +87,7 @@ def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     before = shown.role
     form = RoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("There is no such role."))
+        messages.error(request, "There is no such role.")
         return redirect("person", uid=uid)
     now = timezone.now()
     try:
@@ -96,11 +96,11 @@ def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         messages.error(request, say_last_admin())
         return redirect("person", uid=uid)
     if shown.role == before:
-        messages.info(request, _("The role is as it was."))
+        messages.info(request, "The role is as it was.")
     elif shown.has_usable_password() or not shown.is_active:
-        messages.success(request, _("The role was changed. The person is logged out and has to log in again."))
+        messages.success(request, "The role was changed. The person is logged out and has to log in again.")
     else:
-        messages.success(request, _("The role was changed. The person sets a new password with this link."))
+        messages.success(request, "The role was changed. The person sets a new password with this link.")
         return show_links(request, [new_link(request, shown)], is_new=False)
     return redirect("person", uid=uid)
 
@@ -117,12 +117,12 @@ def person_active(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     try:
         if request.POST.get("active") == "1":
             accounts.reactivate(actor=actor(request), user=shown, now=timezone.now())
-            messages.success(request, _("The account is active again."))
+            messages.success(request, "The account is active again.")
         else:
             accounts.deactivate(actor=actor(request), user=shown, now=timezone.now())
-            messages.success(request, _("The account is deactivated. The work of this person stays."))
+            messages.success(request, "The account is deactivated. The work of this person stays.")
     except accounts.OwnAccount:
-        messages.error(request, _("You cannot deactivate your own account."))
+        messages.error(request, "You cannot deactivate your own account.")
     except accounts.LastAdmin:
         messages.error(request, say_last_admin())
     return redirect("person", uid=uid)
@@ -161,10 +161,10 @@ def person_accommodation(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         note=data["accommodation_note"],
         now=timezone.now(),
     )
-    messages.success(request, _("Saved. It applies to sessions that have not started."))
+    messages.success(request, "Saved. It applies to sessions that have not started.")
     return redirect("person", uid=uid)
 
 
 def say_last_admin() -> str:
     """Why the last admin stays one."""
-    return _("This is the last active admin. Make another person an admin first.")
+    return "This is the last active admin. Make another person an admin first."

@@ -10,8 +10,6 @@ import orjson
 from django.db.models import Q, QuerySet
 from django.forms import DateInput, Form
 from django.utils import timezone
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter, DateFilter, FilterSet
 
 from benchmarks.models import AuditEvent
@@ -40,18 +38,18 @@ class EventForm(Form):
         data: dict[str, Any] = super().clean() or {}
         since, until = data.get("since"), data.get("until")
         if since and until and until < since:
-            self.add_error("until", gettext("Choose the day of “From”, or a later one."))
+            self.add_error("until", "Choose the day of “From”, or a later one.")
         return data
 
 
 class EventFilter(FilterSet):  # type: ignore[misc]
     """Events by what was done, by whom, to what and when; days are in the time zone of the reader."""
 
-    action = ChoiceFilter(label=_("Action"), choices=read_actions)
-    actor = CharFilter(label=_("Who (user name)"), field_name="actor__username", lookup_expr="iexact")
-    object = CharFilter(label=_("What (name or id)"), method="about")
-    since = DateFilter(label=_("From"), method="on_days", widget=DateInput(attrs={"type": "date"}))
-    until = DateFilter(label=_("Until"), method="on_days", widget=DateInput(attrs={"type": "date"}))
+    action = ChoiceFilter(label="Action", choices=read_actions)
+    actor = CharFilter(label="Who (user name)", field_name="actor__username", lookup_expr="iexact")
+    object = CharFilter(label="What (name or id)", method="about")
+    since = DateFilter(label="From", method="on_days", widget=DateInput(attrs={"type": "date"}))
+    until = DateFilter(label="Until", method="on_days", widget=DateInput(attrs={"type": "date"}))
 
     class Meta:
         form = EventForm

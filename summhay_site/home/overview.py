@@ -11,7 +11,6 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timezone import localdate
-from django.utils.translation import gettext as _
 
 from annotation.kinds import Waiting, kind_named, kinds
 from annotation.models import Annotator, CreditRequest, Session, Study
@@ -169,9 +168,7 @@ def model_runs() -> list[Waiting]:
     ).select_related("judge")
     return [
         Waiting(
-            _("A model run is paused")
-            if run.state == JudgeRun.State.PAUSED
-            else _("A model run has failed items"),
+            "A model run is paused" if run.state == JudgeRun.State.PAUSED else "A model run has failed items",
             reverse("benchmarks:judge-run", args=[run.uid]),
             str(run.judge),
         )

@@ -13,8 +13,6 @@ from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -37,15 +35,15 @@ class EraseForm(forms.Form):
     """What becomes of the work, and the user name again, so that nobody is erased by a slip."""
 
     mode = forms.ChoiceField(
-        label=gettext_lazy("Texts and labels"),
+        label="Texts and labels",
         choices=(
-            (Removal.Mode.ANONYMOUS, gettext_lazy("Keep, without a name")),
-            (Removal.Mode.DELETED, gettext_lazy("Delete")),
+            (Removal.Mode.ANONYMOUS, "Keep, without a name"),
+            (Removal.Mode.DELETED, "Delete"),
         ),
         initial=Removal.Mode.ANONYMOUS,
         widget=forms.RadioSelect,
     )
-    username = forms.CharField(label=gettext_lazy("User name of the person to erase"), max_length=150)
+    username = forms.CharField(label="User name of the person to erase", max_length=150)
 
     def __init__(self, *args: Any, person: User, has_work: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,7 +56,7 @@ class EraseForm(forms.Form):
         """Raise an error unless it is the user name on the page."""
         username: str = self.cleaned_data["username"].strip()
         if username != self.person.username:
-            raise ValidationError(_("That is not the user name of this person."))
+            raise ValidationError("That is not the user name of this person.")
         return username
 
 
@@ -100,10 +98,10 @@ def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
             form.add_error(None, say_last_admin())
         except OSError as error:
             form.add_error(
-                None, _("Nothing was erased: the list of removals cannot be written (%s).") % error.strerror
+                None, "Nothing was erased: the list of removals cannot be written (%s)." % error.strerror
             )
         else:
-            messages.success(request, _("The person was erased."))
+            messages.success(request, "The person was erased.")
             return redirect("people")
     going = going_of(annotator) if annotator is not None else None
     context = {

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.labelling.trial.examples import Example, TrialKind, examples_of, places_of
 from annotation.models import Study, TrialExamples
@@ -40,12 +39,10 @@ def sets_in(kind: TrialKind[Any], body: str) -> tuple[tuple[Example, ...], ...]:
     try:
         read = tomllib.loads(body)
     except tomllib.TOMLDecodeError as error:
-        raise BadExamples([_("This is not TOML: %(problem)s.") % {"problem": error}]) from error
+        raise BadExamples([f"This is not TOML: {error}."]) from error
     problems, sets_read = Problems(), read.get("set")
     if not isinstance(sets_read, list) or not 1 <= len(sets_read) <= MOST_SETS:
-        raise BadExamples(
-            [_("1 to %(n)d sets of examples are expected, each begun by [[set]].") % {"n": MOST_SETS}]
-        )
+        raise BadExamples([f"1 to {MOST_SETS} sets of examples are expected, each begun by [[set]]."])
     if not isinstance(read.get("language", "en"), str):
         problems.error("wrong_type", "", "language", expected="a language such as en or de", got=read["language"])
     for number, each in enumerate(sets_read):
@@ -60,7 +57,7 @@ def sets_in(kind: TrialKind[Any], body: str) -> tuple[tuple[Example, ...], ...]:
     sets = examples_of(read)
     for number, examples in enumerate(sets, 1):
         if len({each.name for each in examples}) < len(examples):
-            raise BadExamples([_("Two examples of set %(n)d have the same name.") % {"n": number}])
+            raise BadExamples([f"Two examples of set {number} have the same name."])
     return sets
 
 
@@ -86,7 +83,7 @@ def save(
     """
     body = body.strip()
     if body and (known := known_from_items(kind, body, study)):
-        shown = _("This is an item of the study, so it cannot be an example: %(text)s")
+        shown = "This is an item of the study, so it cannot be an example: %(text)s"
         raise BadExamples([shown % {"text": text} for text in dict.fromkeys(chain.from_iterable(known.values()))])
     row: TrialExamples = TrialExamples.objects.create(
         study=study, body=body, replaces=replaces and bool(body), made_at=now, made_by=by

@@ -10,8 +10,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.labelling.kind import task_page_of
@@ -26,19 +24,17 @@ class OwnExamplesForm(forms.Form):
     """Examples as text or as a file, and what becomes of the built-in ones."""
 
     body = forms.CharField(
-        label=_("Examples"),
+        label="Examples",
         required=False,
         max_length=LONGEST_BODY,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 24, "class": "markdown", "spellcheck": "false"}),
-        help_text=_("TOML, as in the built-in examples. Leave it empty to have the built-in examples only."),
+        help_text="TOML, as in the built-in examples. Leave it empty to have the built-in examples only.",
     )
-    file = forms.FileField(
-        label=_("… or a file"), required=False, help_text=_("It takes the place of the text above.")
-    )
+    file = forms.FileField(label="… or a file", required=False, help_text="It takes the place of the text above.")
     replaces = forms.ChoiceField(
-        label=_("The built-in examples"),
-        choices=[("", _("come after these, in further tries")), ("1", _("are left out"))],
+        label="The built-in examples",
+        choices=[("", "come after these, in further tries"), ("1", "are left out")],
         required=False,
         widget=forms.RadioSelect,
     )
@@ -49,12 +45,12 @@ class OwnExamplesForm(forms.Form):
         if (upload := cleaned.get("file")) is None:
             return cleaned
         if upload.size > LONGEST_BODY:
-            self.add_error("file", gettext("This file is too large for a few examples."))
+            self.add_error("file", "This file is too large for a few examples.")
             return cleaned
         try:
             cleaned["body"] = upload.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            self.add_error("file", gettext("This is not a text in UTF-8."))
+            self.add_error("file", "This is not a text in UTF-8.")
         return cleaned
 
 
@@ -83,7 +79,7 @@ def trial_examples(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
             for problem in bad.problems:
                 form.add_error("body", problem)
         else:
-            messages.success(request, gettext("Saved. Tries that begin from now on have these examples."))
+            messages.success(request, "Saved. Tries that begin from now on have these examples.")
             return redirect("annotation:trial-examples", uid=study.uid)
     context = {
         "study": study,

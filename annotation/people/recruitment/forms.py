@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.models import RecruitmentLink
@@ -44,93 +43,91 @@ class LinkForm(FoldedForm):
         "ids": ("id_parameter", "id_form", "id_pattern", "max_per_address", "allowed_ids"),
     }
 
-    panel = forms.ChoiceField(label=_("Panel"), choices=Panel.choices)
-    max_places = forms.IntegerField(label=_("Places"), min_value=1, max_value=10_000, initial=20)
+    panel = forms.ChoiceField(label="Panel", choices=Panel.choices)
+    max_places = forms.IntegerField(label="Places", min_value=1, max_value=10_000, initial=20)
     max_tasks = forms.IntegerField(
-        label=_("Tasks for each person"),
+        label="Tasks for each person",
         required=False,
         min_value=1,
         max_value=100_000,
         initial=10,
-        help_text=_(
+        help_text=(
             "At most, plus the items that everyone gets. Blank: unopened tasks are redistributed evenly whenever "
             "somebody joins; in a writing study, one each."
         ),
     )
     completion_code = _code(
-        _("Completion code"), _("Required. Shown when no task is left and enough of them are done."), required=True
+        "Completion code", "Required. Shown when no task is left and enough of them are done.", required=True
     )
     min_done_percent = _percent(
-        _("Tasks that must be done, in percent"),
-        _("Blank: all. Skipped tasks are not done; who skips too many can go back to them."),
+        "Tasks that must be done, in percent",
+        "Blank: all. Skipped tasks are not done; who skips too many can go back to them.",
         initial=ALL,
     )
     return_url = forms.CharField(
-        label=_("Return link to the panel"),
+        label="Return link to the panel",
         required=False,
         max_length=500,
-        help_text=_(
+        help_text=(
             "Starts with https://. A button at the end leads there. If it contains the completion code, the other "
             "codes take its place on their pages."
         ),
         widget=forms.URLInput,
     )
     screened_out_code = _code(
-        _("Code: screened out"),
-        _("For those who find no place or no task. Blank: they are asked to return the task."),
+        "Code: screened out",
+        "For those who find no place or no task. Blank: they are asked to return the task.",
     )
-    no_consent_code = _code(
-        _("Code: no consent"), _("For those who do not agree, or withdraw before they are done.")
-    )
+    no_consent_code = _code("Code: no consent", "For those who do not agree, or withdraw before they are done.")
     failed_checks_code = _code(
-        _("Code: failed checks"), _("In place of the completion code, if too few checks are right.")
+        "Code: failed checks", "In place of the completion code, if too few checks are right."
     )
     min_checks_percent = _percent(
-        _("Checks that must be right, in percent"),
-        _("Of attention checks and hidden gold answered. Blank: they decide nothing."),
+        "Checks that must be right, in percent",
+        "Of attention checks and hidden gold answered. Blank: they decide nothing.",
     )
     id_parameter = forms.CharField(
-        label=_("Parameter with the participant's id"),
+        label="Parameter with the participant's id",
         required=False,
         max_length=40,
-        help_text=_("Blank for the usual one: PROLIFIC_PID, workerId, or participant for another panel."),
+        help_text="Blank for the usual one: PROLIFIC_PID, workerId, or participant for another panel.",
     )
     id_form = forms.ChoiceField(
-        label=_("Form of the ids"),
+        label="Form of the ids",
         required=False,
         initial=PANELS,
         widget=forms.RadioSelect,
         choices=[
-            (PANELS, _("that of the panel (Prolific: 24 of 0–9 and a–f)")),
-            (PATTERN, _("the pattern below")),
-            (ANY, _("any word")),
+            (PANELS, "that of the panel (Prolific: 24 of 0–9 and a–f)"),
+            (PATTERN, "the pattern below"),
+            (ANY, "any word"),
         ],
     )
     id_pattern = forms.CharField(
-        label=_("Pattern"),
+        label="Pattern",
         required=False,
         max_length=200,
-        help_text=_(
+        help_text=(
             "Letters, and sets with a number: R_[A-Za-z0-9]{15}. Two numbers may be ranges, such as {10,20}."
         ),
     )
     max_per_address = forms.IntegerField(
-        label=_("People from one network address in 24 hours"),
+        label="People from one network address in 24 hours",
         required=False,
         min_value=1,
         max_value=10_000,
         initial=5,
-        help_text=_(
+        help_text=(
             "Households and universities share one. Blank: no limit. Only a keyed digest is kept, for a day; "
             "participants are told."
         ),
     )
     allowed_ids = forms.CharField(
-        label=_("Only these ids"),
+        label="Only these ids",
         required=False,
         max_length=MAX_ALLOWED * 101,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
-        help_text=_("One a line. Blank: every id of the right form."),
+        help_text="One a line. Blank: every id of the right form.",
     )
 
     def __init__(self, *args: Any, instance: RecruitmentLink | None = None, **kwargs: Any) -> None:
@@ -145,7 +142,7 @@ class LinkForm(FoldedForm):
         """A name as addresses have them."""
         name: str = self.cleaned_data["id_parameter"].strip()
         if name and not re.match(NAME, name):
-            raise ValidationError(_("Use letters, digits and _ . - only, beginning with a letter."))
+            raise ValidationError("Use letters, digits and _ . - only, beginning with a letter.")
         return name
 
     def clean_min_done_percent(self) -> int:
@@ -156,14 +153,14 @@ class LinkForm(FoldedForm):
         """An address that a browser opens over TLS, and nothing that runs."""
         url: str = self.cleaned_data["return_url"].strip()
         if url:
-            URLValidator(schemes=["https"], message=_("Enter an address that starts with https://."))(url)
+            URLValidator(schemes=["https"], message="Enter an address that starts with https://.")(url)
         return url
 
     def clean_allowed_ids(self) -> tuple[str, ...]:
         """Ids one by one."""
         ids = listed(self.cleaned_data["allowed_ids"])
         if len(ids) > MAX_ALLOWED:
-            raise ValidationError(_("At most %(n)d ids.") % {"n": MAX_ALLOWED})
+            raise ValidationError(f"At most {MAX_ALLOWED} ids.")
         return tuple(ids)
 
     def clean(self) -> dict[str, Any]:
@@ -172,16 +169,16 @@ class LinkForm(FoldedForm):
         codes = [data.get("completion_code"), *(data.get(name) for name in CODES)]
         used = [code for code in codes if code]
         if len(used) != len(set(used)):
-            self.add_error("completion_code", _("Each outcome needs a code of its own."))
+            self.add_error("completion_code", "Each outcome needs a code of its own.")
         if data.get("min_checks_percent") and not data.get("failed_checks_code"):
-            self.add_error("failed_checks_code", _("Enter the code of those whose checks are wrong."))
+            self.add_error("failed_checks_code", "Enter the code of those whose checks are wrong.")
         if data.get("failed_checks_code") and not data.get("min_checks_percent"):
-            self.add_error("min_checks_percent", _("Say how many of the checks must be right."))
+            self.add_error("min_checks_percent", "Say how many of the checks must be right.")
         if data.get("id_form") == PATTERN:
             try:
                 check_pattern(data.get("id_pattern", ""))
             except BadPattern:
-                self.add_error("id_pattern", _("Use letters, digits and sets such as [0-9a-f]{24}."))
+                self.add_error("id_pattern", "Use letters, digits and sets such as [0-9a-f]{24}.")
         if "allowed_ids" in data and not self.errors:
             self._check_allowed(data)
         return data

@@ -13,7 +13,6 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Recruitment, RecruitmentLink
 from annotation.people.recruitment.links import submission_of
@@ -43,9 +42,9 @@ IN_A_BATCH = 1_000
 IDLE = timedelta(days=1)
 LABELS: dict[str, str | Promise] = {
     **{outcome.value: outcome.label for outcome in Recruitment.Outcome},
-    SKIPPED: _("skipped too many"),
-    SCREENED_OUT: _("screened out"),
-    NOT_PASSED: _("trial not passed"),
+    SKIPPED: "skipped too many",
+    SCREENED_OUT: "screened out",
+    NOT_PASSED: "trial not passed",
 }
 BADGES = {
     "completed": "good",

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -32,14 +31,14 @@ AT_MOST = 50
 class PeopleTable(MemoryTable):
     """What people are sorted, narrowed and found by."""
 
-    person = Column(gettext_lazy("Participant"), "panel_id", is_searched=True)
-    submission = Column(gettext_lazy("Submission"), "submission_id", is_searched=True, orderable=False)
-    joined = Column(gettext_lazy("Joined"), "joined_at", high_first=True)
-    outcome = Column(gettext_lazy("Outcome"), "label", is_filter=True)
+    person = Column("Participant", "panel_id", is_searched=True)
+    submission = Column("Submission", "submission_id", is_searched=True, orderable=False)
+    joined = Column("Joined", "joined_at", high_first=True)
+    outcome = Column("Outcome", "label", is_filter=True)
     done = Column(gettext_lazy("Done"), "progress__n_done", css="num", high_first=True)
     skipped = Column(gettext_lazy("Skipped"), "progress__n_skipped", css="num", high_first=True)
-    checks = Column(gettext_lazy("Checks right"), "progress__n_checks_right", css="num", high_first=True)
-    amount = Column(gettext_lazy("Amount"), css="num", high_first=True)
+    checks = Column("Checks right", "progress__n_checks_right", css="num", high_first=True)
+    amount = Column("Amount", css="num", high_first=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = LinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         links.create_link(study=study, values=form.values(), by=request.user, now=timezone.now())
-        messages.success(request, _("The link was created. Open it when people may join."))
+        messages.success(request, "The link was created. Open it when people may join.")
         return redirect("annotation:recruitment", uid=study.uid)
     rows = []
     for link in links.links_of(study):
@@ -101,7 +100,7 @@ def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) 
     form = LinkForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
         links.change_link(link=row, values=form.values(), by=request.user, now=timezone.now())
-        messages.success(request, _("The link was changed."))
+        messages.success(request, "The link was changed.")
         return redirect("annotation:recruitment", uid=study.uid)
     context = {"study": study, "link": row, "form": form}
     return page(request, "annotation/recruitment_link.html", context, status=422 if form.errors else 200)
@@ -114,7 +113,7 @@ def recruitment_state(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> 
     row = _link(study_of(request, uid), link)
     is_open = request.POST.get("open") == "1"
     links.set_open(link=row, is_open=is_open, by=request.user, now=timezone.now())
-    messages.success(request, _("The link is open.") if is_open else _("The link is closed."))
+    messages.success(request, "The link is open." if is_open else "The link is closed.")
     return redirect("annotation:recruitment", uid=uid)
 
 
@@ -132,7 +131,7 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
         if n:
             messages.success(request, ngettext("%(n)d place is free.", "%(n)d places are free.", n) % {"n": n})
         else:
-            messages.info(request, _("No place was freed: choose people who are at work."))
+            messages.info(request, "No place was freed: choose people who are at work.")
         return redirect("annotation:recruitment-people", uid=uid, link=link)
     context = {
         "study": study,

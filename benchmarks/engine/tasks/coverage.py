@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import OuterRef
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext_noop, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt, model_validator
 
 from benchmarks.engine import juries, texts
@@ -135,9 +135,9 @@ class CoverageTask(PairTask):
     has_repeats = True
     has_offline = True
     labels = Labels(
-        progress=gettext_noop("%(done)s of %(total)s summaries judged"),
-        failed=gettext_noop("Failed summaries"),
-        unanswered=gettext_noop("Summaries without an answer"),
+        progress="%(done)s of %(total)s summaries judged",
+        failed="Failed summaries",
+        unanswered="Summaries without an answer",
         stale=ngettext_lazy(
             "%(n)d verdict is stale: the bullets or the insight have changed since it was given.",
             "%(n)d verdicts are stale: the bullets or the insight have changed since they were given.",

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Value
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from benchmarks.engine.pairs import Sheet
@@ -94,7 +93,7 @@ class ExtractionTask(ResponseTask):
 
     name = JudgeRun.Task.EXTRACTION
     model = Extraction
-    labels = Labels(answers=gettext_noop("Responses taken apart"))
+    labels = Labels(answers="Responses taken apart")
 
     def n_pairs(self, judge: Judge) -> Combinable:
         return Value(1)

@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Literal
 
 from django.db.models import Count, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext_noop
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
 
 from benchmarks.engine import texts
@@ -153,9 +152,9 @@ class VerificationTask(KeyPointTask):
     model = KeyPointVerdict
     premise = "judgment"
     labels = Labels(
-        progress=gettext_noop("%(title)s: %(done)s of %(total)s key points done"),
-        failed=gettext_noop("Failed key points"),
-        unanswered=gettext_noop("Key points without an answer"),
+        progress="%(title)s: %(done)s of %(total)s key points done",
+        failed="Failed key points",
+        unanswered="Key points without an answer",
     )
 
     def n_pairs(self, judge: Judge) -> Combinable:
@@ -249,11 +248,11 @@ class AutodsTask(KeyPointTask):
     name = JudgeRun.Task.AUTODS
     model = AutodsScore
     labels = Labels(
-        progress=gettext_noop("AutoDS scores: %(done)s of %(total)s key points asked about"),
-        answers=gettext_noop("Key points asked about"),
-        invalid=gettext_noop("Without a score"),
-        failed=gettext_noop("Failed key points"),
-        unanswered=gettext_noop("Key points without an answer"),
+        progress="AutoDS scores: %(done)s of %(total)s key points asked about",
+        answers="Key points asked about",
+        invalid="Without a score",
+        failed="Failed key points",
+        unanswered="Key points without an answer",
     )
 
     def n_pairs(self, judge: Judge) -> Combinable:

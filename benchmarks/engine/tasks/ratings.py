@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet, Value
 from django.db.models.expressions import Combinable
-from django.utils.translation import gettext_noop, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 from pydantic import ConfigDict, StrictInt, create_model
 
 from benchmarks.engine import texts
@@ -113,10 +113,10 @@ class RatingTask(PairTask):
     item = "aspect"
     has_repeats = True
     labels = Labels(
-        progress=gettext_noop("%(done)s of %(total)s summaries rated"),
-        answers=gettext_noop("Ratings"),
-        failed=gettext_noop("Failed summaries"),
-        unanswered=gettext_noop("Summaries without an answer"),
+        progress="%(done)s of %(total)s summaries rated",
+        answers="Ratings",
+        failed="Failed summaries",
+        unanswered="Summaries without an answer",
         stale=ngettext_lazy(
             "%(n)d rating is stale: a document, the question or the wording has changed since it was given.",
             "%(n)d ratings are stale: a document, the question or the wording has changed since they were given.",

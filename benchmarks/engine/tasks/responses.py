@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from django.utils.translation import gettext_noop
-
 from benchmarks.engine.task import Labels, Origin
 from benchmarks.engine.tasks.drafts import FINISHED, DraftTask, TextQuestion, Texts
 from benchmarks.engine.tasks.summaries import passages_of
@@ -66,9 +64,9 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
     related = "draft__question"
     order_by = "draft__question"
     labels = Labels(
-        progress=gettext_noop("%(done)s of %(total)s responses written"),
-        answers=gettext_noop("Texts"),
-        invalid=gettext_noop("Empty texts, and those that were cut off"),
+        progress="%(done)s of %(total)s responses written",
+        answers="Texts",
+        invalid="Empty texts, and those that were cut off",
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:

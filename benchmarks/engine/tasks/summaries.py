@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from benchmarks.engine.task import Labels, Origin
 from benchmarks.engine.tasks.drafts import FINISHED, DraftTask, TextQuestion, Texts
 from benchmarks.judges.questions import TOKENS_PER_WORD
@@ -101,11 +99,11 @@ class SummaryTask(DraftTask[SummaryQuestion]):
     related = "draft__subtopic__haystack"
     order_by = "draft__subtopic__haystack"
     labels = Labels(
-        progress=gettext_noop("%(done)s of %(total)s summaries written"),
-        answers=gettext_noop("Texts"),
-        invalid=gettext_noop("Texts that are not as asked"),
-        failed=gettext_noop("Failed summaries"),
-        unanswered=gettext_noop("Summaries without an answer"),
+        progress="%(done)s of %(total)s summaries written",
+        answers="Texts",
+        invalid="Texts that are not as asked",
+        failed="Failed summaries",
+        unanswered="Summaries without an answer",
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:
