@@ -102,12 +102,12 @@ interop: setup
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/djade --target-version 5.2 $$(git ls-files 'templates/*.html')
+	$(BIN)/djade --target-version 5.2 $$(git ls-files '*templates/*.html')
 
 lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/djade --check --target-version 5.2 $$(git ls-files 'templates/*.html')
+	$(BIN)/djade --check --target-version 5.2 $$(git ls-files '*templates/*.html')
 
 types: setup
 	$(BIN)/mypy

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-CODE = find_packages(include=["summhay_site*", "annotation*", "benchmarks*"])
+CODE = find_packages(include=["summhay_site*", "annotation*", "benchmarks*", "extensions*"])
+DATA = ("csv", "json", "jsonl", "md", "mo", "toml")
 ASSETS = {f"summhay_site.assets.{name}": name for name in ("templates", "static", "locale")}
 if missing := [name for name in ASSETS.values() if not Path(name).is_dir()]:
     raise SystemExit(f"not beside setup.py, but part of the wheel: {', '.join(missing)}")
@@ -19,7 +20,7 @@ setup(
     packages=[*CODE, *ASSETS],
     package_dir=ASSETS,
     package_data={
-        "": ["**/*.csv", "**/*.json", "**/*.jsonl", "**/*.md", "**/*.mo", "**/*.toml"],
+        "": ["static/**/*", "templates/**/*", *(f"**/*.{kind}" for kind in DATA)],
         **{package: ["**/*"] for package in ASSETS},
     },
 )

@@ -1,7 +1,7 @@
 """Build the wheel, install it where nothing else is, start it and look at it: `make wheel-check`.
 
 Arguments are interpreters to install it with; without any it is the one that runs this. What git knows of the
-three packages, `templates/` and `static/` must be in the wheel, and nothing else. The installed program must load
+packages, `templates/` and `static/` must be in the wheel, and nothing else. The installed program must load
 the demo, serve a page with its style sheet, and keep its data out of the installation.
 """
 
@@ -22,7 +22,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("annotation/", "benchmarks/", "summhay_site/")
+PACKAGES = ("annotation/", "benchmarks/", "extensions/", "summhay_site/")
 ASSETS = ("templates/", "static/", "locale/")
 PORT = 8471
 READY_S = 600  # far more than it takes, since the machine of a gate may be busy

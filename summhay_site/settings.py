@@ -7,6 +7,7 @@ import sys
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
@@ -52,6 +53,12 @@ INSTALLED_APPS = [
     "annotation.apps.AnnotationConfig",
     "summhay_site.apps.SiteConfig",
 ]
+# Apps that can be taken away; by default all that are here
+_extensions = PACKAGE_DIR.parent / "extensions"
+EXTENSIONS = env.names("EXTENSIONS", ",".join(each.name for each in iter_modules([str(_extensions)])))
+if unknown := [name for name in EXTENSIONS if not (_extensions / name / "apps.py").exists()]:
+    raise ImproperlyConfigured(f"EXTENSIONS names what is not here: {', '.join(unknown)}.")
+INSTALLED_APPS += [f"extensions.{name}" for name in EXTENSIONS]
 _bench = find_spec("bench")  # measurements: in a checkout only, and not just anybody's `bench`
 if _bench and _bench.origin == str(BASE_DIR / "bench" / "__init__.py"):
     INSTALLED_APPS.append("bench")

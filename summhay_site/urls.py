@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
@@ -22,6 +25,11 @@ urlpatterns = [
     path("", include("summhay_site.audit.urls")),
     path("", include("summhay_site.operations.urls")),
     path("", include("summhay_site.privacy.urls")),
+    *(
+        path("", include(f"extensions.{name}.urls"))
+        for name in settings.EXTENSIONS
+        if find_spec(f"extensions.{name}.urls")
+    ),
     path("", include("benchmarks.urls")),
     path("admin/login/", admin_login),
     path("admin/password_change/", admin_password),

@@ -25,7 +25,8 @@ def version_of_tables() -> str:
     """Changes with every migration, and with the packages that bring some."""
     packages = re.findall(r"(?im)^django(?:-axes)?==\S+$", (ROOT / "constraints.txt").read_text())
     digest = hashlib.sha256("\n".join(packages).encode())
-    for path in sorted(ROOT.glob("*/migrations/*.py")):
+    digest.update(os.environ.get("EXTENSIONS", "").encode())
+    for path in sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("extensions/*/migrations/*.py")]):
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

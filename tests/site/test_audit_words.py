@@ -46,7 +46,7 @@ COMPOSED = {
 def actions() -> set[str]:
     """Every action that the code records, composed ones with their braces."""
     found = set()
-    for package in ("annotation", "benchmarks", "summhay_site"):
+    for package in ("annotation", "benchmarks", "summhay_site", "extensions"):
         for path in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("audit.record"):

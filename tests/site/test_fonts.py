@@ -14,6 +14,7 @@ ELSEWHERE = set("⁃⏎▁⚑✎؟。！：？")
 
 def test_the_sites_own_words_are_written_with_its_own_fonts() -> None:
     paths = [*ROOT.glob("templates/**/*.html"), *ROOT.glob("locale/**/*.po"), *ROOT.glob("static/**/*.css")]
+    paths += [*ROOT.glob("extensions/*/templates/**/*.html"), *ROOT.glob("extensions/*/static/**/*.css")]
     used = {letter for path in paths for letter in path.read_text() if letter > " "}
     missing = {letter for letter in used if not any(low <= ord(letter) <= high for low, high in RANGES)}
     assert missing <= ELSEWHERE

@@ -17,7 +17,7 @@ from annotation.studies.forms import DetailsForm
 from benchmarks.web.form_errors import MESSAGES
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("benchmarks", "annotation", "summhay_site")
+PACKAGES = ("benchmarks", "annotation", "summhay_site", "extensions")
 
 
 def _forms() -> list[Any]:

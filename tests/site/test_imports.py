@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
+PACKAGES = ("annotation", "bench", "benchmarks", "extensions", "summhay_site")
 HEAVY = {
     "altair", "bm25s", "bpe_openai", "httpx2", "krippendorff", "openai", "pyarrow", "pypdf", "scipy", "vl_convert",
 }  # fmt: skip

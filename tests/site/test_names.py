@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("annotation", "bench", "benchmarks", "summhay_site")
+PACKAGES = ("annotation", "bench", "benchmarks", "extensions", "summhay_site")
 SAY_NOTHING = {"around", "asked", "found", "given", "looked", "one", "own", "standing"}
 """Of anything that was looked for, asked for or given: whoever reads on has to keep in mind what it was."""
 
@@ -73,7 +73,7 @@ def test_no_name_of_a_template_says_only_that_something_was_found_asked_or_given
     ]  # fmt: skip
     bound = [
         f"{path.relative_to(ROOT).as_posix()}:{line} {name}"
-        for path in sorted((ROOT / "templates").rglob("*"))
+        for path in sorted([*ROOT.glob("templates/**/*"), *ROOT.glob("extensions/*/templates/**/*")])
         if path.is_file()
         for line, name in bound_in_template(path.read_text())
         if name in SAY_NOTHING

@@ -9,8 +9,9 @@ import pytest
 from django.template import TemplateSyntaxError
 from django.template.loader import get_template
 
-FOLDER = Path(__file__).resolve().parents[2] / "templates"
-TEMPLATES = sorted(FOLDER.rglob("*.html"))
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = [ROOT / "templates", *ROOT.glob("extensions/*/templates")]
+TEMPLATES = sorted(path for folder in FOLDERS for path in folder.rglob("*.html"))
 PAGES = [path for path in TEMPLATES if not path.name.startswith(("_", "base"))]
 
 FORBIDDEN = {
@@ -28,7 +29,7 @@ FORBIDDEN = {
 
 
 def _name(path: Path) -> str:
-    return str(path.relative_to(FOLDER))
+    return str(path).rpartition("/templates/")[2]
 
 
 def _with_parents(path: Path) -> str:
@@ -37,7 +38,7 @@ def _with_parents(path: Path) -> str:
     parent = re.search(r'\{% extends "([^"]+)" %\}', text)
     if parent is None or Path(parent[1]).name.startswith("base"):
         return text
-    return text + _with_parents(FOLDER / parent[1])
+    return text + _with_parents(next(path for path in TEMPLATES if _name(path) == parent[1]))
 
 
 def test_there_are_templates() -> None:

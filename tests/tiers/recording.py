@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ["RECORDING"])
 WITH_LINES = "RECORD_LINES" in os.environ
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
-PROGRAM = ("annotation", "benchmarks", "summhay_site")
+PROGRAM = ("annotation", "benchmarks", "extensions", "summhay_site")
 SHARED = ("class", "module", "package", "session")
 """Scopes of fixtures that are set up for several tests."""
 
