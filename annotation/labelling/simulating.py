@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
 
 from django.db import transaction
 
@@ -66,6 +67,22 @@ def dice_of(what: str, seed: int, item: Hashable) -> random.Random:
     return random.Random(f"{what}:{seed}:{item}")  # noqa: S311  invented work, not a secret
 
 
+def near(level: K, among: Sequence[K], *, rate: float, dice: random.Random) -> K:
+    """The same level of a scale, or at this rate one beside it."""
+    at = among.index(level)
+    return dice.choice([*among[max(at - 1, 0) : at], *among[at + 1 : at + 2]]) if dice.random() < rate else level
+
+
+class Said(NamedTuple):
+    """An answer of some kind, to a question of the task if its kind has several."""
+
+    kind: AnswerKind[Any]
+    answer: Any
+    question: UUID | None = None
+
+
+Played = Callable[[LabelItem, Rates, random.Random], Iterator[Said]]
+"""All that somebody of such rates answers about an item, one thing after the other."""
 T = TypeVar("T")
 
 
@@ -109,6 +126,10 @@ class Simulated(ABC, Generic[T]):
     @abstractmethod
     def parts(self, answer: Any) -> Mapping[str, Hashable]:
         """What of an answer can be right or wrong by itself, by name."""
+
+    def played(self, study: Study, known: Mapping[str, str]) -> Played:
+        """How people of the demo answer, by what judges say or what is `known` of its material."""
+        raise NotImplementedError
 
 
 class SimulatedQuestion(NamedTuple, Generic[T]):

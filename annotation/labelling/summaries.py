@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -202,6 +202,15 @@ def chosen_summaries(haystacks: Collection[Haystack], n: int | None, *, seed: in
     if not summaries:
         raise NotPossible("No summary of a system is there to label; name a haystack that has some.")
     return summaries if n is None else draw(summaries, n, seed=seed)
+
+
+def drawn(dataset: str, n: Sequence[int], *, seed: int, user: Any) -> list[Summary]:
+    """So many summaries of systems, and of people, of the haystacks of a dataset that are not for practice."""
+    haystacks, (of_systems, of_people) = Haystack.objects.filter(dataset=dataset, is_practice=False), n
+    return [
+        *draw(candidates(haystacks, user=user, with_people=False), of_systems, seed=seed),
+        *draw(candidates(haystacks, user=user, with_systems=False), of_people, seed=seed),
+    ]
 
 
 @transaction.atomic

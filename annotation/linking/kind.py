@@ -146,6 +146,11 @@ class Linking(LabelWork):
         """Take the summaries and deal them, with training and gold items where they are asked for."""
         return create_from(planning.create_study, form=form, by=by, now=now, checks=form.checks())
 
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
+        drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
+        return planning.create_study(plan=LinkingPlan(**plan), summaries=drawn, **values)
+
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | checks_in(study) | choice_of(study, user=user)
 

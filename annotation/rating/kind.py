@@ -89,6 +89,11 @@ class Rating(LabelWork):
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         return create_from(planning.create_study, form=form, by=by, now=now)
 
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
+        drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
+        return planning.create_study(plan=RatingPlan(**plan), summaries=drawn, **values)
+
     recipes = (
         Recipe(
             key="middlesum-ratings",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from annotation.labelling.simulating import Chosen, Rates, Simulated, mistaken
+from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
 from annotation.labelling.summaries import chosen_summaries
 from annotation.models import LabelItem, RatingPlan, Study
 from annotation.rating import planning
-from annotation.rating.recording import Rated
+from annotation.rating.recording import RATED, Rated
 from annotation.studies.guidelines import default_guidelines
+from benchmarks.models import Verdict
 from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
+from benchmarks.scoring.summhay import worth
+from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
 WEIGHTS = (0.05, 0.15, 0.3, 0.35, 0.15)
 """How often summaries are of each level, from the lowest."""
@@ -50,6 +53,28 @@ class SimulatedRating(Simulated[Rated]):
 
     def parts(self, answer: Rated) -> Mapping[str, Hashable]:
         return dict(zip(ASPECTS, answer.values, strict=True))
+
+    def played(self, study: Study, known: Mapping[str, str]) -> Played:
+        """One aspect after the other, near what verdicts and lengths of a summary suggest."""
+
+        def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
+            ratings: dict[str, Any] = {}
+            for aspect, level in zip(ASPECTS, _levels(item.summary), strict=True):
+                ratings[aspect] = near(level, LEVELS, rate=rates.first, dice=dice)
+                yield Said(RATED, Rated(**ratings))
+
+        return answers
+
+
+def _levels(summary: Any) -> list[int]:
+    """A rating for each aspect: the more insights the offline judge found, the more informative, and so on."""
+    rows = Verdict.objects.valid().filter(summary=summary, is_imported=False)
+    worths = [worth()[coverage] for coverage in rows.values_list("coverage", flat=True)]
+    informative = LOWEST + round((HIGHEST - LOWEST) * sum(worths) / (len(worths) or 1))
+    words = words_per_bullet(lines_from_list(summary.lines)).value or 0
+    clear = HIGHEST if words < 25 else HIGHEST - 1 if words < 35 else LOWEST + 2
+    supported = min(HIGHEST, informative + 1)
+    return [round((informative + clear + supported) / 3), informative, clear, clear, supported]
 
 
 SIMULATED = SimulatedRating()

@@ -159,6 +159,10 @@ class Work(StudyKind, ABC):
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Make a study as a form of `new_form` says; raises `NotPossible`."""
 
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        """Make a study of the demo with these settings; `values` also say what it is about."""
+        raise NotImplementedError
+
     @abstractmethod
     def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
         """Change the settings as a form of `settings_form` says; raises `Frozen` or `NotReady`."""

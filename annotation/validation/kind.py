@@ -26,6 +26,7 @@ from annotation.validation.results import MeasuredJudges
 from annotation.validation.sheet import REPORT, RESULTS
 from annotation.validation.simulated import SIMULATED
 from annotation.validation.trial import TRIAL
+from benchmarks.engine.judge_versions import default_judge
 from benchmarks.recall import people
 
 
@@ -95,6 +96,10 @@ class Validation(LabelWork):
             now=now,
             **form.common(),
         )
+
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        judge = default_judge(now=values["now"])
+        return planning.create_study(plan=ValidationPlan(judge=judge, **plan), **values)
 
     recipes = (
         Recipe(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from annotation.labelling.simulating import Chosen, Rates, Simulated, mistaken
-from annotation.models import LabelItem, Study, ValidationPlan
+from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken
+from annotation.models import LabelItem, Study, ValidationPlan, WhyNot
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.validation import planning
 from annotation.validation.exports import verdicts_on
-from annotation.validation.recording import PairAnswer
-from benchmarks.scoring.keypoints import ENTAILMENTS
+from annotation.validation.recording import PAIR, PairAnswer
+from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 
 WRONG_SHARE = 0.15
 """How often the judge is wrong about a pair."""
+SHARE_WITHOUT_REASON = 0.15
 
 
 class SimulatedValidation(Simulated[str]):
@@ -50,6 +51,26 @@ class SimulatedValidation(Simulated[str]):
 
     def parts(self, answer: PairAnswer) -> Mapping[str, Hashable]:
         return {"answer": answer.answer}
+
+    def played(self, study: Study, known: Mapping[str, str]) -> Played:
+        """What the judge says, or something else, and why a response does not make a point."""
+        verdicts = verdicts_on(study)
+
+        def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
+            pair: Any = (item.response_id, item.key_point_id)
+            answer = mistaken(verdicts[pair], ENTAILMENTS, rate=rates.first, dice=dice)
+            yield Said(PAIR, PairAnswer(answer, why_not=_why_not(answer, dice)))
+
+        return answers
+
+
+def _why_not(answer: str, dice: random.Random) -> str:
+    """The reason for an answer; some give none. What a response mentions is incomplete or too general."""
+    if answer == Entailment.YES or dice.random() < SHARE_WITHOUT_REASON:
+        return ""
+    if answer == Entailment.NO:
+        return dice.choice([WhyNot.MISSING, WhyNot.MISSING, WhyNot.CONTRADICTED])
+    return dice.choice([WhyNot.INCOMPLETE, WhyNot.GENERAL])
 
 
 SIMULATED = SimulatedValidation()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,7 @@ from annotation.verification.report import agreement_in, agreement_of
 from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
 from annotation.verification.trial import TRIAL
+from benchmarks.models import Question
 from benchmarks.recall import people
 
 
@@ -144,6 +146,11 @@ class Verification(LabelWork):
         return planning.create_study(
             plan=form.plan(), questions=questions, seed=form.chosen_seed, by=by, now=now, **form.common()
         )
+
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        settings = VerificationPlan(**{**plan, "control_share": Decimal(plan["control_share"])})
+        questions = Question.objects.of(dataset=values.pop("dataset"))
+        return planning.create_study(plan=settings, questions=questions, **values)
 
     def initial_on_questions(self, dataset: str) -> dict[str, Any]:
         return {"dataset": dataset, "name": f"{self.label}: {dataset}"} if dataset else {}

@@ -7,15 +7,15 @@ For trying out the choice of annotators. Two people who turn yes and no around w
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from annotation.labelling.simulating import Chosen, Rates, Simulated, dice_of, mistaken
+from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, dice_of, mistaken
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.verification import planning
-from annotation.verification.recording import Judgments
+from annotation.verification.recording import POINT, Judgments
 from benchmarks.models import Question
 from benchmarks.states import Grounded, Keyness
 
@@ -85,6 +85,18 @@ class SimulatedVerification(Simulated[Truth]):
     def parts(self, answer: Judgments) -> Mapping[str, Hashable]:
         is_kept = (answer.grounded, answer.keyness) == (Grounded.YES, Keyness.AGREE)
         return {"grounded": answer.grounded, "keep": is_kept}
+
+    def played(self, study: Study, known: Mapping[str, str]) -> Played:
+        """What is `known` to be wrong with key points; the text of an attention check cannot hold its point."""
+
+        def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
+            point: Any = item.key_point
+            flaw = known.get(point.key, "")
+            is_grounded = item.role != LabelItem.Role.GOLD and flaw != "not grounded"
+            keyness = Keyness.DISAGREE if flaw and is_grounded else Keyness.AGREE
+            yield Said(POINT, said_of(Truth(is_grounded, keyness.value), rates, dice))
+
+        return answers
 
 
 SIMULATED = SimulatedVerification()

@@ -129,6 +129,10 @@ class Writing(Work):
                 raise NotPossible(str(problem)) from problem
         return study
 
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        haystack = Haystack.objects.get(dataset=values.pop("dataset"), is_practice=False)
+        return planning.create_study(plan=WritingPlan(**plan), subtopics=haystack.subtopics.all(), **values)
+
     def update(self, *, form: Any, study: Study, by: Any, now: datetime) -> Study:
         """Change what is not frozen. Researchers whom the form does not offer stay: oneself, inactive people."""
         kept = study.researchers.exclude(pk__in=form.fields["researchers"].queryset.values("pk"))

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from annotation.labelling.simulating import Played, Rates
 from annotation.models import Study
 from annotation.writing import scoring
 from benchmarks.engine import (
@@ -31,13 +32,13 @@ from benchmarks.engine.responding import Documents
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.summarizing import Source
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import Judge, JudgeRun, Question, Response, Subtopic, Summary
+from benchmarks.models import Judge, JudgeRun, Question, Response, Subtopic
 from benchmarks.retrieval.registry import OFFLINE, make
 from benchmarks.scoring.likert import ASPECTS
 from benchmarks.summarizers.conditions import CUT, FULL, Condition
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig
 from summhay_site.demo.cast import haystack_of
-from summhay_site.demo.labels import levels_of, near
+from summhay_site.demo.studies import played
 
 REASON = "demo"
 RESPONSE_TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
@@ -115,20 +116,19 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
             for path in sorted(folder.glob(f"{batches.REQUESTS}*"))
             for line in path.read_bytes().splitlines()
         ]
-        replies = [_reply(request, summaries, rate=rate) for request in requests]
+        answers = played(row)
+        replies = [_reply(request, items, answers, rate=rate) for request in requests]
         (folder / "replies.jsonl").write_bytes(b"\n".join(map(orjson.dumps, replies)))
         batch_replies.read(folder=folder, clock=lambda: now)
 
 
-def _reply(request: Mapping[str, Any], summaries: Iterable[Summary], *, rate: float) -> dict[str, Any]:
-    """The line of a file of replies: a chat completion with a rating for each aspect."""
+def _reply(request: Mapping[str, Any], items: Iterable[Any], answers: Played, *, rate: float) -> dict[str, Any]:
+    """The line of a file of replies: a chat completion with what people would answer at such a rate of errors."""
     question = request["body"]["messages"][-1]["content"]
-    summary = next(summary for summary in summaries if f"Summary:\n{summary.text}\n" in question)
-    dice = random.Random(f"{request['body']['model']}/{summary.text}")  # noqa: S311 - the same demo every time
-    ratings = {
-        aspect: near(level, rate=rate, dice=dice)
-        for aspect, level in zip(ASPECTS, levels_of(summary), strict=True)
-    }
+    item = next(item for item in items if f"Summary:\n{item.summary.text}\n" in question)
+    dice = random.Random(f"{request['body']['model']}/{item.summary.text}")  # noqa: S311 - the same demo every time
+    *_, last = answers(item, Rates(rate), dice)
+    ratings = {aspect: getattr(last.answer, aspect) for aspect in ASPECTS}
     message = {"role": "assistant", "content": orjson.dumps(ratings).decode()}
     choices = [{"message": message, "finish_reason": "stop"}]
     body = {"object": "chat.completion", "model": request["body"]["model"], "choices": choices}

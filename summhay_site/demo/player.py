@@ -14,7 +14,7 @@ from django.db import transaction
 
 from annotation.leaderboard.positions import place_missing
 from annotation.models import Study
-from summhay_site.demo import cast, labels, machines, recorded, studies, writing
+from summhay_site.demo import cast, machines, recorded, studies, writing
 from summhay_site.demo.material import read
 
 PASSWORD = cast.PASSWORD
@@ -30,7 +30,7 @@ ACTS: dict[str, Callable[..., object]] = {
     "judge": machines.judge_summaries,
     "judge responses": machines.judge_responses,
     "retrieve": machines.retrieve,
-    "labels": labels.label,
+    "labels": studies.label,
     "ratings by file": machines.rate_by_file,
     "summarize": machines.summarize,
     "respond": machines.respond,

@@ -1,24 +1,26 @@
-"""Sets up the studies of the demo: what each kind is given to work on, by a function of its own."""
+"""Sets up the studies of the demo and plays past label work; what that is, each kind says.
+
+A person opens one task after the other, works for a while, and answers: what a judge says, or what is known of the
+demo's material, with errors at a rate that differs from person to person. Which errors follows from names and
+positions alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from decimal import Decimal
+import random
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-import annotation.linking.planning as linking
-import annotation.rating.planning as rating
-import annotation.validation.planning as validation
-import annotation.verification.planning as verification
-import annotation.writing.planning as writing
-from annotation.labelling.summaries import candidates, draw
-from annotation.models import LinkingPlan, RatingPlan, Study, ValidationPlan, VerificationPlan, WritingPlan
+from annotation.kinds import kind_named
+from annotation.labelling import handling
+from annotation.labelling.recording import record
+from annotation.labelling.simulating import Played, Rates
+from annotation.models import LabelTask, Study
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
-from benchmarks.engine.judge_versions import default_judge
-from benchmarks.models import Question, Summary
-from summhay_site.demo.cast import annotators, haystack_of, user_of
+from summhay_site.demo.cast import agree, annotators, user_of
+from summhay_site.demo.material import read
 
 CONTACT = "ada@example.org"
 
@@ -34,7 +36,8 @@ def set_up(
     now: datetime,
 ) -> None:
     """Make a study with its people and tasks, and open it; `about` is what its kind takes to find its items."""
-    study = KINDS[kind](
+    of_kind: Any = kind_named(kind)
+    study = of_kind.demo_study(
         dict(plan),
         **about,
         details=lifecycle.Details(name=name, description=description, contact=CONTACT),
@@ -53,47 +56,42 @@ def begin_with_trial(*, study: str, now: datetime) -> None:
     lifecycle.update_details(study=row, details=details, by=user_of(), now=now)
 
 
-def _writing(plan: dict[str, Any], *, dataset: str, **values: Any) -> Study:
-    subtopics = haystack_of(dataset).subtopics.all()
-    return writing.create_study(plan=WritingPlan(**plan), subtopics=subtopics, **values)
+def played(study: Study, known: str = "") -> Played:
+    """How people answer in a study; `known` is the file with what is known of its material."""
+    kind: Any = kind_named(study.kind)
+    answers: Played = kind.simulated.played(study, read(known) if known else {})
+    return answers
 
 
-def _linking(plan: dict[str, Any], *, dataset: str, n: Sequence[int], seed: int, **values: Any) -> Study:
-    summaries = _drawn(dataset, n, seed=seed)
-    return linking.create_study(plan=LinkingPlan(**plan), summaries=summaries, **values)
+def label(*, study: str, people: Mapping[str, Mapping[str, Any]], known: str = "", now: datetime) -> None:
+    """Let people work in a study, each at rates of their own, on all or the first tasks; some remark on one."""
+    row = Study.objects.get(name=study)
+    answers = played(row, known)
+    for annotator, work in zip(annotators(people), people.values(), strict=True):
+        agree(annotator, now=now)
+        rates = Rates(work["first"], work.get("second", 0.0), work["seconds"])
+        tasks = row.label_tasks.filter(annotator=annotator).select_related("item__summary__subtopic")
+        at = now
+        for task in tasks.order_by("position")[: work.get("n_tasks")]:
+            dice = random.Random(f"{study}/{annotator.label}/{task.position}")  # noqa: S311  invented work
+            at = _work(task, answers, rates, dice, at=at)
+        if remark := work.get("remark"):
+            about = tasks.filter(position=remark["position"])
+            handling.remark(tasks=about, is_flagged=True, comment=remark["text"], now=at)
 
 
-def _rating(plan: dict[str, Any], *, dataset: str, n: Sequence[int], seed: int, **values: Any) -> Study:
-    summaries = _drawn(dataset, n, seed=seed)
-    return rating.create_study(plan=RatingPlan(**plan), summaries=summaries, **values)
-
-
-def _validation(plan: dict[str, Any], *, dataset: str, n: int, **values: Any) -> Study:
-    judge = default_judge(now=values["now"])
-    settings = ValidationPlan(judge=judge, **plan)
-    return validation.create_study(plan=settings, n=n, dataset=dataset, **values)
-
-
-def _verification(plan: dict[str, Any], *, dataset: str, **values: Any) -> Study:
-    settings = VerificationPlan(**{**plan, "control_share": Decimal(plan["control_share"])})
-    questions = Question.objects.of(dataset=dataset)
-    return verification.create_study(plan=settings, questions=questions, **values)
-
-
-def _drawn(dataset: str, n: Sequence[int], *, seed: int) -> list[Summary]:
-    """So many summaries of systems, and of people."""
-    of_systems, of_people = n
-    haystacks, user = [haystack_of(dataset)], user_of()
-    return [
-        *draw(candidates(haystacks, user=user, with_people=False), of_systems, seed=seed),
-        *draw(candidates(haystacks, user=user, with_systems=False), of_people, seed=seed),
-    ]
-
-
-KINDS: Mapping[str, Callable[..., Study]] = {
-    Study.Kind.WRITING: _writing,
-    Study.Kind.LINKING: _linking,
-    Study.Kind.RATING: _rating,
-    Study.Kind.VALIDATION: _validation,
-    Study.Kind.VERIFICATION: _verification,
-}
+def _work(task: LabelTask, answers: Played, rates: Rates, dice: random.Random, *, at: datetime) -> datetime:
+    """Open a task and answer what it asks, each after some seconds; returns when that was over."""
+    tasks = LabelTask.objects.filter(pk=task.pk)
+    handling.contact(tasks=tasks, now=at)
+    for number, said in enumerate(answers(task.item, rates, dice)):
+        at += timedelta(seconds=rates.seconds * dice.lognormvariate(0, 0.4))
+        record(
+            kind=said.kind,
+            tasks=tasks,
+            answer=said.answer,
+            question=said.question,
+            op_id=f"demo-{number}",
+            now=at,
+        )
+    return at
