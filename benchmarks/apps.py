@@ -15,13 +15,10 @@ class BenchmarksConfig(AppConfig):
     name = "benchmarks"
 
     def ready(self) -> None:
-        """Make the formats of import known, and syntheses to the engine of model work."""
-        from benchmarks.engine.tasks import TASKS
+        """Make the formats of import known."""
         from benchmarks.io import formats, haystacks, questions, source_scores, sources
-        from benchmarks.synthesis.task import SynthesisTask
 
         formats.register(haystacks.SUMMHAY)
         formats.register(questions.LONG2RAG)
         formats.register(sources.SOURCES)
         formats.register(source_scores.SOURCE_SCORES)
-        TASKS[SynthesisTask.name] = SynthesisTask()

@@ -7,7 +7,6 @@ from django.urls import URLResolver, include, path
 app_name = "benchmarks"
 urlpatterns: list[URLResolver] = [
     path("", include("benchmarks.results.urls")),
-    path("", include("benchmarks.synthesis.urls")),
     path("", include("benchmarks.corpora.urls")),
     path("", include("benchmarks.systems.urls")),
     path("", include("benchmarks.recall.urls")),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from django.db.models import QuerySet
@@ -15,8 +16,18 @@ from benchmarks.models import Haystack, KeyPoint
 from benchmarks.scoring.means import wilson
 from benchmarks.scoring.retention import CATEGORIES, Task
 from benchmarks.scoring.stat import Stat
-from benchmarks.synthesis.checks.pairs import Stratum, stratum_of
-from benchmarks.synthesis.verifying import sizes_in
+
+
+class Stratum(StrEnum):
+    """What is known of a pair before anybody reads: planned, or not and more or less alike by words."""
+
+    PLANNED = "planned"
+    CLOSE = "close"
+    FAR = "far"
+
+
+SIZES: list[Callable[[Haystack], Mapping[Stratum, int]]] = []
+"""How many pairs of each stratum a haystack has; of the extension that draws pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +59,11 @@ def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
     rows = KeyPoint.objects.filter(pk__in=key_points_of(study), question__haystack__isnull=False)
     places = rows.values_list("pk", "key", "question__haystack")
     known = {pk: (stratum_of(key), haystack) for pk, key, haystack in places}
-    if not known:
+    if not known or not SIZES:
         return ()
     sizes: Counter[Stratum] = Counter()
     for haystack in Haystack.objects.filter(pk__in={haystack for _stratum, haystack in known.values()}):
-        sizes.update(sizes_in(haystack))
+        sizes.update(SIZES[0](haystack))
     said = _by_majority(table, {pk: stratum for pk, (stratum, _haystack) in known.items()})
     drawn = Counter(stratum for stratum, _haystack in known.values())
     return tuple(
@@ -66,6 +77,11 @@ def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
         for stratum in Stratum
         if drawn[stratum]
     )
+
+
+def stratum_of(key: str) -> Stratum:
+    """The stratum that the key of a key point names."""
+    return Stratum(key.partition(":")[0])
 
 
 def _by_majority(table: PointTable, strata: Mapping[int, Stratum]) -> Mapping[Stratum, list[bool | None]]:

@@ -33,12 +33,11 @@ from annotation.verification.agreement import (
 )
 from annotation.verification.labels import collect, key_points_of, threshold_in
 from annotation.verification.machines import FIGURES
-from annotation.verification.pairs import StratumRow
+from annotation.verification.pairs import Stratum, StratumRow
 from benchmarks.models import KeyPointVerdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import COUNTED, Cell, Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.retention import Task
-from benchmarks.synthesis.checks.pairs import Stratum
 from benchmarks.web.charts import Chart
 
 LONGEST_KEY = 200

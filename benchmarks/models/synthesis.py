@@ -20,7 +20,7 @@ from benchmarks.states import PartKind, PartState, ReviewAction, StepState, Synt
 class Synthesis(models.Model):
     """A haystack, or questions with key points, that models make and people check.
 
-    `settings` are a `benchmarks.synthesis.settings.Settings`. `haystack` or `dataset` is what it became.
+    `settings` are a `extensions.synthesis.settings.Settings`. `haystack` or `dataset` is what it became.
     """
 
     Kind = SynthesisKind

@@ -18,7 +18,7 @@ from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, Session, Study
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun
 
-SENTENCES: Mapping[str, Any] = {
+SENTENCES: dict[str, Any] = {
     "account.created": "made the account %(what)s",
     "account.deactivated": "deactivated the account %(what)s",
     "account.details": "changed the name or address of %(what)s",
@@ -81,11 +81,6 @@ SENTENCES: Mapping[str, Any] = {
     "run.paused": "paused the %(what)s",
     "run.requested": "started a %(what)s",
     "run.resumed": "resumed the %(what)s",
-    "synthesis.begun": "began the synthesis %(what)s",
-    "haystack.pairs_drawn": "drew pairs of insights and documents of %(what)s",
-    "synthesis.handed_over": "took the haystack of %(what)s into the corpus",
-    "synthesis.handed_over_questions": "took the questions of %(what)s into a question set",
-    "synthesis.step_closed": "closed a step of the synthesis %(what)s",
     "session.credit": "credited time to the session of %(what)s",
     "session.credit_declined": "declined a request for a time credit",
     "session.exclude": "excluded the session of %(what)s from results",

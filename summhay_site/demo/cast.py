@@ -10,15 +10,10 @@ from django.conf import settings
 from annotation.models import Annotator
 from annotation.studies import consent
 from benchmarks.io.formats import get_format
-from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
-from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.files import File
-from benchmarks.io.reading.problems import Problems
-from benchmarks.io.running import applied, import_files
+from benchmarks.io.running import import_files
 from benchmarks.models import Haystack
-from benchmarks.synthesis.packs import world
-from benchmarks.synthesis.packs.reading import named
 from summhay_site.accounts import accounts
 from summhay_site.accounts.roles import ANNOTATOR
 from summhay_site.demo.material import FOLDER
@@ -68,13 +63,6 @@ def take_in(
         raise RuntimeError(f"{file} cannot be imported: {report.problems.errors[0]}")
     if is_practice:
         Haystack.objects.filter(uid__in=[haystack.id for haystack in report.results]).update(is_practice=True)
-
-
-def make(*, pack: str, seed: int, dataset: str, now: datetime) -> None:
-    """Make a haystack from templates and import it."""
-    request = ImportRequest(now=now, options={"dataset": dataset, "judge": PUBLISHED_JUDGE}, actor=user_of())
-    topic = world.make(named(pack), seed=seed).topic
-    applied(SUMMHAY, [("", topic)], request=request, problems=Problems(), dry_run=False)
 
 
 def haystack_of(dataset: str) -> Haystack:

@@ -30,9 +30,9 @@ from benchmarks.models import (
     Synthesis,
     System,
 )
-from benchmarks.synthesis import steps
-from benchmarks.synthesis.settings import Settings
 from benchmarks.web.permissions import LOGGED_IN
+from extensions.synthesis import steps
+from extensions.synthesis.settings import Settings
 from summhay_site.accounts.roles import PERMISSIONS, RESEARCHER
 from tests.audit.addresses import ADDRESSES, Address
 from tests.conftest import make_user

@@ -29,7 +29,7 @@ from benchmarks.io.sources import SOURCES
 from benchmarks.models import AuditEvent, Haystack, ImportJob, JudgeRun, Question, ResearchGroup, Result
 from benchmarks.results import computation, stored
 from benchmarks.results.computation import Computation
-from benchmarks.synthesis.packs.reading import shipped
+from extensions.synthesis.packs.reading import shipped
 from summhay_site.accounts.models import User
 from summhay_site.accounts.recruits import recruit
 from tests.conftest import make_user

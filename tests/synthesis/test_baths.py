@@ -19,13 +19,13 @@ from benchmarks.scoring.oracle import select_by_scores, select_documents
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.summarizers import extractive
 from benchmarks.summarizers.config import ExtractiveConfig
-from benchmarks.synthesis.checks import texts
-from benchmarks.synthesis.checks.mutations import mutants, recall_of
-from benchmarks.synthesis.checks.report import check
-from benchmarks.synthesis.checks.values import changes, planted_evidence, wrong_pairs
-from benchmarks.synthesis.packs.drawing import Chance
-from benchmarks.synthesis.packs.linting import lint
-from benchmarks.synthesis.packs.world import World
+from extensions.synthesis.checks import texts
+from extensions.synthesis.checks.mutations import mutants, recall_of
+from extensions.synthesis.checks.report import check
+from extensions.synthesis.checks.values import changes, planted_evidence, wrong_pairs
+from extensions.synthesis.packs.drawing import Chance
+from extensions.synthesis.packs.linting import lint
+from extensions.synthesis.packs.world import World
 from tests.running import output_of
 from tests.synthesis.worlds import pack, world
 

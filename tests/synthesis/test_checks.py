@@ -11,10 +11,10 @@ from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.synthesis.checks import lexical, texts
-from benchmarks.synthesis.checks.lexical import LexicalCheck, Scores, compare
-from benchmarks.synthesis.checks.mutations import Kind, Mutant, mutants, recall_of
-from benchmarks.synthesis.checks.plans import Plan, make_plan
+from extensions.synthesis.checks import lexical, texts
+from extensions.synthesis.checks.lexical import LexicalCheck, Scores, compare
+from extensions.synthesis.checks.mutations import Kind, Mutant, mutants, recall_of
+from extensions.synthesis.checks.plans import Plan, make_plan
 from tests.judges.real_data import FOLDER, needs_data
 from tests.running import json_of, output_of
 

@@ -13,9 +13,9 @@ from django.utils import timezone
 from benchmarks.engine import judging
 from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
 from benchmarks.states import PartState, StepState
-from benchmarks.synthesis import deciding, handing_over, overview, steps
-from benchmarks.synthesis.figures import FIGURES, FiguresLook
-from benchmarks.synthesis.part_states import NotAllowed
+from extensions.synthesis import deciding, handing_over, overview, steps
+from extensions.synthesis.figures import FIGURES, FiguresLook
+from extensions.synthesis.part_states import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script
 from tests.synthesis.test_haystack_command import FEW, SMALL

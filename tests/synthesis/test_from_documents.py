@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from benchmarks.io.schemas import summhay
 from benchmarks.models import Haystack, SynthesisPart, SynthesisReply
-from benchmarks.synthesis import deciding, handing_over, pdf, sources
-from benchmarks.synthesis.part_states import NotAllowed
-from benchmarks.synthesis.replies import located, no_partition
+from extensions.synthesis import deciding, handing_over, pdf, sources
+from extensions.synthesis.part_states import NotAllowed
+from extensions.synthesis.replies import located, no_partition
 from tests.fake_openai import MODEL, FakeServer
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS, FILLER, Script

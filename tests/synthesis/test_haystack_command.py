@@ -18,8 +18,8 @@ from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Generator, Haystack, JudgeCall, Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.scoring.shares import unseen_hits
 from benchmarks.states import PartKind, PartState
-from benchmarks.synthesis import deciding
-from benchmarks.synthesis.wording import default_prompt
+from extensions.synthesis import deciding
+from extensions.synthesis.wording import default_prompt
 from tests.fake_openai import MODEL, Answer, Behaviour, FakeServer, failing
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script, whispered

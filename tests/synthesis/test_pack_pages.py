@@ -18,7 +18,7 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 def made(client: Any, **fields: object) -> Any:
     data = {"pack": "baths", "seed": 1, "dataset": "baths"} | fields
-    return client.post(reverse("benchmarks:pack-new"), data, follow=True)
+    return client.post(reverse("synthesis:pack-new"), data, follow=True)
 
 
 def imported(client: Any, **fields: object) -> Haystack:
@@ -30,7 +30,7 @@ def imported(client: Any, **fields: object) -> Haystack:
 
 
 def test_the_page_shows_what_a_seed_draws_before_anything_is_made(ada: Any, login: Any) -> None:
-    client, address = login(ada), reverse("benchmarks:pack-new")
+    client, address = login(ada), reverse("synthesis:pack-new")
     shown = client.get(address).content.decode()
     insight = world(1).topic.subtopics[0].insights[0].text
     assert insight in shown
@@ -55,7 +55,7 @@ def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(ada: Any, lo
         assert words in page
     parallel = "?pack=baths&amp;seed=3&amp;unlike=2"
     assert parallel in page
-    form = client.get(reverse("benchmarks:pack-new") + parallel.replace("&amp;", "&")).content.decode()
+    form = client.get(reverse("synthesis:pack-new") + parallel.replace("&amp;", "&")).content.decode()
     assert world(3, unlike=2).topic.subtopics[0].insights[0].text in form
     assert b"".join(summhay.dump(stored)) == b"".join(summhay.dump(made_topic))
 

@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from benchmarks.synthesis.checks.values import says
-from benchmarks.synthesis.packs import numbers
-from benchmarks.synthesis.packs.rules import WrongRule, holds, names_in
-from benchmarks.synthesis.packs.slots import Slot
-from benchmarks.synthesis.packs.templates import WrongTemplate, read, tidy
+from extensions.synthesis.checks.values import says
+from extensions.synthesis.packs import numbers
+from extensions.synthesis.packs.rules import WrongRule, holds, names_in
+from extensions.synthesis.packs.slots import Slot
+from extensions.synthesis.packs.templates import WrongTemplate, read, tidy
 
 SLOT: TypeAdapter[Slot] = TypeAdapter(Slot)
 

@@ -17,8 +17,8 @@ from annotation.models import Exposure
 from benchmarks.engine import judging
 from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
 from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.synthesis.forms import DocumentsForm, SynthesisForm
-from benchmarks.synthesis.overview import step_rows
+from extensions.synthesis.forms import DocumentsForm, SynthesisForm
+from extensions.synthesis.overview import step_rows
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 
@@ -44,11 +44,11 @@ def client_of(server: FakeServer) -> Any:
 
 
 def address(name: str, *args: Any) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
+    return reverse(name if ":" in name else f"synthesis:{name}", args=args)
 
 
 def begin(client: Client, server: FakeServer, **changed: Any) -> Synthesis:
-    response = client.post(address("synthesis-new"), form(server, **changed))
+    response = client.post(address("new"), form(server, **changed))
     assert response.status_code == 302, response.content.decode()[:3000]
     return Synthesis.objects.latest("pk")
 
@@ -69,22 +69,22 @@ def test_a_step_whose_replies_were_all_unusable_leads_to_them(
     server.behaviour = lambda _number, _body: Answer("As you wish.")
     run_step(client, synthesis, "subtopics")
     topic = synthesis.parts.get()
-    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    page = client.get(address("detail", synthesis.uid)).content.decode()
     assert "Replies that could not be used: 3" in " ".join(page.split())
-    assert f'href="{address("synthesis-part", topic.uid)}"' in page
-    replies = client.get(address("synthesis-part", topic.uid)).content.decode()
+    assert f'href="{address("part", topic.uid)}"' in page
+    replies = client.get(address("part", topic.uid)).content.decode()
     assert replies.count("As you wish.") >= 3
 
 
 def run_step(client: Client, synthesis: Synthesis, name: str) -> None:
-    response = client.post(address("synthesis-start", synthesis.uid, name), {"concurrency": 8})
+    response = client.post(address("start", synthesis.uid, name), {"concurrency": 8})
     assert response.status_code == 302
     for run in JudgeRun.objects.filter(state="pending"):
         judging.run_pending(run=run, clock=timezone.now)
 
 
 def go_on(client: Client, synthesis: Synthesis, name: str) -> None:
-    client.post(address("synthesis-close", synthesis.uid, name))
+    client.post(address("close", synthesis.uid, name))
     assert synthesis.steps.get(name=name).state == StepState.CLOSED
 
 
@@ -112,37 +112,37 @@ def test_from_a_topic_over_all_gates_into_the_corpus(client_of: Any, ada: Any, s
     client = client_of(ada)
     synthesis = begin(client, server)
     assert server.n_asked == 0
-    client.post(address("synthesis-estimate", synthesis.uid, "subtopics"))
-    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    client.post(address("estimate", synthesis.uid, "subtopics"))
+    page = client.get(address("detail", synthesis.uid)).content.decode()
     assert "about 1 request, " in " ".join(page.split())
     assert "<b>town" not in page
     for name in ("subtopics", "insights", "screening", "documents", "queries"):
         run_step(client, synthesis, name)
         if name == "screening":
-            shown = " ".join(client.get(address("synthesis", synthesis.uid)).content.decode().split())
+            shown = " ".join(client.get(address("detail", synthesis.uid)).content.decode().split())
             assert "Next: documents, about" in shown
             assert synthesis.parts.filter(kind=PartKind.DOCUMENT).count() == 0
         if name != "insights":
-            assert client.get(address("synthesis-review", synthesis.uid, name)).status_code == 200
+            assert client.get(address("review", synthesis.uid, name)).status_code == 200
             go_on(client, synthesis, name)
-    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    page = client.get(address("detail", synthesis.uid)).content.decode()
     assert "is-leaked" in page
     _judge_a_document(client, synthesis)
-    figures = " ".join(client.get(address("synthesis-figures", synthesis.uid)).content.decode().split())
+    figures = " ".join(client.get(address("figures", synthesis.uid)).content.decode().split())
     assert "<dt>Planted against not: AUC</dt><dd>0.9" in figures
     assert "<dt>Leaks found and left in a document, mean</dt> <dd>0.13</dd>" in figures
     assert "pairs that words call absent" in figures
-    card = b"".join(client.get(address("synthesis-card", synthesis.uid)).streaming_content).decode()
+    card = b"".join(client.get(address("card", synthesis.uid)).streaming_content).decode()
     assert card.startswith("# A small &lt;b>town&lt;/b>\n")
     assert re.search(r"^- document \d: leaks an insight$", card, re.MULTILINE)
-    response = client.get(address("synthesis-download", synthesis.uid))
+    response = client.get(address("download", synthesis.uid))
     assert b"insights_included" in b"".join(response.streaming_content)
-    client.post(address("synthesis-hand-over", synthesis.uid))
+    client.post(address("hand-over", synthesis.uid))
     haystack = Haystack.objects.get()
     assert (haystack.n_documents, haystack.created_by) == (8, ada)
     assert Exposure.objects.filter(user=ada, haystack=haystack, reason="synthesis").exists()
     assert AuditEvent.objects.filter(action="synthesis.handed_over").count() == 1
-    client.post(address("synthesis-hand-over", synthesis.uid))
+    client.post(address("hand-over", synthesis.uid))
     assert Haystack.objects.count() == 1
 
 
@@ -151,8 +151,8 @@ def _judge_a_document(client: Client, synthesis: Synthesis) -> None:
     document = synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.CLEAR).first()
     assert document is not None
     first, second = document.uses.order_by("number")[:2]
-    review = f"{address('synthesis-review', synthesis.uid, 'documents')}?part={document.uid}"
-    judge = address("synthesis-judge", synthesis.uid, "documents", document.uid)
+    review = f"{address('review', synthesis.uid, 'documents')}?part={document.uid}"
+    judge = address("judge", synthesis.uid, "documents", document.uid)
     under_cursor = 'name="insight" value="{}">'
     assert under_cursor.format(first.uid) in client.get(review).content.decode()
     assert client.post(judge, {"insight": first.uid, "verdict": "present"})["Location"] == review
@@ -167,7 +167,7 @@ def _judge_a_document(client: Client, synthesis: Synthesis) -> None:
     client.post(judge, {"insight": foreign.uid, "verdict": "present"})
     rows = SynthesisDecision.objects.filter(action="verdict").values_list("insight", "reason")
     assert list(rows) == [(first.pk, "present"), (foreign.pk, "present")]
-    decide = address("synthesis-decide", synthesis.uid, "documents", document.uid)
+    decide = address("decide", synthesis.uid, "documents", document.uid)
     for action in ("verdict", "undo"):
         refused = client.post(decide, {"action": action}, follow=True)
         assert "This decision is not known" in refused.content.decode()
@@ -183,11 +183,11 @@ def test_a_reviewer_decides_one_after_the_other_and_takes_it_back(
     go_on(client, synthesis, "subtopics")
     run_step(client, synthesis, "insights")
     run_step(client, synthesis, "screening")
-    review = address("synthesis-review", synthesis.uid, "screening")
+    review = address("review", synthesis.uid, "screening")
     flagged = synthesis.parts.get(kind=PartKind.INSIGHT, state=PartState.FLAGGED)
     page = client.get(f"{review}?part={flagged.uid}").content.decode()
     assert ("belongs elsewhere" in page) != ("hidden here" in page)
-    decide = address("synthesis-decide", synthesis.uid, "screening", flagged.uid)
+    decide = address("decide", synthesis.uid, "screening", flagged.uid)
     assert client.post(decide, {"action": "reject"}).status_code == 302
     assert client.post(decide, {"action": "undo"}).status_code == 302
     assert not SynthesisDecision.objects.exists()
@@ -197,19 +197,19 @@ def test_a_reviewer_decides_one_after_the_other_and_takes_it_back(
     other = synthesis.parts.filter(kind=PartKind.INSIGHT, state=PartState.CLEAR).first()
     assert other is not None
     client.post(
-        address("synthesis-decide", synthesis.uid, "screening", other.uid),
+        address("decide", synthesis.uid, "screening", other.uid),
         {"action": "merge", "into": str(synthesis.parts.filter(kind=PartKind.INSIGHT).last().uid)},
     )
     other.refresh_from_db()
     assert other.state == PartState.REJECTED
-    assert client.post(address("synthesis-undo", synthesis.uid, "screening"))["Location"].endswith(str(other.uid))
-    client.post(address("synthesis-undo", synthesis.uid, "screening"))
-    client.post(address("synthesis-undo", synthesis.uid, "screening"))
+    assert client.post(address("undo", synthesis.uid, "screening"))["Location"].endswith(str(other.uid))
+    client.post(address("undo", synthesis.uid, "screening"))
+    client.post(address("undo", synthesis.uid, "screening"))
     flagged.refresh_from_db()
     assert flagged.state == PartState.FLAGGED
-    client.post(address("synthesis-accept", synthesis.uid, "screening"))
+    client.post(address("accept", synthesis.uid, "screening"))
     assert not synthesis.parts.filter(kind=PartKind.INSIGHT, state=PartState.CLEAR).exists()
-    part = client.get(address("synthesis-part", flagged.uid)).content.decode()
+    part = client.get(address("part", flagged.uid)).content.decode()
     assert "To which subtopic does this fact belong?" in part
 
 
@@ -218,19 +218,19 @@ def test_pasted_documents_become_insights_and_a_haystack(client_of: Any, ada: An
     client = client_of(ada)
     texts = "\r\n---\r\n".join([FACTS[0], f"# Two\r\n\r\n{FACTS[0]} {FACTS[1]}", FACTS[1], FACTS[4], FACTS[0]])
     sent = {"topic": "Town", "texts": "One only", "base_url": server.address, "model": MODEL, "subtopics": 3}
-    refused = client.post(address("synthesis-documents"), sent)
+    refused = client.post(address("documents"), sent)
     assert refused.status_code == 422
     assert "at least two are needed" in refused.content.decode()
-    assert client.post(address("synthesis-documents"), {**sent, "texts": texts}).status_code == 302
+    assert client.post(address("documents"), {**sent, "texts": texts}).status_code == 302
     synthesis = Synthesis.objects.get()
     for name in ("points", "grouping", "sorting", "holding"):
         run_step(client, synthesis, name)
-        assert client.get(address("synthesis", synthesis.uid)).status_code == 200
+        assert client.get(address("detail", synthesis.uid)).status_code == 200
         if name in {"grouping", "sorting"}:
-            page = client.get(address("synthesis-review", synthesis.uid, name)).content.decode()
+            page = client.get(address("review", synthesis.uid, name)).content.decode()
             assert ("Said in" in page) == (name == "grouping")
             go_on(client, synthesis, name)
-    client.post(address("synthesis-hand-over", synthesis.uid))
+    client.post(address("hand-over", synthesis.uid))
     found = Insight.objects.filter(subtopic__haystack__title="Town")
     assert {row.text: row.gold_documents for row in found} == {
         FACTS[0]: [1, 2, 5], FACTS[1]: [2, 3], FACTS[4]: [4],
@@ -241,10 +241,10 @@ def test_files_become_documents_after_the_pasted_ones(client_of: Any, ada: Any, 
     files = [SimpleUploadedFile("a.md", f"# Stones\n\n{FACTS[0]}".encode()), SimpleUploadedFile("b.txt", b"Two.")]
     sent = {"topic": "Town", "texts": FACTS[1], "base_url": server.address, "model": MODEL, "subtopics": 3}
     client = client_of(ada)
-    wrong = client.post(address("synthesis-documents"), {**sent, "uploads": [SimpleUploadedFile("c.exe", b"MZ")]})
+    wrong = client.post(address("documents"), {**sent, "uploads": [SimpleUploadedFile("c.exe", b"MZ")]})
     assert wrong.status_code == 422
     assert "c.exe: .exe is none of .txt, .md" in wrong.content.decode()
-    assert client.post(address("synthesis-documents"), {**sent, "uploads": files}).status_code == 302
+    assert client.post(address("documents"), {**sent, "uploads": files}).status_code == 302
     found = Synthesis.objects.get().parts.filter(kind=PartKind.DOCUMENT).order_by("number")
     assert [(part.title, part.text) for part in found] == [
         (" ".join(FACTS[1].split()[:8]), FACTS[1]), ("Stones", f"Stones\n\n{FACTS[0]}"), ("b", "Two."),
@@ -259,14 +259,14 @@ def test_another_model_for_a_step_is_shown_on_it_and_in_its_lineage(
     synthesis = begin(client, server, model_for_screening=" checker-<2> ")
     models = [step.judge.name for step in synthesis.steps.select_related("judge")]
     assert models == [MODEL, MODEL, "checker-<2>", MODEL, MODEL]
-    assert "checker-&lt;2&gt;" in client.get(address("synthesis", synthesis.uid)).content.decode()
+    assert "checker-&lt;2&gt;" in client.get(address("detail", synthesis.uid)).content.decode()
     run_step(client, synthesis, "subtopics")
     go_on(client, synthesis, "subtopics")
     run_step(client, synthesis, "insights")
     run_step(client, synthesis, "screening")
     part = synthesis.parts.filter(kind=PartKind.INSIGHT).first()
     assert part is not None
-    page = client.get(address("synthesis-part", part.uid)).content.decode()
+    page = client.get(address("part", part.uid)).content.decode()
     assert "category · checker-&lt;2&gt;" in page
     assert {body["model"] for body in server.bodies} == {MODEL, "checker-<2>"}
 
@@ -277,14 +277,14 @@ def test_what_people_rejected_is_asked_for_at_the_gate_and_not_repeated(
     server.behaviour = Script()
     client = client_of(ada)
     synthesis = begin(client, server)
-    here = address("synthesis", synthesis.uid)
-    start = address("synthesis-start", synthesis.uid, "subtopics")
+    here = address("detail", synthesis.uid)
+    start = address("start", synthesis.uid, "subtopics")
     run_step(client, synthesis, "subtopics")
     assert "missing</button>" not in client.get(here).content.decode()
     refused = client.post(start, {"concurrency": 8, "more": "1"}, follow=True)
     assert "Nothing is missing." in refused.content.decode()
     part = synthesis.parts.get(kind=PartKind.SUBTOPIC, number=2)
-    decide = address("synthesis-decide", synthesis.uid, "subtopics", part.uid)
+    decide = address("decide", synthesis.uid, "subtopics", part.uid)
     client.post(decide, {"action": "reject", "reason": "other"})
     assert "Ask for the 1 missing</button>" in " ".join(client.get(here).content.decode().split())
     client.post(start, {"concurrency": 8, "more": "1"})
@@ -307,7 +307,7 @@ def test_a_model_of_somebody_else_begins_nothing(
     fay = django_user_model.objects.create_user("fay", password="x")
     fay.groups.add(Group.objects.get(name="researcher"))
     Generator.objects.filter(name="adas").update(config_sha256="of other settings")
-    response = client_of(fay).post(address("synthesis-new"), form(server, model="own", model_for_queries="adas"))
+    response = client_of(fay).post(address("new"), form(server, model="own", model_for_queries="adas"))
     assert response.status_code == 422
     assert "Somebody else made “adas”" in response.content.decode()
     assert Synthesis.objects.count() == 1
@@ -317,11 +317,11 @@ def test_a_model_of_somebody_else_begins_nothing(
 def test_a_step_out_of_turn_is_refused_with_a_sentence(client_of: Any, ada: Any, server: FakeServer) -> None:
     client = client_of(ada)
     synthesis = begin(client, server)
-    response = client.post(address("synthesis-start", synthesis.uid, "documents"), {"concurrency": 8}, follow=True)
+    response = client.post(address("start", synthesis.uid, "documents"), {"concurrency": 8}, follow=True)
     assert "The step “subtopics” comes first." in response.content.decode()
-    response = client.post(address("synthesis-close", synthesis.uid, "subtopics"), follow=True)
+    response = client.post(address("close", synthesis.uid, "subtopics"), follow=True)
     assert "only one that awaits review can be closed" in response.content.decode()
-    response = client.get(address("synthesis-download", synthesis.uid), follow=True)
+    response = client.get(address("download", synthesis.uid), follow=True)
     assert "not closed" in response.content.decode()
 
 
@@ -329,7 +329,7 @@ def test_what_cannot_be_planned_is_refused_before_anything_is_paid(
     client_of: Any, ada: Any, server: FakeServer
 ) -> None:
     client = client_of(ada)
-    response = client.post(address("synthesis-new"), form(server, documents=2, in_documents=3))
+    response = client.post(address("new"), form(server, documents=2, in_documents=3))
     assert response.status_code == 422
     assert "2 documents of at most 8 insights have 16" in response.content.decode()
     assert not Synthesis.objects.exists()
@@ -339,12 +339,12 @@ def test_a_step_whose_run_was_cancelled_goes_on_where_it_was(client_of: Any, ada
     server.behaviour = Script()
     client = client_of(ada)
     synthesis = begin(client, server)
-    client.post(address("synthesis-start", synthesis.uid, "subtopics"), {"concurrency": 8})
+    client.post(address("start", synthesis.uid, "subtopics"), {"concurrency": 8})
     run = JudgeRun.objects.get()
-    response = client.post(address("synthesis-start", synthesis.uid, "subtopics"), {"concurrency": 8}, follow=True)
+    response = client.post(address("start", synthesis.uid, "subtopics"), {"concurrency": 8}, follow=True)
     assert "its run is paused" in response.content.decode()
-    client.post(address("judge-run-cancel", run.uid))
-    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    client.post(address("benchmarks:judge-run-cancel", run.uid))
+    page = client.get(address("detail", synthesis.uid)).content.decode()
     assert "Go on where it was cancelled" in page
     run_step(client, synthesis, "subtopics")
     assert synthesis.steps.get(name="subtopics").state == StepState.REVIEW
@@ -361,7 +361,7 @@ def test_what_was_made_again_counts_once_on_its_step(client_of: Any, ada: Any, s
     insight = synthesis.parts.filter(kind=PartKind.INSIGHT).first()
     assert insight is not None
     text = {"action": "edit", "text": "The bell of Dunwich rang 77 times."}
-    client.post(address("synthesis-decide", synthesis.uid, "screening", insight.uid), text)
+    client.post(address("decide", synthesis.uid, "screening", insight.uid), text)
     run_step(client, synthesis, "documents")
     assert synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.REGENERATED).exists()
     [row] = [row for row in step_rows(synthesis) if row.step.name == "documents"]
@@ -379,19 +379,19 @@ def test_another_researcher_reviews_but_runs_no_steps(
     fay = django_user_model.objects.create_user("fay", password="x")
     fay.groups.add(Group.objects.get(name="researcher"))
     client = client_of(fay)
-    assert client.post(address("synthesis-close", synthesis.uid, "subtopics")).status_code == 403
+    assert client.post(address("close", synthesis.uid, "subtopics")).status_code == 403
     part = synthesis.parts.filter(kind=PartKind.SUBTOPIC).first()
     assert part is not None
-    client.post(address("synthesis-decide", synthesis.uid, "subtopics", part.uid), {"action": "accept"})
+    client.post(address("decide", synthesis.uid, "subtopics", part.uid), {"action": "accept"})
     assert part.decisions.get().by == fay
-    assert client_of(eve).post(address("synthesis-close", synthesis.uid, "subtopics")).status_code == 302
+    assert client_of(eve).post(address("close", synthesis.uid, "subtopics")).status_code == 302
     elsewhere = begin(client_of(ada), server, topic="Another")
-    wrong = address("synthesis-decide", elsewhere.uid, "subtopics", part.uid)
+    wrong = address("decide", elsewhere.uid, "subtopics", part.uid)
     assert client.post(wrong, {"action": "accept"}).status_code == 404
 
 
 def test_as_much_as_the_form_takes_gets_to_it_in_any_script(client_of: Any, ada: Any, server: FakeServer) -> None:
-    client, address_of_form = client_of(ada), address("synthesis-documents")
+    client, address_of_form = client_of(ada), address("documents")
     assert 'enctype="multipart/form-data"' in client.get(address_of_form).content.decode()
     most = DocumentsForm.base_fields["texts"].max_length
     for n, said in ((most, "at least two are needed"), (most + 1, f"At most {most} characters")):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from benchmarks.judges.parsing import Problem
 from benchmarks.states import PartState, ReviewAction
-from benchmarks.synthesis import part_states, replies, wording
-from benchmarks.synthesis.counting import Tally
-from benchmarks.synthesis.settings import Settings, WrongSettings
+from extensions.synthesis import part_states, replies, wording
+from extensions.synthesis.counting import Tally
+from extensions.synthesis.settings import Settings, WrongSettings
 
 
 @st.composite

@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmarks.engine import judging
 from benchmarks.models import JudgeRun, Question, Synthesis, SynthesisPart
 from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.synthesis.question_forms import QuestionsForm
+from extensions.synthesis.question_forms import QuestionsForm
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted_questions import QuestionScript, SearchServer
 from tests.synthesis.scripted_questions import searching as running
@@ -39,7 +39,7 @@ def client(ada: Any) -> Client:
 
 
 def address(name: str, *args: Any) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
+    return reverse(name if ":" in name else f"synthesis:{name}", args=args)
 
 
 def form(server: FakeServer, **changed: Any) -> dict[str, Any]:
@@ -58,9 +58,9 @@ def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(
     client: Client, settings: Any
 ) -> None:
     settings.SEARCH_URLS = ["http://127.0.0.1:1/search"]
-    assert "or searched for at" in client.get(address("synthesis-questions")).text
+    assert "or searched for at" in client.get(address("questions")).text
     settings.SEARCH_URLS = []
-    shown = client.get(address("synthesis-questions")).text
+    shown = client.get(address("questions")).text
     assert "or searched for at" not in shown
     assert "No search server is set up" in shown
 
@@ -68,31 +68,31 @@ def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(
 def begin(client: Client, server: FakeServer, engine: SearchServer) -> Synthesis:
     server.behaviour = QuestionScript()
     sent = form(server, search=[engine.address])
-    response = client.post(address("synthesis-questions"), sent)
+    response = client.post(address("questions"), sent)
     assert response.status_code == 302, response.content.decode()[:4000]
     return Synthesis.objects.get()
 
 
 def run(client: Client, synthesis: Synthesis, name: str, **sent: Any) -> None:
-    client.post(address("synthesis-start", synthesis.uid, name), {"concurrency": 8, **sent})
+    client.post(address("start", synthesis.uid, name), {"concurrency": 8, **sent})
     for pending in JudgeRun.objects.filter(state="pending"):
         judging.run_pending(run=pending, clock=timezone.now)
     assert synthesis.steps.get(name=name).state in {StepState.REVIEW, StepState.CLOSED}
 
 
 def go_on(client: Client, synthesis: Synthesis, name: str) -> None:
-    client.post(address("synthesis-close", synthesis.uid, name))
+    client.post(address("close", synthesis.uid, name))
     assert synthesis.steps.get(name=name).state == StepState.CLOSED
 
 
 def decide(client: Client, part: SynthesisPart, step: str, **sent: Any) -> SynthesisPart:
-    client.post(address("synthesis-decide", part.synthesis.uid, step, part.uid), sent)
+    client.post(address("decide", part.synthesis.uid, step, part.uid), sent)
     part.refresh_from_db()
     return part
 
 
 def shown(client: Client, part: SynthesisPart, step: str) -> str:
-    page = client.get(f"{address('synthesis-review', part.synthesis.uid, step)}?part={part.uid}")
+    page = client.get(f"{address('review', part.synthesis.uid, step)}?part={part.uid}")
     assert page.status_code == 200
     return " ".join(page.content.decode().split())
 
@@ -109,32 +109,32 @@ def test_from_seeds_over_all_gates_to_a_verification_study(
     assert query.parent
     assert query.parent.text in shown(client, query, "subquestions").replace("&#x27;", "'")
     go_on(client, synthesis, "subquestions")
-    client.post(address("synthesis-estimate", synthesis.uid, "collecting"))
+    client.post(address("estimate", synthesis.uid, "collecting"))
     assert "searches for 4 questions" in " ".join(
-        client.get(address("synthesis", synthesis.uid)).content.decode().split()
+        client.get(address("detail", synthesis.uid)).content.decode().split()
     )
     run(client, synthesis, "collecting")
     document = synthesis.parts.filter(kind=PartKind.DOCUMENT).order_by("number")[0]
     assert 'href="https://example.org/' in shown(client, document, "collecting")
     searches = synthesis.steps.get(name="collecting").run
-    assert client.get(address("judge-run", searches.uid)).status_code == 200
-    assert client.get(address("synthesis-part", query.uid)).status_code == 200
-    assert client.get(address("synthesis-figures", synthesis.uid)).status_code == 200
+    assert client.get(address("benchmarks:judge-run", searches.uid)).status_code == 200
+    assert client.get(address("part", query.uid)).status_code == 200
+    assert client.get(address("figures", synthesis.uid)).status_code == 200
     go_on(client, synthesis, "collecting")
     for name in ("extracting", "aggregating", "scoring"):
         run(client, synthesis, name)
     _review_points(client, synthesis)
     go_on(client, synthesis, "scoring")
-    assert b"key_points" in b"".join(client.get(address("synthesis-download", synthesis.uid)).streaming_content)
-    client.post(address("synthesis-hand-over", synthesis.uid))
+    assert b"key_points" in b"".join(client.get(address("download", synthesis.uid)).streaming_content)
+    client.post(address("hand-over", synthesis.uid))
     synthesis.refresh_from_db()
     assert synthesis.dataset.startswith("a-bharbourb-")
     assert Question.objects.filter(dataset=synthesis.dataset, created_by=ada).count() == 4
-    page = client.get(address("synthesis", synthesis.uid)).content.decode()
+    page = client.get(address("detail", synthesis.uid)).content.decode()
     link = f"{reverse('annotation:study-create', args=['verification'])}?dataset={synthesis.dataset}"
     assert link in page
     assert f'<option value="{synthesis.dataset}" selected>' in client.get(link).content.decode()
-    client.post(address("synthesis-hand-over", synthesis.uid))
+    client.post(address("hand-over", synthesis.uid))
     assert Question.objects.count() == 4
     point = synthesis.parts.filter(kind=PartKind.POINT).order_by("number")[0]
     assert decide(client, point, "scoring", action="reject", reason="other").state != PartState.REJECTED
@@ -149,15 +149,15 @@ def _pick(client: Client, synthesis: Synthesis) -> None:
     for seed in causal:
         decide(client, seed, "seeds", action="accept")
     go_on(client, synthesis, "seeds")
-    refused = client.post(address("synthesis-start", synthesis.uid, "questions"), {"concurrency": 8}, follow=True)
+    refused = client.post(address("start", synthesis.uid, "questions"), {"concurrency": 8}, follow=True)
     assert "3 seed questions of “causal” are accepted; 2 go on" in refused.content.decode()
     for seed in causal[1:]:
         decide(client, seed, "seeds", action="reject", reason="other")
     nowhere = synthesis.parts.get(kind=PartKind.SEED, text__contains="capital")
     decide(client, nowhere, "seeds", action="accept")
-    refused = client.post(address("synthesis-start", synthesis.uid, "questions"), {"concurrency": 8}, follow=True)
+    refused = client.post(address("start", synthesis.uid, "questions"), {"concurrency": 8}, follow=True)
     assert "is none of the categories" in refused.content.decode()
-    client.post(address("synthesis-undo", synthesis.uid, "seeds"))
+    client.post(address("undo", synthesis.uid, "seeds"))
     run(client, synthesis, "questions")
     made = synthesis.parts.filter(kind=PartKind.QUESTION, parent__title__startswith="causal")
     assert set(made.values_list("uses__number", flat=True)) == {causal[0].number}
@@ -169,9 +169,9 @@ def _screen(client: Client, synthesis: Synthesis) -> None:
     assert questions.count() == 4
     rejected = questions[0]
     decide(client, rejected, "questions", action="reject", reason="wrong or unclear")
-    client.post(address("synthesis-close", synthesis.uid, "questions"))
+    client.post(address("close", synthesis.uid, "questions"))
     assert synthesis.steps.get(name="questions").state == StepState.REVIEW
-    page = " ".join(client.get(address("synthesis", synthesis.uid)).content.decode().split())
+    page = " ".join(client.get(address("detail", synthesis.uid)).content.decode().split())
     assert "Ask for the 1 missing" in page
     assert '<span class="badge warn">1 / 2</span>' in page
     run(client, synthesis, "questions", more="1")
@@ -198,7 +198,7 @@ def _review_points(client: Client, synthesis: Synthesis) -> None:
     other.refresh_from_db()
     assert other.data["made_of"] == [*before["made_of"], *one.data["made_of"]]
     assert other.data["evidence"] == [*before["evidence"], *one.data["evidence"]]
-    client.post(address("synthesis-undo", synthesis.uid, "scoring"))
+    client.post(address("undo", synthesis.uid, "scoring"))
     other.refresh_from_db()
     assert {name: other.data[name] for name in before} == before
 
@@ -263,7 +263,7 @@ def _is_partition(synthesis: Synthesis) -> None:
 def test_a_form_that_cannot_be_says_why_and_begins_nothing(
     client: Client, server: FakeServer, engine: SearchServer, changed: dict[str, Any], reason: str
 ) -> None:
-    response = client.post(address("synthesis-questions"), form(server, **{"search": [engine.address], **changed}))
+    response = client.post(address("questions"), form(server, **{"search": [engine.address], **changed}))
     assert response.status_code == 422
     assert reason in response.content.decode()
     assert not Synthesis.objects.exists()

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.judges.parsing import Problem
-from benchmarks.synthesis.collecting import Candidate, best
-from benchmarks.synthesis.programs import decomposing, evolving, key_points, seeding
-from benchmarks.synthesis.programs.base import Piece, Progress, Task, Value, World
-from benchmarks.synthesis.question_settings import QuestionSettings
-from benchmarks.synthesis.searching import SearchHit
-from benchmarks.synthesis.settings import Settings
+from extensions.synthesis.collecting import Candidate, best
+from extensions.synthesis.programs import decomposing, evolving, key_points, seeding
+from extensions.synthesis.programs.base import Piece, Progress, Task, Value, World
+from extensions.synthesis.question_settings import QuestionSettings
+from extensions.synthesis.searching import SearchHit
+from extensions.synthesis.settings import Settings
 
 TEXT = "Sand filled the  basin.\nSand filled the pier, and the pier sank. Barges came in March."
 WORDS = ("Sand", "filled", "the", "basin.", "pier,", "sank.", "Barges", "gulls")

@@ -17,7 +17,7 @@ from benchmarks.engine import runs
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import JudgeCall, KeyPoint, Question, Span, Synthesis, SynthesisPart, SynthesisReply
 from benchmarks.states import PartKind
-from benchmarks.synthesis import searching
+from extensions.synthesis import searching
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS

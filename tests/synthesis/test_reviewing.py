@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.states import PartState
-from benchmarks.synthesis.reviewing import Place, is_blind, queue, shared_words
+from extensions.synthesis.reviewing import Place, is_blind, queue, shared_words
 
 places = st.lists(st.tuples(st.sampled_from(PartState.values), st.booleans()), max_size=60).map(
     lambda rows: [Place(str(n), "document", n, 0, state, flag) for n, (state, flag) in enumerate(rows)]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.synthesis import searching
-from benchmarks.synthesis.collecting import Candidate, distinct
-from benchmarks.synthesis.searching import SearchFailed, SearchHit, search
+from extensions.synthesis import searching
+from extensions.synthesis.collecting import Candidate, distinct
+from extensions.synthesis.searching import SearchFailed, SearchHit, search
 from tests.synthesis.scripted_questions import SearchServer, result
 from tests.synthesis.scripted_questions import searching as running
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.synthesis.programs import writing
-from benchmarks.synthesis.programs.base import Piece, Task, World
-from benchmarks.synthesis.settings import Settings
+from extensions.synthesis.programs import writing
+from extensions.synthesis.programs.base import Piece, Task, World
+from extensions.synthesis.settings import Settings
 
 TOLD = Piece(1, 1, "", "The ferry to Nordholm was cancelled on 41 days of 2019.")
 HINTED = Piece(2, 2, "", "A season ticket costs 310 crowns since the spring.")

@@ -1,0 +1,315 @@
+"""What people decide on parts: each decision is a row that says how it was before, and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
+from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
+from extensions.synthesis import making
+from extensions.synthesis.part_states import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
+from extensions.synthesis.turns import take_turn
+
+CAN_BE_MADE_AGAIN: dict[str, frozenset[str]] = {
+    SynthesisKind.NEWS: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
+    SynthesisKind.CONVERSATION: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
+    SynthesisKind.DOCUMENTS: frozenset(),
+    SynthesisKind.QUESTIONS: frozenset({PartKind.QUESTION, PartKind.QUERY}),
+}
+"""What a model can be asked for again by itself."""
+
+
+UNITED = ("evidence", "made_of")
+"""What parts that are merged have together: passages, and the points that they are made of."""
+
+
+@transaction.atomic
+def decide(
+    *,
+    part: SynthesisPart,
+    action: str,
+    by: Any,
+    now: datetime,
+    reason: str = "",
+    note: str = "",
+    title: str | None = None,
+    text: str | None = None,
+    into: SynthesisPart | None = None,
+    is_blind: bool = False,
+    is_read: bool = True,
+) -> SynthesisDecision:
+    """Decide on a part; what was made from it becomes stale where its text changes.
+
+    `title` and `text` are those of an edit, `reason` one of `REASONS` for a rejection, `note` what to change when
+    it is made again, `into` what it is merged with: that takes over its documents and passages.
+
+    Raises:
+        NotAllowed: it is still being made, gone, or handed over; or the action lacks what it needs.
+    """
+    part = _locked(part)
+    state = after(action, part.state)
+    _check(part, action, reason=reason, text=text)
+    if into is not None:
+        into.refresh_from_db()
+    if action == ReviewAction.MERGE:
+        note = f"merged into {into.kind} {into.number}" if into and _can_take(into, part) else ""
+        if not note or into is None:
+            raise NotAllowed("Choose another one that stands to merge it into.")
+    before: dict[str, Any] = {"state": part.state, "title": part.title, "text": part.text}
+    decision = SynthesisDecision(
+        part=part, action=action, reason=reason, note=note, is_read=is_read, is_blind=is_blind, by=by, at=now
+    )
+    if action == ReviewAction.REGENERATE:
+        making.again(part, note=note, now=now)
+    else:
+        if action == ReviewAction.EDIT:
+            part.title, part.text = (part.title if title is None else title[:300]), str(text)
+        part.state = state
+        part.save(update_fields=["state", "title", "text"])
+    if into is not None and action == ReviewAction.MERGE:
+        before["into"] = _unite(part, into)
+    has_changed = changes_text(action) and (action != ReviewAction.EDIT or before["text"] != part.text)
+    stale = _make_stale([part], part.synthesis) if has_changed else {}
+    decision.before = {**before, "stale": {str(pk): old for pk, old in stale.items()}}
+    decision.save()
+    _settle_step_states(part.synthesis)
+    return decision
+
+
+@transaction.atomic
+def judge(
+    *, part: SynthesisPart, insight: SynthesisPart, verdict: str, by: Any, now: datetime, is_blind: bool = False
+) -> SynthesisDecision:
+    """Say whether a document says an insight; one that it is not planned to say and says is a leak.
+
+    Raises:
+        NotAllowed: it is still being made, gone, or handed over; or this is no document, insight or verdict.
+    """
+    part = _locked(part)
+    after(ReviewAction.ACCEPT, part.state)
+    is_pair = part.kind == PartKind.DOCUMENT and insight.kind == PartKind.INSIGHT
+    if not is_pair or insight.synthesis_id != part.synthesis_id or verdict not in VERDICTS.values():
+        raise NotAllowed("Say of an insight whether the document says it: present, partly or absent.")
+    return SynthesisDecision.objects.create(
+        part=part,
+        insight=insight,
+        action=ReviewAction.VERDICT,
+        reason=verdict,
+        before={"said": _said(part, insight)},
+        is_blind=is_blind,
+        by=by,
+        at=now,
+    )
+
+
+class Edits:
+    """Which texts people changed, so that what was said of a document before is not of the texts of today."""
+
+    def __init__(self, part: SynthesisPart) -> None:
+        rows = SynthesisDecision.objects.filter(
+            part__synthesis=part.synthesis_id, action=ReviewAction.EDIT, undone_by=None
+        ).order_by("pk")
+        self._last = {row.part_id: row for row in rows.only("part", "at")}
+        self._part = part
+        self._checked_at = part.replies.aggregate(at=Max("created_at"))["at"]
+
+    def are_checked(self, insight: SynthesisPart) -> bool:
+        """Whether the checks of the document read it and this insight as they are today."""
+        edit = self._last.get(insight.pk)
+        changed_at = edit.at if edit else insight.created_at
+        return self._part.pk not in self._last and self._checked_at is not None and changed_at <= self._checked_at
+
+    def are_judged(self, verdict: SynthesisDecision) -> bool:
+        """Whether a person's verdict is on the document and the insight as they are today."""
+        changed = [self._last[pk].pk for pk in (self._part.pk, verdict.insight_id) if pk in self._last]
+        return all(each < verdict.pk for each in changed)
+
+
+def _said(part: SynthesisPart, insight: SynthesisPart) -> str | None:
+    """What the checks say of an insight in a document: yes, partly, no; None of texts that they do not know."""
+    if not Edits(part).are_checked(insight):
+        return None
+    said: dict[int, str | None] = {pair["insight"]: pair["present"] for pair in part.data.get("pairs", ())}
+    return said.get(insight.number, "no")
+
+
+@transaction.atomic
+def undo(*, synthesis: Synthesis, by: Any, now: datetime) -> SynthesisDecision | None:
+    """Take back the newest decision of a person that is not undone yet; None where there is none.
+
+    Raises:
+        NotAllowed: somebody else decided on the part since, what was made again is there, or the haystack was
+            handed over.
+    """
+    take_turn(synthesis.pk)
+    mine = SynthesisDecision.objects.filter(part__synthesis=synthesis, by=by, undone_by=None)
+    decision = mine.exclude(action=ReviewAction.UNDO).order_by("-pk").first()
+    if decision is None:
+        return None
+    part = _locked(decision.part)
+    if decision.action != ReviewAction.VERDICT:
+        _take_back(decision, part)
+    row = SynthesisDecision.objects.create(
+        part=part, action=ReviewAction.UNDO, undoes=decision, before={}, by=by, at=now
+    )
+    _settle_step_states(synthesis)
+    return row
+
+
+def _take_back(decision: SynthesisDecision, part: SynthesisPart) -> None:
+    """Make a part as it was before a decision, and what this made stale.
+
+    Raises:
+        NotAllowed: it was decided on or made again since.
+    """
+    later = part.decisions.filter(pk__gt=decision.pk, undone_by=None)
+    if later.exclude(action__in=[ReviewAction.UNDO, ReviewAction.VERDICT]).exists():
+        raise NotAllowed("Somebody else has decided on this since; decide on it again instead.")
+    if decision.action == ReviewAction.REGENERATE:
+        heir = part.replaced_by
+        if heir.state != PartState.PROPOSED or heir.replies.exists():
+            raise NotAllowed("It was made again already; reject that one instead.")
+        heir.delete()
+    part.state, part.title, part.text = (decision.before[name] for name in ("state", "title", "text"))
+    part.save(update_fields=["state", "title", "text"])
+    if gave := decision.before.get("into"):
+        _part_again(part, gave)
+    for pk, state in decision.before.get("stale", {}).items():
+        SynthesisPart.objects.filter(pk=pk, state=PartState.STALE).update(state=state)
+
+
+@transaction.atomic
+def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
+    """Accept all parts of a step that no check flags; they count as unread. How many they were."""
+    refuse_if_handed_over(take_turn(step.synthesis_id))
+    parts = list(making.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
+    SynthesisDecision.objects.bulk_create(
+        SynthesisDecision(
+            part=part,
+            action=ReviewAction.ACCEPT,
+            before={"state": part.state, "title": part.title, "text": part.text, "stale": {}},
+            is_read=False,
+            by=by,
+            at=now,
+        )
+        for part in parts
+    )
+    SynthesisPart.objects.filter(pk__in=[part.pk for part in parts]).update(state=PartState.ACCEPTED)
+    return len(parts)
+
+
+def _can_take(into: SynthesisPart, part: SynthesisPart) -> bool:
+    is_like_it = into.synthesis_id == part.synthesis_id and into.kind == part.kind and into.pk != part.pk
+    return is_like_it and into.state not in GONE | {PartState.PROPOSED}
+
+
+def _unite(part: SynthesisPart, into: SynthesisPart) -> dict[str, Any]:
+    """Give an insight or key point the documents and passages of another one; what it had before, to be undone."""
+    before = {name: into.data.get(name, []) for name in UNITED}
+    known = set(into.uses.values_list("pk", flat=True))
+    documents = [pk for pk in part.uses.values_list("pk", flat=True) if pk not in known]
+    if part.kind != PartKind.POINT and part.synthesis.kind != SynthesisKind.DOCUMENTS:
+        documents = []
+    into.uses.add(*documents)
+    gives = {name: rows for name in UNITED if (rows := part.data.get(name))}
+    if gives:
+        into.data = {**into.data, **{name: [*before[name], *rows] for name, rows in gives.items()}}
+        into.save(update_fields=["data"])
+    return {"part": into.pk, "documents": documents, **before}
+
+
+def _part_again(part: SynthesisPart, gave: dict[str, Any]) -> None:
+    """Take from another one what it got from this part alone: what others gave it since stays."""
+    other = SynthesisPart.objects.get(pk=gave["part"])
+    kept: dict[str, list[Any]] = {}
+    for name in UNITED:
+        brought, there = part.data.get(name, []), other.data.get(name, [])
+        kept[name] = [row for row in there if row in gave.get(name, []) or row not in brought]
+    documents = other.uses.filter(pk__in=gave["documents"])
+    other.uses.remove(*documents.exclude(number__in={row["document"] for row in kept["evidence"]}))
+    changed = {name: rows for name, rows in kept.items() if part.data.get(name)}
+    if changed:
+        other.data = {**other.data, **changed}
+        other.save(update_fields=["data"])
+
+
+def would_be_stale(part: SynthesisPart) -> int:
+    """How many parts an edit would make stale."""
+    return len(stale_after({part.pk}, _sources(part.synthesis)) & _alive(part.synthesis))
+
+
+def _locked(part: SynthesisPart) -> SynthesisPart:
+    refuse_if_handed_over(take_turn(part.synthesis_id))
+    return SynthesisPart.objects.select_for_update().get(pk=part.pk)
+
+
+def refuse_if_handed_over(synthesis: Synthesis) -> None:
+    """Whether parts may still change.
+
+    Raises:
+        NotAllowed: the haystack is in the corpus.
+    """
+    if synthesis.is_handed_over:
+        raise NotAllowed("It was handed over; its parts do not change any more.")
+
+
+def _check(part: SynthesisPart, action: str, *, reason: str, text: str | None) -> None:
+    if part.kind in {PartKind.TOPIC, PartKind.CELL, PartKind.UPLOAD}:
+        raise NotAllowed("This is what the synthesis begins with.")
+    if action == ReviewAction.REJECT and reason not in REASONS.values():
+        raise NotAllowed("A rejection has a reason.")
+    if action == ReviewAction.EDIT and not (text or "").strip():
+        raise NotAllowed("The text is empty.")
+    if action == ReviewAction.REGENERATE and not can_be_made_again(part):
+        raise NotAllowed("This is edited or rejected, not made again.")
+
+
+def can_be_made_again(part: SynthesisPart) -> bool:
+    """Whether a model can be asked for it again by itself."""
+    return part.kind in CAN_BE_MADE_AGAIN[part.synthesis.kind]
+
+
+def _sources(synthesis: Synthesis) -> dict[int, list[int]]:
+    """What each part was made from; two queries."""
+    links: Any = SynthesisPart.uses.through
+    made_from: dict[int, list[int]] = {}
+    is_sorted = synthesis.kind == SynthesisKind.DOCUMENTS  # insights into subtopics, not made from them
+    for pk, parent in SynthesisPart.objects.filter(synthesis=synthesis).values_list("pk", "parent"):
+        made_from[pk] = [parent] if parent and not is_sorted else []
+    rows = links.objects.filter(from_synthesispart__synthesis=synthesis)
+    for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
+        made_from[part].append(used)
+    return made_from
+
+
+def _alive(synthesis: Synthesis) -> set[int]:
+    rows = SynthesisPart.objects.filter(synthesis=synthesis).exclude(state__in=GONE | {PartState.PROPOSED})
+    return set(rows.values_list("pk", flat=True))
+
+
+def _make_stale(changed: Collection[SynthesisPart], synthesis: Synthesis) -> dict[int, str]:
+    """Mark what was made from changed parts; their states before."""
+    stale = stale_after({part.pk for part in changed}, _sources(synthesis)) & _alive(synthesis)
+    rows = SynthesisPart.objects.filter(pk__in=stale).exclude(state=PartState.STALE)
+    before = dict(rows.values_list("pk", "state"))
+    SynthesisPart.objects.filter(pk__in=before).update(state=PartState.STALE)
+    return before
+
+
+def _settle_step_states(synthesis: Synthesis) -> None:
+    """A step is stale while parts of it are, or while parts wait to be made again."""
+    for step in synthesis.steps.exclude(state__in=[StepState.RUNNING, StepState.PLANNED, StepState.ESTIMATED]):
+        if step.name == "insights":
+            continue
+        parts = making.parts_of(step)
+        is_stale = parts.filter(state__in=[PartState.STALE, PartState.PROPOSED]).exists()
+        if is_stale and step.state != StepState.STALE:
+            SynthesisStep.objects.filter(pk=step.pk).update(state=StepState.STALE)
+        elif not is_stale and step.state == StepState.STALE:
+            state = StepState.CLOSED if step.closed_at else StepState.REVIEW
+            SynthesisStep.objects.filter(pk=step.pk).update(state=state)
