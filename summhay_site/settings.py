@@ -78,7 +78,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "summhay_site.serving.middleware.PersonMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "annotation.studies.consent_gate.ConsentGate",
+    "annotation.studies.consent.ConsentGate",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",

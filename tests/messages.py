@@ -65,7 +65,7 @@ SOURCES = (
     "annotation/models/sessions.py",
     "annotation/people/reminders/sending.py",
     "annotation/states.py",
-    "annotation/studies/consent_gate.py",
+    "annotation/studies/consent.py",
     "annotation/studies/forms.py#ConsentForm,ReasonForm",
     "annotation/studies/amounts.py",
     "annotation/work/*.py",

@@ -1,4 +1,4 @@
--- 0030fc7a7250274c
+-- 9faf4dcd0e3cdc92
 BEGIN TRANSACTION;
 CREATE TABLE "annotation_activeperiod" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "session_id" bigint NOT NULL REFERENCES "annotation_session" ("id") DEFERRABLE INITIALLY DEFERRED, "seq" integer unsigned NOT NULL CHECK ("seq" >= 0), "started_at" datetime NOT NULL, "ended_at" datetime NULL, "acc_before_ms" integer unsigned NOT NULL CHECK ("acc_before_ms" >= 0), "start_reason" varchar(20) NOT NULL, "end_reason" varchar(20) NOT NULL, CONSTRAINT "period_seq_unique" UNIQUE ("session_id", "seq"), CONSTRAINT "period_ends_after_start" CHECK (("ended_at" IS NULL OR "ended_at" >= ("started_at"))));
 CREATE TABLE "annotation_allowedid" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "panel_key" varchar(100) NOT NULL, "link_id" bigint NOT NULL REFERENCES "annotation_recruitmentlink" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "allowedid_once_per_link" UNIQUE ("link_id", "panel_key"));

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from annotation.models import CoverageLabel, LabelTask
 from annotation.results.judges import JudgeReport
 from annotation.results.table import LabelTable
-from annotation.studies.earnings import pay
+from annotation.studies.amounts import pay
 from benchmarks.scoring.stat import Stat
 
 CURRENCY = "USD"

@@ -14,8 +14,7 @@ from django.http import QueryDict
 from annotation.kinds import Headline, StudyFile, kind_named
 from annotation.models import Study
 from annotation.results.study_results import StudyResults
-from annotation.studies.origins import origin_of
-from annotation.studies.rows import csv_file
+from annotation.studies.rows import csv_file, origin_of
 from benchmarks.models import Judge
 from benchmarks.results.computation import CannotCompute
 from benchmarks.results.drawings import file_now

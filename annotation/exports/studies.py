@@ -14,7 +14,7 @@ from annotation.exports.methods import methods
 from annotation.exports.study_files import as_parquet, files_of
 from annotation.kinds import StudyFile
 from annotation.models import Study
-from annotation.studies.origins import archive_name
+from annotation.studies.rows import archive_name
 from benchmarks.models import Haystack, Question
 
 TASKS: Mapping[str, tuple[str, ...]] = {

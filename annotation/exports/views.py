@@ -29,7 +29,7 @@ from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
 from annotation.studies.kind import with_plans
-from annotation.studies.origins import archive_name
+from annotation.studies.rows import archive_name
 from annotation.studies.scope import study_of
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of

@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
-from annotation.studies.grouping import of_other_groups, out_of_place
 from annotation.studies.kind import Work, has_plan
+from annotation.studies.lifecycle import of_other_groups, out_of_place
 from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.topics import TopicVerdict

@@ -27,14 +27,13 @@ from annotation.results import learning_sheet, plan_sheet, priors
 from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.studies import tasks
-from annotation.studies.estimates import Estimate, Measured, estimate
+from annotation.studies.estimates import Estimate, Measured, NarrowedForm, estimate
 from annotation.studies.forms import DetailsForm
 from annotation.studies.gaps import LabelGaps
 from annotation.studies.kind import Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
-from annotation.studies.narrowing import NarrowedForm
-from annotation.studies.overview_page import Presence, Remark
+from annotation.studies.overview import Presence, Remark
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column

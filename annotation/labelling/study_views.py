@@ -23,11 +23,11 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.replying import NoRemark, reply
 from annotation.labelling.trial import answering
 from annotation.models import Annotator, LabelTask, RemarkReply
+from annotation.studies.estimates import NarrowedForm, without_stale
 from annotation.studies.kind import work_of
 from annotation.studies.member_views import member_of
-from annotation.studies.narrowing import NarrowedForm, without_stale
+from annotation.studies.pages import form_page, recipe_named, work_named
 from annotation.studies.scope import study_of
-from annotation.studies.setup_views import form_page, recipe_named, work_named
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires

@@ -15,11 +15,10 @@ from django.urls import reverse
 
 from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
-from annotation.studies.blocked import Reason
-from annotation.studies.dealing import Pair
+from annotation.studies.dealing import Item, Pair, sample
+from annotation.studies.gaps import Reason
 from annotation.studies.kind import NotPossible
-from annotation.studies.overview_page import Remark
-from annotation.studies.sampling import Item, sample
+from annotation.studies.overview import Remark
 from benchmarks import audit
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, System

@@ -13,9 +13,8 @@ from django.utils.translation import ngettext
 
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
-from annotation.studies.estimates import Sizes
+from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.studies.kind import NotPossible
-from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary

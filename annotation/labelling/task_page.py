@@ -20,10 +20,18 @@ from annotation.labelling.recording import AnswerKind, Outcome
 from annotation.labelling.trial.examples import TrialKind
 from annotation.models import LabelItem, LabelTask, RemarkReply, Study
 from annotation.pane import Pane
-from annotation.studies.earnings import pay
+from annotation.studies.amounts import pay
 from annotation.studies.guidelines import current_guideline, guideline_html
-from annotation.studies.preferences import SWITCHES, Preferences, preferences_of
-from annotation.studies.rhythm import NEW_UNTIL, OFFER_AFTER, day_of, goal_of, items_an_hour
+from annotation.studies.rhythm import (
+    NEW_UNTIL,
+    OFFER_AFTER,
+    SWITCHES,
+    Preferences,
+    day_of,
+    goal_of,
+    items_an_hour,
+    preferences_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

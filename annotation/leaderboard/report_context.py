@@ -6,13 +6,13 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.leaderboard.experiments import Experiment, experiments
 from annotation.leaderboard.experiments import as_json as experiments_as_json
 from annotation.leaderboard.position_sheet import Content, experiments_sheet, position_sheet
 from annotation.leaderboard.positions import Scope, as_json, rows_of, texts_in
 from annotation.leaderboard.ratings import KINDS
 from annotation.models import Study
-from annotation.results.reports import Report, ReportRefused
 from benchmarks.engine.naming import judges_called
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument

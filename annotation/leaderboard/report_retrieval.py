@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.results.reports import Report, ReportRefused
+from annotation.agreement.reports import Report, ReportRefused
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
 from benchmarks.scoring.oracle import TOKEN_BUDGET

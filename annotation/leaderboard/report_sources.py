@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.agreement.reports import Report, ReportRefused
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.source_scores import SOURCE_SCORES, SourceLook, as_json
 from annotation.leaderboard.source_sheet import USUAL, SourceView, source_sheet
 from annotation.models import Study
-from annotation.results.reports import Report, ReportRefused
 from benchmarks.models import Haystack, SourceSample
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.agreement.reports import Report, ReportRefused, as_lines
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import Board, View, board
@@ -17,7 +18,6 @@ from annotation.leaderboard.position_sheet import orders_sheet
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Snapshot, Study
-from annotation.results.reports import Report, ReportRefused, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
 from benchmarks.management import haystacks as haystacks_argument

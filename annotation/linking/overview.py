@@ -14,17 +14,23 @@ from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.linking.unlinked import unlinked_of
 from annotation.models import CoverageLabel, LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
 from annotation.studies.amounts import duration, percent
-from annotation.studies.overview import Answering, Overview, Share, counts_of, people_of, remarks_of, shares_of
-from annotation.studies.overview_page import (
+from annotation.studies.overview import (
+    Answering,
     Card,
     Cell,
     Column,
+    Overview,
     OverviewPage,
+    Share,
     Table,
     cost_column,
+    counts_of,
     order_fact,
+    people_of,
     progress_columns,
+    remarks_of,
     share_columns,
+    shares_of,
     time_column,
     work_cards,
 )

@@ -24,13 +24,11 @@ from annotation.models import (
     Study,
 )
 from annotation.studies import tasks
-from annotation.studies.blocked import Reason
-from annotation.studies.dealing import Pair
+from annotation.studies.dealing import Item, Pair, sample
 from annotation.studies.fewer_tasks import task_counts
+from annotation.studies.gaps import Reason, present_people
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
-from annotation.studies.sampling import Item, sample
-from annotation.studies.standing import present_people
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.models import Insight, Summary
 

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='annotator',
             name='preferences',
-            field=models.JSONField(blank=True, default=dict, help_text='How this person likes to work; `annotation.studies.preferences` reads it.'),
+            field=models.JSONField(blank=True, default=dict, help_text='How this person likes to work; `annotation.studies.rhythm` reads it.'),
         ),
         migrations.CreateModel(
             name='RemarkReply',

@@ -55,7 +55,7 @@ class Annotator(models.Model):
     preferences: models.JSONField[Any, Any] = models.JSONField(
         default=dict,
         blank=True,
-        help_text="How this person likes to work; `annotation.studies.preferences` reads it.",
+        help_text="How this person likes to work; `annotation.studies.rhythm` reads it.",
     )
     reminded_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="The last mail about open tasks, of all studies."

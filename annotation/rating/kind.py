@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import SUMMARIES, Words, register
+from annotation.kinds import Words, register
 from annotation.labelling import summaries
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
@@ -24,15 +24,14 @@ from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
-from annotation.rating.sheet import REPORT, RESULTS
+from annotation.rating.sheet import RESULTS
 from annotation.rating.simulated import SIMULATED
 from annotation.rating.trial import TRIAL
-from annotation.studies.blocked import Reason
 from annotation.studies.dealing import Pair
 from annotation.studies.forms import TrialSettingsForm
+from annotation.studies.gaps import Reason, present_people
 from annotation.studies.guidelines import wording
 from annotation.studies.recipes import Recipe
-from annotation.studies.standing import present_people
 from annotation.studies.tasks import Dealing
 from benchmarks.scoring.likert import LEVELS
 
@@ -42,7 +41,6 @@ class Rating(LabelWork):
 
     value = Study.Kind.RATING
     label = "rating"
-    judged = SUMMARIES
     new_title = "New rating study"
     intro = (
         "People rate summaries from 1 to 5 on five aspects, beside the documents. Model judges can give the "
@@ -74,7 +72,6 @@ class Rating(LabelWork):
     label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
     answers = RATED
     results = RESULTS
-    reports = {"likert": REPORT}
     task_template = "annotation/rating_task.html"
     task_rows = ("study__rating_plan", "item__summary__subtopic", "item__summary__haystack")
     page_context = staticmethod(page_context)

@@ -14,16 +14,20 @@ from django.utils.translation import gettext as _
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.models import RatingLabel, Study
 from annotation.rating.aspects import name_of
-from annotation.studies.overview import Overview, Person, counts_of, people_of, remarks_of
-from annotation.studies.overview_page import (
+from annotation.studies.overview import (
     Card,
     Column,
+    Overview,
     OverviewPage,
+    Person,
     Table,
     cost_column,
+    counts_of,
     fast_column,
     median_column,
+    people_of,
     progress_columns,
+    remarks_of,
     time_column,
     work_cards,
 )

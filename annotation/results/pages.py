@@ -17,7 +17,7 @@ from annotation.models import Study
 from annotation.results.study import waiting_for_study
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
-from annotation.studies.origins import archive_name
+from annotation.studies.rows import archive_name
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file

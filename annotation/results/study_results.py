@@ -19,7 +19,7 @@ from annotation.models import Study
 from annotation.results.plannable import Plannable, Published
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
-from annotation.studies.origins import origin_of
+from annotation.studies.rows import origin_of
 from benchmarks.results.computation import Computation
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet

@@ -1,8 +1,8 @@
-"""How times and money are written on pages."""
+"""How times and money are written, and what paid time is worth."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -33,3 +33,17 @@ def money(amount: Decimal, currency: str) -> str:
 def percent(share: float | str | None) -> str:
     """A share of 1 as percent without decimals; a dash where there is none."""
     return f"{share * 100:.0f} %" if isinstance(share, int | float) else "–"
+
+
+MS_PER_HOUR = 3_600_000
+CENT = Decimal("0.01")
+
+
+def paid_ms(milliseconds: int, hourly_rate: Decimal) -> int:
+    """How much of so much active time (ms) is paid: all of it, unless the study pays nothing."""
+    return milliseconds if hourly_rate > 0 else 0
+
+
+def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
+    """What this much time is worth, in the currency of the rate."""
+    return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -10,17 +13,48 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.db import transaction
 from django.forms.models import model_to_dict
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Study
+from annotation.studies.dealing import stable_seed
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.lifecycle import Details, details_of
-from annotation.studies.sampling import stable_seed
 from benchmarks.access.sight import whole_site
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
 from benchmarks.web.row_choices import RowsField
+
+SEEN = "seen"
+"""The hidden field with what the page showed when it was opened."""
+
+
+def shown_by(form: forms.BaseForm) -> str:
+    """A short hash of what an unbound form shows; the database may give what is chosen in any order."""
+    values = "\n".join(f"{name}={_in_order(form[name].value())!r}" for name in form.fields)
+    return hashlib.sha256(values.encode()).hexdigest()[:16]
+
+
+def _in_order(value: Any) -> Any:
+    return sorted(map(str, value)) if isinstance(value, list) else value
+
+
+@contextmanager
+def saving_alone(request: HttpRequest, study: uuid.UUID) -> Iterator[None]:
+    """Where something is sent let nobody else save the study from before the check until it is stored."""
+    if request.method != "POST":
+        yield
+        return
+    with transaction.atomic():
+        Study.objects.select_for_update().filter(uid=study).first()
+        yield
+
+
+def is_overtaken(request: HttpRequest, now_shown: str) -> bool:
+    """Whether the page that sent this showed something else than is stored now."""
+    return (request.POST.get(SEEN) or now_shown) != now_shown
 
 
 class DetailsForm(FoldedForm):

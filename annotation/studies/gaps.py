@@ -1,19 +1,173 @@
-"""What a study lacks: items with fewer people than planned, and people who can be given no task."""
+"""What a study lacks: items with fewer people than planned, people who have no task, and why."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.utils.translation import ngettext
 
-from annotation.models import Study
-from annotation.studies.blocked import Blocked, Holding, Reason, held_by_absent, idle_people, why_absent
+from annotation.models import Annotator, Assignment, LabelItem, Membership, Recruitment, Study
+from annotation.studies import consent
 from annotation.studies.dealing import Pair
-from annotation.studies.standing import Groups, Held, Items, caps_of, current_people, groups_of, held_of
+
+
+@dataclass(slots=True)
+class Items:
+    """The items of a group in the order of work: (pk, number of questions)."""
+
+    rows: list[tuple[int, int]]
+    block: str
+    is_for_everyone: bool
+    is_training: bool
+
+
+@dataclass(slots=True)
+class Held:
+    """How many tasks of a group a person has, and whether any was opened."""
+
+    n: int = 0
+    is_begun: bool = False
+
+
+Groups = Mapping[int, Items]
+
+
+def present_people(study: Study) -> dict[int, str]:
+    """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
+    members = study.memberships.current()
+    free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
+    rows = members.filter(annotator__in=free).order_by("number")
+    return {pk: str(number) for pk, number in rows.values_list("annotator", "number")}
+
+
+def current_people(study: Study) -> dict[int, bool]:
+    """{annotator pk: whether they can be given work} of those who take part."""
+    free = consent.free_to_work(Annotator.objects.filter(pk=OuterRef("annotator")))
+    return dict(study.memberships.current().order_by().values_list("annotator", Exists(free)))
+
+
+def groups_of(study: Study, group: str) -> dict[int, Items]:
+    groups: dict[int, Items] = {}
+    fields = ("pk", group, "n_questions", "block", "is_overlap", "role")
+    for pk, key, n_questions, block, is_overlap, role in study.label_items.order_by("pk").values_list(*fields):
+        items = groups.setdefault(key, Items([], block, False, role == LabelItem.Role.TRAINING))
+        items.rows.append((pk, n_questions))
+        items.is_for_everyone = items.is_for_everyone or is_overlap
+    return groups
+
+
+def held_of(study: Study, group: str) -> dict[Pair, Held]:
+    """The tasks of each person in each group, by (person, group)."""
+    held: dict[Pair, Held] = defaultdict(Held)
+    rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
+    for person, key, begun_at in rows:
+        row = held[person, key]
+        row.n += 1
+        row.is_begun = row.is_begun or begun_at is not None
+    return dict(held)
+
+
+def caps_of(study: Study, people: Iterable[int]) -> dict[int, int]:
+    """{annotator pk: the most items they get}, by the recruitment link they came by, open or not.
+
+    The others leave places for those who will come by a link that is open.
+    """
+    most = study.recruitment_links.filter(is_open=True).aggregate(most=Max("max_tasks"))["most"]
+    came = Recruitment.objects.filter(link__study=study).order_by("pk")
+    limits = dict(came.values_list("participant__annotator", "link__max_tasks"))
+    caps = {person: limits.get(person, most) for person in people}
+    return {person: cap for person, cap in caps.items() if cap is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why somebody may not have something, as a sentence; `study` is the one to look at, if it is another."""
+
+    text: str
+    study: Study | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Somebody who takes part and can be given no task, with every reason."""
+
+    annotator: Annotator
+    reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        return f"{self.annotator.label}: {' '.join(reason.text for reason in self.reasons)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Tasks that somebody has not begun and, as things are, cannot do: how many, and why."""
+
+    annotator: Annotator
+    n_tasks: int
+    reason: Reason
+
+
+def held_by_absent(study: Study) -> list[Holding]:
+    """Whose tasks wait for nobody: of people who are not active, or withdrew consent. One query for none."""
+    free = consent.free_to_work(Annotator.objects.all()).values("pk")
+    if study.kind == Study.Kind.WRITING:
+        waiting: QuerySet[Any] = study.assignments.untouched()
+    else:
+        waiting = study.label_tasks.untouched()
+    rows = waiting.order_by().exclude(annotator__in=free)
+    n_of = dict(rows.values_list("annotator").annotate(n=Count("pk")))
+    if not n_of:
+        return []
+    people = list(Annotator.objects.filter(pk__in=n_of).select_related("user").order_by("label", "pk"))
+    absent = why_absent(people)
+    return [Holding(person, n_of[person.pk], absent[person.pk]) for person in people if person.pk in absent]
+
+
+def idle_people(study: Study) -> list[Annotator]:
+    """Those who take part and have no task, by number. One query."""
+    at_work = [
+        study.label_tasks.order_by().values("annotator"),
+        Assignment.objects.live().order_by().filter(study=study).values("annotator"),
+    ]
+    rows: Iterable[Membership] = study.memberships.current().select_related("annotator__user").order_by("number")
+    for annotators in at_work:
+        rows = rows.exclude(annotator__in=annotators)  # type: ignore[attr-defined]
+    return [row.annotator for row in rows]
+
+
+def why_absent(people: Sequence[Annotator]) -> dict[int, Reason]:
+    """{annotator pk: why} of those of them who can be given no work at all. One query."""
+    free = consent.free_to_work(Annotator.objects.filter(pk__in=[person.pk for person in people]))
+    here = set(free.values_list("pk", flat=True))
+
+    def is_active(person: Annotator) -> bool:
+        return person.is_active and (person.user is None or person.user.is_active)
+
+    return {
+        person.pk: Reason("Withdrew consent." if is_active(person) else "The account is not active.")
+        for person in people
+        if person.pk not in here
+    }
+
+
+def seen_by(user: Any, blocked: Iterable[Blocked]) -> list[Blocked]:
+    """The same, without naming studies that a researcher may not see."""
+    rows = list(blocked)
+    named = {reason.study.pk for row in rows for reason in row.reasons if reason.study is not None}
+    visible = (
+        set(Study.objects.for_user(user).filter(pk__in=named).values_list("pk", flat=True)) if named else set()
+    )
+
+    def shown(reason: Reason) -> Reason:
+        hides = reason.study is not None and reason.study.pk not in visible
+        return replace(reason, study=None) if hides else reason
+
+    return [replace(row, reasons=tuple(dict.fromkeys(map(shown, row.reasons)))) for row in rows]
 
 
 class Gaps(Protocol):

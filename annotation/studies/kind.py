@@ -18,10 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
-from annotation.studies.blocked import Blocked, Holding, seen_by
 from annotation.studies.estimates import Estimate, Measured
-from annotation.studies.gaps import Gaps, NoGaps
-from annotation.studies.overview_page import OverviewPage, Presence
+from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
+from annotation.studies.overview import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealt

@@ -13,7 +13,7 @@ from django.db.models import Count, Max
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
-from annotation.studies.blocked import held_by_absent
+from annotation.studies.gaps import held_by_absent
 from annotation.studies.kind import Work, is_over, work_of
 from benchmarks import audit
 

@@ -1,7 +1,4 @@
-"""Rows of the files of a study, read in chunks: what each column holds is said once, beside its name.
-
-People appear as annotator1, annotator2 …, stable within the study. Times are UTC, in ISO 8601; ids are texts.
-"""
+"""Rows of the files of a study, and what files call it."""
 
 from __future__ import annotations
 
@@ -11,10 +8,23 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.text import slugify
 
 from annotation.kinds import StudyFile, Text
 from annotation.models import Study
+from benchmarks.results.tex import Origin
 from benchmarks.web.downloads import csv_lines, json_lines
+
+
+def origin_of(study: Study) -> Origin:
+    """A study as captions name it."""
+    return Origin(archive_name(study), f"Study “{study.name}”")
+
+
+def archive_name(study: Study) -> str:
+    """What the archive is called without its ending, and the folder in it, in whatever alphabet."""
+    return slugify(study.name, allow_unicode=True) or str(study.uid)
+
 
 Made = tuple[Callable[..., Any], *tuple[str, ...]]
 Columns = Mapping[str, str | Made]

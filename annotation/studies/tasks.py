@@ -15,13 +15,10 @@ from typing import Any, Required, TypedDict
 from django.db import transaction
 
 from annotation.models import Annotator, LabelTask, Study
-from annotation.studies.blocked import Reason
-from annotation.studies.dealing import Group, Pair
+from annotation.studies.dealing import Group, Pair, in_blocks, narrowing_first
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.fewer_tasks import note_fewer, task_counts
-from annotation.studies.gaps import LabelGaps
-from annotation.studies.sampling import in_blocks, narrowing_first
-from annotation.studies.standing import Groups, Held, caps_of, groups_of, held_of, present_people
+from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, caps_of, groups_of, held_of, present_people
 from benchmarks import audit
 
 IN_A_QUERY = 500

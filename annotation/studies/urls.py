@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.studies import (
-    list_views,
-    member_views,
-    preview_views,
-    recipe_views,
-    setup_views,
-    text_views,
-    views,
-)
+from annotation.studies import member_views, pages, views
 
 STUDY = "studies/<uuid:uid>/"
 
 urlpatterns = [
-    path("studies/", list_views.study_list, name="studies"),
-    path("studies/recipes/", recipe_views.recipes, name="recipes"),
-    path("studies/recipes/<slug:kind>/<slug:key>/", recipe_views.recipe_row, name="recipe"),
-    path("studies/<slug:kind>/new/", setup_views.study_create, name="study-create"),
+    path("studies/", pages.study_list, name="studies"),
+    path("studies/recipes/", views.recipes, name="recipes"),
+    path("studies/recipes/<slug:kind>/<slug:key>/", views.recipe_row, name="recipe"),
+    path("studies/<slug:kind>/new/", pages.study_create, name="study-create"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),
     path(STUDY + "group/", views.study_group, name="study-group"),
@@ -29,14 +21,14 @@ urlpatterns = [
     path(STUDY + "put-away/", views.study_put_away, name="study-put-away"),
     path(STUDY + "delete/", views.study_delete, name="study-delete"),
     path(STUDY + "clone/", views.study_clone, name="study-clone"),
-    path(STUDY + "preview/", preview_views.preview, name="study-preview"),
-    path(STUDY + "preview/<int:number>/", preview_views.item, name="study-preview-item"),
-    path(STUDY + "preview/<int:number>/<slug:name>/", preview_views.act, name="study-preview-act"),
+    path(STUDY + "preview/", pages.preview, name="study-preview"),
+    path(STUDY + "preview/<int:number>/", pages.item, name="study-preview-item"),
+    path(STUDY + "preview/<int:number>/<slug:name>/", pages.act, name="study-preview-act"),
     path(STUDY + "labels.<slug:file_format>", views.study_labels, name="study-labels"),
     path(STUDY + "annotators/", member_views.study_annotators, name="study-annotators"),
     path(STUDY + "annotators/<uuid:annotator>/remove/", member_views.annotator_remove, name="annotator-remove"),
-    path(STUDY + "guidelines/", text_views.guidelines_edit, name="study-guidelines-edit"),
-    path(STUDY + "guidelines/<int:version>/", text_views.guidelines_version, name="study-guidelines-version"),
-    path("consent-text/", text_views.consent_edit, name="consent-edit"),
-    path("consent-text/<int:version>/", text_views.consent_version, name="consent-version"),
+    path(STUDY + "guidelines/", pages.guidelines_edit, name="study-guidelines-edit"),
+    path(STUDY + "guidelines/<int:version>/", pages.guidelines_version, name="study-guidelines-version"),
+    path("consent-text/", pages.consent_edit, name="consent-edit"),
+    path("consent-text/<int:version>/", pages.consent_version, name="consent-version"),
 ]

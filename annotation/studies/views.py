@@ -1,13 +1,14 @@
-"""Pages of a study of any kind: settings, overview, state, copy, delete, labels to download."""
+"""Pages of a study of any kind: settings, state, copy, delete, labels to download; recipes of the papers."""
 
 from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,25 +16,27 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Study
 from annotation.studies import lifecycle, progress
-from annotation.studies.forms import CloneForm, copy_name
-from annotation.studies.grouping import move_study
+from annotation.studies.estimates import Estimate
+from annotation.studies.forms import CloneForm, copy_name, is_overtaken, saving_alone, shown_by
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import (
     Frozen,
     NotReady,
+    Work,
     blocked_in,
     gaps_of,
     has_plan,
     held_in,
     label_formats,
     work_of,
+    works,
 )
-from annotation.studies.origins import origin_of
-from annotation.studies.overtaken import is_overtaken, saving_alone, shown_by
-from annotation.studies.pace import paces
-from annotation.studies.rows import objects
+from annotation.studies.lifecycle import move_study
+from annotation.studies.pages import form_page, recipe_named, warn_if_short, work_named
+from annotation.studies.progress import paces
+from annotation.studies.recipes import Recipe
+from annotation.studies.rows import objects, origin_of
 from annotation.studies.scope import study_of
-from annotation.studies.setup_views import form_page, warn_if_short, work_named
 from benchmarks.access import sight
 from benchmarks.results.chart_files import chart_file
 from benchmarks.results.drawings import drawings_of
@@ -269,3 +272,37 @@ def moved(request: HttpRequest, uid: uuid.UUID, kind: str, to: str) -> HttpRespo
     """Send who follows a link to a page that each kind once had of its own to the one that all share."""
     study_of(request, uid, kind=work_named(kind).value)
     return redirect(f"annotation:{to}", uid=uid, permanent=True)
+
+
+@requires("annotation.add_study")
+@require_safe
+def recipes(request: HtmxHttpRequest) -> HttpResponse:
+    """Every recipe of every kind; its row fetches what it takes here."""
+    choices = [(work, recipe) for work in works() for recipe in work.recipes]
+    return page(request, "annotation/recipes.html", {"recipes": choices})
+
+
+@requires("annotation.add_study")
+@require_safe
+def recipe_row(request: HtmxHttpRequest, kind: str, key: str) -> HttpResponse:
+    """The row of a recipe, with what it takes here and what of its data is missing; 404 for an unknown one."""
+    work = work_named(kind)
+    recipe = recipe_named(work, key)
+    if recipe is None:
+        raise Http404
+    takes = takes_of(work, recipe, user=request.user)
+    context = {"work": work, "recipe": recipe, "lacks": recipe.lacks(), "takes": takes, "is_reckoned": True}
+    return render(request, "annotation/_recipe.html", context)
+
+
+def takes_of(work: Work, recipe: Recipe, *, user: Any) -> Estimate | None:
+    """What the form says that a recipe fills in, as it says it there; None where none of its data is here."""
+    form = work.new_form(user=user, initial=recipe.initial())
+    sent = QueryDict(mutable=True)
+    for name in form.fields:
+        value = form[name].value()
+        if isinstance(value, list | tuple):
+            sent.setlist(name, [str(item) for item in value])
+        elif value not in (None, False, ""):
+            sent[name] = str(value)
+    return work.takes(sent, user=user, n_supposed=recipe.n_people)

@@ -10,7 +10,7 @@ from annotation.kinds import Text, kind_named
 from annotation.labelling.kind import LabelWork
 from annotation.models import LabelTask, Study
 from annotation.studies.kind import Part, Work, has_plan, label_formats, parts_of, work_of
-from annotation.studies.overview_page import Remark
+from annotation.studies.overview import Remark
 
 register = template.Library()
 

@@ -10,7 +10,7 @@ from django.db.models import Count as DbCount
 from django.db.models import QuerySet
 
 from annotation.models import Study, ValidationPlan
-from annotation.studies.estimates import Sizes
+from annotation.studies.estimates import NarrowedForm, Sizes, seed_of_draw
 from annotation.studies.forms import (
     NARROWS_FIRST,
     NARROWS_FIRST_HELP,
@@ -18,7 +18,6 @@ from annotation.studies.forms import (
     PlanForm,
     TrialFields,
 )
-from annotation.studies.narrowing import NarrowedForm, seed_of_draw
 from annotation.validation.planning import verdicts_of
 from benchmarks.models import Judge, PointVerdict, Question
 

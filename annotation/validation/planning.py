@@ -9,9 +9,9 @@ from typing import Any, Unpack
 from django.db import transaction
 
 from annotation.models import LabelItem, Study, ValidationPlan
+from annotation.studies.dealing import Item, sample
 from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
-from annotation.studies.sampling import Item, sample
 from benchmarks import audit
 from benchmarks.models import Judge, PointVerdict
 

@@ -11,7 +11,8 @@ from django.db.models import Count, QuerySet
 from django.utils.formats import number_format
 
 from annotation.models import Study, VerificationPlan
-from annotation.studies.estimates import Sizes
+from annotation.studies.dealing import Item, control_group, stable_seed
+from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.studies.forms import (
     NARROWS_FIRST,
     NARROWS_FIRST_HELP,
@@ -20,8 +21,6 @@ from annotation.studies.forms import (
     TrialFields,
     percent,
 )
-from annotation.studies.narrowing import NarrowedForm, any_of, narrowed_to, seed_of_draw, size_of_sample
-from annotation.studies.sampling import Item, control_group, stable_seed
 from annotation.verification.planning import draw_questions
 from benchmarks.models import KeyPoint, Question
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
-from annotation.kinds import KEY_POINTS, Tab, Words, register, results_tab
+from annotation.kinds import Tab, Words, register, results_tab
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import QuestionText
@@ -24,20 +24,16 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, exports, planning
-from annotation.verification.datasets import VerifiedPoints, verified_by
 from annotation.verification.disputes import DECIDING
 from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
-from annotation.verification.labels import judges_points
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
 from annotation.verification.pairs import haystacks_of
 from annotation.verification.recording import POINT
-from annotation.verification.report import agreement_in, agreement_of
 from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
 from annotation.verification.trial import TRIAL
 from benchmarks.models import Question
-from benchmarks.recall import people
 
 
 class Verification(LabelWork):
@@ -45,7 +41,6 @@ class Verification(LabelWork):
 
     value = Study.Kind.VERIFICATION
     label = "key point verification"
-    judged = KEY_POINTS
     new_title = "New verification study"
     intro = (
         "Annotators decide whether the documents contain each key point and, if so, whether it matters for "
@@ -97,10 +92,6 @@ class Verification(LabelWork):
     answers = POINT
     deciding = DECIDING
     results = RESULTS
-    verified = staticmethod(verified_by)
-    has_imported = staticmethod(judges_points)
-    agreement_of = staticmethod(agreement_of)
-    agreement_in = staticmethod(agreement_in)
     more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
     task_rows = ("item__question", "item__key_point")
@@ -191,4 +182,3 @@ class Verification(LabelWork):
 
 
 KIND = register(Verification())
-people.register(VerifiedPoints())

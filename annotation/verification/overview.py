@@ -16,19 +16,24 @@ from django.utils.translation import ngettext
 
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
 from annotation.studies.amounts import percent
-from annotation.studies.overview import Answering, Overview, counts_of, people_of, remarks_of, shares_of
-from annotation.studies.overview_page import (
+from annotation.studies.overview import (
+    Answering,
     Card,
     Column,
+    Overview,
     OverviewPage,
     Remark,
     Table,
     cost_column,
+    counts_of,
     fast_column,
     median_column,
     order_fact,
+    people_of,
     progress_columns,
+    remarks_of,
     share_columns,
+    shares_of,
     time_column,
     work_cards,
 )

@@ -14,7 +14,7 @@ from annotation.labelling.position import listed
 from annotation.labelling.views import own_tasks
 from annotation.models import LabelTask
 from annotation.people.recruitment import outcomes
-from annotation.studies.earnings import pay
+from annotation.studies.amounts import pay
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
 from benchmarks.web.pages import HtmxHttpRequest, page

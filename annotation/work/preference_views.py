@@ -18,7 +18,7 @@ from annotation.labelling.keys import FIXED, Key, own_keys, problems_of
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.task_page import TaskPage
 from annotation.models import Annotator, LabelTask
-from annotation.studies.preferences import (
+from annotation.studies.rhythm import (
     MOST_ITEMS,
     MOST_MINUTES,
     SWITCHES,

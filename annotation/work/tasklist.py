@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from annotation import clock
 from annotation.kinds import Text, kind_named
 from annotation.models import Annotator, Assignment, CreditRequest, Membership, Session, Study
-from annotation.people.earnings.earned import Earned, earned_by
-from annotation.people.earnings.jobs import LabellingJob, labelling_jobs
+from annotation.people.earnings import Earned, LabellingJob, earned_by, labelling_jobs
 from annotation.studies import consent
-from annotation.studies.earnings import pay
+from annotation.studies.amounts import pay
 from annotation.studies.fewer_tasks import task_counts
 from annotation.writing import assigning, contamination, earnings
 from annotation.writing.eligibility import NotEligible, other_form_first

@@ -19,12 +19,10 @@ from annotation.labelling.position import page_of
 from annotation.labelling.replying import have_read
 from annotation.labelling.views import ANSWERS, own_task_named
 from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
-from annotation.people.earnings.days import last_days
-from annotation.people.earnings.earned import earned_by
-from annotation.people.earnings.jobs import labelling_jobs
+from annotation.people.earnings import earned_by, labelling_jobs, last_days
 from annotation.people.recruitment import outcomes
 from annotation.studies import consent, fewer_tasks, members
-from annotation.studies.consent_gate import open_without_consent
+from annotation.studies.consent import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
 from annotation.studies.guidelines import (
     current_guideline,
@@ -33,8 +31,7 @@ from annotation.studies.guidelines import (
     render_markdown,
     translation_of,
 )
-from annotation.studies.preferences import preferences_of
-from annotation.studies.rhythm import day_of, goal_of
+from annotation.studies.rhythm import day_of, goal_of, preferences_of
 from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
 from annotation.work.last_answers import last_answers

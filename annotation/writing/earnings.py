@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from annotation.models import Assignment, Session, Study
-from annotation.studies.earnings import paid_ms, pay
+from annotation.studies.amounts import paid_ms, pay
 
 Key = TypeVar("Key")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from annotation.models import Study
-from annotation.studies.blocked import Blocked, Holding, Reason, held_by_absent, idle_people
+from annotation.studies.gaps import Blocked, Holding, Reason, held_by_absent, idle_people
 from annotation.writing.assigning import Eligibility, eligibility_of
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
 from annotation.studies.amounts import duration, money
-from annotation.studies.overview_page import Card, Column, OverviewPage, Presence, Table
+from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
 from annotation.writing import earnings
 from annotation.writing.assigning import subtopics_of
 from annotation.writing.earnings import Total

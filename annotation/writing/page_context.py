@@ -22,7 +22,7 @@ from annotation import clock
 from annotation.models import Assignment, Guideline, Session, WritingPlan
 from annotation.studies.amounts import duration
 from annotation.studies.guidelines import current_guideline, guideline_html
-from annotation.studies.preferences import preferences_of
+from annotation.studies.rhythm import preferences_of
 from annotation.writing import late
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.planning import AIDS

@@ -6,7 +6,7 @@ from django.urls import path
 
 from annotation.models import Study
 from annotation.results.pages import moved, study_figures, study_figures_file
-from annotation.studies.setup_views import study_create
+from annotation.studies.pages import study_create
 from annotation.writing import assignment_views, pages, result_views, study_views
 
 STUDY = "studies/<uuid:uid>/"

@@ -17,9 +17,9 @@ from typing import Any, Unpack
 from django.db import transaction
 
 from annotation.models import Annotator, Membership, Session, Study, WritingPlan
+from annotation.studies.dealing import stable_seed
 from annotation.studies.kind import Frozen, NotReady
 from annotation.studies.lifecycle import FROZEN_DETAILS, Details, NewStudy, new_study
-from annotation.studies.sampling import stable_seed
 from annotation.writing import assigning
 from annotation.writing.documentsets import rule_of
 from benchmarks import audit

@@ -15,8 +15,8 @@ from django.utils import timezone
 from annotation import clock
 from annotation.models import Annotator, Assignment, Session
 from annotation.pane import pane_for, respond
+from annotation.studies.dealing import stable_seed
 from annotation.studies.preview import NoPreview, PreviewPlace
-from annotation.studies.sampling import stable_seed
 from annotation.writing.assigning import shuffled
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.drafting import sha256_of, status_at

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.models import Study
 from annotation.studies.estimates import Design, Estimate, Measured, Sizes
 from annotation.studies.member_views import member_of
+from annotation.studies.pages import form_page, work_named
 from annotation.studies.scope import study_of, uid_in
-from annotation.studies.setup_views import form_page, work_named
 from annotation.writing import planning
 from annotation.writing.assigning import subtopics_of
 from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of

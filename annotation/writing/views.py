@@ -24,8 +24,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import hot
 from annotation.models import Session
-from annotation.studies import consent_gate
-from annotation.studies.consent_gate import kept_without_consent
+from annotation.studies import consent
+from annotation.studies.consent import kept_without_consent
 from annotation.writing import drafting, sessions
 from annotation.writing.drafting import DraftRefused, Refused, SessionClosed, Status, sha256_of
 from annotation.writing.late import new_words
@@ -108,7 +108,7 @@ def keep_text(request: HttpRequest, mine: Session, now: datetime) -> JsonRespons
     """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
     message = _with_draft(request.body)
     if message is None:
-        return consent_gate.refusal()
+        return consent.refusal()
     raise drafting.refuse_without_consent(session=mine, message=message, now=now)
 
 

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Recruitment, RecruitmentLink
 from annotation.people.recruitment import joining
-from annotation.people.recruitment.ids import WORD, has_form, panel_id_in
-from annotation.people.recruitment.links import references_in
+from annotation.people.recruitment.links import WORD, has_form, panel_id_in, references_in
 from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, endings, return_url_of
 from annotation.studies import consent
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -14,7 +14,7 @@ from django.utils.timezone import localdate
 
 from annotation.kinds import Waiting, kind_named, kinds
 from annotation.models import Annotator, CreditRequest, Session, Study
-from annotation.studies.pace import SHOWN_DAYS, Pace, paces
+from annotation.studies.progress import SHOWN_DAYS, Pace, paces
 from benchmarks.models import Haystack, JudgeRun, JudgeRunItem
 from benchmarks.questions import sets as question_sets
 from summhay_site.accounts.models import User

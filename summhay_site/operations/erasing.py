@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from annotation.models import Annotator, Removal
-from annotation.people.removal.removing import forget_panel_ids, remove_work, totals
+from annotation.people.removal import forget_panel_ids, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from annotation.studies.members import leave_all
 from annotation.writing.sessions import pause_all

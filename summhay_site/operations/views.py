@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import Annotator, Removal
-from annotation.people.removal.finding import going_of
+from annotation.people.removal import going_of
 from annotation.studies.removed import in_words
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.linking import adjudicating
-from annotation.studies.overview_page import Card
+from annotation.studies.overview import Card
 from benchmarks.corpora import archiving as corpora
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.studies.dealing import Deal, Group, Pair, deal
-from annotation.studies.sampling import Item, control_group
+from annotation.studies.dealing import Deal, Group, Item, Pair, control_group, deal
 
 SEEDS = st.integers(0, 2**63 - 1)
 QUESTIONS = st.lists(

@@ -16,7 +16,7 @@ from annotation.results import priors
 from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Design, Measured, Sizes, estimate
-from annotation.studies.setup_views import work_named
+from annotation.studies.pages import work_named
 from benchmarks.models import Haystack, KeyPoint, Question, Result, Subtopic
 from benchmarks.results.stored import compute, look_up
 from benchmarks.scoring.planning import expected_width, of_given_people, resized, variances_of_agreement

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from annotation.licences.scope import Scope, expired, outside
 from annotation.models import Annotator, CoverageLabel, Exposure, JudgeLicence, Study
-from annotation.people.removal.removing import remove_work
+from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent, Judge, JudgeRun, Subtopic, Summary, Verdict
 from benchmarks.results.judged import Judged, licence_notes
 from benchmarks.results.stored import forget_all

@@ -18,8 +18,8 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.models import RecruitmentLink, Study
-from annotation.people.recruitment.people import Person
-from annotation.people.recruitment.progress import progress_of
+from annotation.people.recruitment.outcomes import progress_of
+from annotation.people.recruitment.pages import Person
 from annotation.writing import earnings
 from benchmarks.models import Summary, Verdict
 from benchmarks.results.sheet import Cards

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
-from annotation.people.removal.finding import going_of
+from annotation.people.removal import going_of
 from annotation.writing import amending, drafting, exports, late, packing, scoring, session_page
 from annotation.writing.results import with_facts
 from annotation.writing.wire import Event

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.results.planning import Work
-from annotation.studies.earnings import MS_PER_HOUR
+from annotation.studies.amounts import MS_PER_HOUR
 from benchmarks.scoring.agreement import randolph_error, randolph_kappa
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.students_t import t_interval

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from annotation.labelling.keys import COMMON, FIXED, Key, keys_in_use, own_keys, problems_of, usual_of
 from annotation.labelling.kind import task_page_of
 from annotation.models import Annotator
-from annotation.studies.preferences import NotPreferences, Preferences, prefer, preferences_of
+from annotation.studies.rhythm import NotPreferences, Preferences, prefer, preferences_of
 from tests.annotation.points import make_points_study
 from tests.makers import annotator_of, label_task, label_url, make_haystack, make_linking_study, make_session
 

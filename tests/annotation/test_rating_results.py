@@ -13,8 +13,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import RatingLabel, Study
-from annotation.people.removal.finding import going_of
-from annotation.people.removal.removing import remove_work
+from annotation.people.removal import going_of, remove_work
 from annotation.rating.overview import overview_of
 from annotation.rating.results import results_of
 from benchmarks.engine.scopes import studies

@@ -18,7 +18,7 @@ from annotation.linking import exports
 from annotation.linking.annotated import files_of
 from annotation.linking.unlinked import UNLINKED, UnlinkedReasons, unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
-from annotation.people.removal.finding import going_of
+from annotation.people.removal import going_of
 from annotation.validation.exports import COLUMNS, label_rows
 from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of

@@ -13,8 +13,8 @@ from django.urls import reverse
 from annotation.models import Study
 from annotation.studies.amounts import duration, money
 from annotation.studies.kind import plan_of, works
-from annotation.studies.recipe_views import takes_of
-from annotation.studies.setup_views import work_named
+from annotation.studies.pages import work_named
+from annotation.studies.views import takes_of
 from benchmarks.models import Haystack, KeyPoint, Subtopic
 from tests.annotation.labelled import make_summaries
 from tests.annotation.little import ALL, MAKERS

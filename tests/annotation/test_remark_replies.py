@@ -12,7 +12,7 @@ from annotation.labelling import handling
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.replying import NoRemark, have_read, reply
 from annotation.models import Annotator, LabelTask, RemarkReply, Study
-from annotation.people.removal.removing import remove_work
+from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent
 from tests.annotation.points import make_points_study
 from tests.makers import NOW, annotator_of, flat, label_task, label_url

@@ -13,10 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import LabelTask, Study
-from annotation.people.earnings.days import last_days
-from annotation.people.earnings.earned import earned_by
-from annotation.studies.preferences import Preferences, prefer
-from annotation.studies.rhythm import day_of, goal_of, items_an_hour
+from annotation.people.earnings import earned_by, last_days
+from annotation.studies.rhythm import Preferences, day_of, goal_of, items_an_hour, prefer
 from tests.annotation.points import make_points_question, make_points_study
 from tests.annotation.test_label_acts import KINDS, Desk, desk
 from tests.makers import annotator_of, flat, label_task, label_url, make_assignment, make_session

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.studies.sampling import (
+from annotation.studies.dealing import (
     Item,
     ShareOutOfRange,
     control_group,

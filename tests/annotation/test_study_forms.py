@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.models import Study, WritingPlan
 from annotation.studies import views as study_views
-from annotation.studies.overtaken import is_overtaken
+from annotation.studies.forms import is_overtaken
 from annotation.writing import planning
 from benchmarks.models import RetrieverRanking
 from tests.annotation.writing_study import form_data

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import LabelTask, Study
-from annotation.studies.pace import Pace, ahead
+from annotation.studies.progress import Pace, ahead
 from tests.makers import make_haystack, make_linking_study, make_summary, make_writing_study
 from tests.queries import cost_of
 

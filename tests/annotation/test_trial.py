@@ -18,9 +18,9 @@ from django.utils import translation
 from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
 from annotation.models import Annotator, LabelTask, Trial
-from annotation.people.recruitment.people import people_of
-from annotation.people.recruitment.progress import progress_of
-from annotation.people.removal.removing import remove_work, totals
+from annotation.people.recruitment.outcomes import progress_of
+from annotation.people.recruitment.pages import people_of
+from annotation.people.removal import remove_work, totals
 from annotation.results.learning import course_of
 from annotation.studies.kind import work_of
 from summhay_site import demo

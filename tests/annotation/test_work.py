@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Session, Study
-from annotation.people.earnings.earned import earned_by
+from annotation.people.earnings import earned_by
 from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
 from annotation.writing import earnings

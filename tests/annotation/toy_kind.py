@@ -16,7 +16,7 @@ from annotation.results.frames import Verdicts
 from annotation.results.of_labels import LabelResults, Question
 from annotation.studies.forms import NewStudyForm, PlanForm
 from annotation.studies.lifecycle import new_study
-from annotation.studies.overview_page import Card, OverviewPage
+from annotation.studies.overview import Card, OverviewPage
 from annotation.studies.tasks import Dealing
 from benchmarks.models import Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES

@@ -10,7 +10,7 @@ import pytest
 from annotation.coverage.collect import coverage_table
 from annotation.linking import adjudicating, disputes
 from annotation.models import DraftRevision, Study
-from annotation.studies.pace import Pace
+from annotation.studies.progress import Pace
 from benchmarks.engine import judge_versions
 from benchmarks.models import JudgeRun
 from summhay_site.home.overview import waiting_for

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotator, RecruitmentLink, Study
-from annotation.studies.grouping import move_study
+from annotation.studies.lifecycle import move_study
 from benchmarks import grouping
 from benchmarks.access import sight
 from benchmarks.engine import judge_versions, judging

@@ -14,16 +14,17 @@ from annotation.agreement import (
     report_judges,
     report_kpr,
     report_licence,
+    report_likert,
     report_replaceability,
     report_results,
     report_segments,
+    report_validation,
 )
-from annotation.kinds import kinds
+from annotation.agreement.reports import ReportRefused
 from annotation.leaderboard import report_context, report_retrieval, report_sources, reports
 from annotation.results.references import UnknownReference
-from annotation.results.reports import Report, ReportRefused
 
-REPORTS: dict[str, Report] = {
+REPORTS = {
     "leaderboard": reports.LEADERBOARD,
     "position": reports.POSITION,
     "retrieval": report_retrieval.REPORT,
@@ -36,10 +37,11 @@ REPORTS: dict[str, Report] = {
     "kpr": report_kpr.REPORT,
     "segments": report_segments.REPORT,
     "extraction": report_extraction.REPORT,
+    "validation": report_validation.REPORT,
+    "likert": report_likert.REPORT,
     "licence": report_licence.REPORT,
     "replaceability": report_replaceability.REPORT,
     "results": report_results.REPORT,
-    **{name: report for kind in kinds() for name, report in kind.reports.items()},
 }
 
 

@@ -12,8 +12,16 @@ from django.utils.translation import ngettext
 
 from annotation.models import RecruitmentLink
 from annotation.models.recruitment import NAME
-from annotation.people.recruitment.ids import USUAL, WORD, BadPattern, check_pattern, has_form, listed
-from annotation.people.recruitment.links import PARAMETERS, LinkValues
+from annotation.people.recruitment.links import (
+    PARAMETERS,
+    USUAL,
+    WORD,
+    BadPattern,
+    LinkValues,
+    check_pattern,
+    has_form,
+    listed,
+)
 from benchmarks.web.folds import FoldedForm
 
 Panel = RecruitmentLink.Panel

@@ -10,9 +10,8 @@ from django.db.models import Case, Q, Value, When
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Annotator, JoinedFrom, Participant, Recruitment, RecruitmentLink, Study, TurnedAway
-from annotation.people.recruitment.ids import key_of
-from annotation.people.recruitment.links import n_used, room_of
-from annotation.people.recruitment.progress import progress_of
+from annotation.people.recruitment.links import key_of, n_used, room_of
+from annotation.people.recruitment.outcomes import progress_of
 from annotation.studies.kind import work_of
 from annotation.studies.members import add_annotators
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import Study
 from annotation.people.reminders import sending
-from annotation.people.reminders.choosing import Why
+from annotation.people.reminders.sending import Why
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -10,8 +10,7 @@ from django.db.models import F
 from django.urls import reverse
 from django.utils.timezone import localdate
 
-from annotation.people.earnings.days import N_DAYS, last_days
-from annotation.people.earnings.earned import earned_by
+from annotation.people.earnings import N_DAYS, earned_by, last_days
 from tests.annotation.points import make_points_study
 from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
 

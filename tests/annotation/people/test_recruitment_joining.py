@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import JoinedFrom, LabelTask, Participant, RecruitmentLink, Study, TurnedAway
-from annotation.people.recruitment.ids import BadPattern, check_pattern
+from annotation.people.recruitment.links import BadPattern, check_pattern
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.models import User
 from tests.annotation.people.test_recruitment import PID, address, make_link

@@ -23,7 +23,7 @@ from annotation.models import (
     Session,
     Study,
 )
-from annotation.people.recruitment import people
+from annotation.people.recruitment import pages
 from annotation.studies import consent
 from summhay_site.models import User
 from summhay_site.operations import erasing
@@ -291,7 +291,7 @@ def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
     link: RecruitmentLink, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
-    monkeypatch.setattr(people, "IN_A_BATCH", 2)
+    monkeypatch.setattr(pages, "IN_A_BATCH", 2)
     for number in range(3):
         pid = f"{number:024x}"
         join(link, pid, STUDY_ID="s", **({} if number == 1 else {"SESSION_ID": f"t{number}"}))

@@ -34,9 +34,8 @@ from annotation.models import (
     Trial,
     UnlinkedLabel,
 )
-from annotation.people.removal import finding
-from annotation.people.removal.finding import going_of
-from annotation.people.removal.removing import remove_work
+from annotation.people import removal
+from annotation.people.removal import going_of, remove_work
 from annotation.studies.removed import removed_from
 from annotation.writing import scoring
 from annotation.writing.exports import manifest
@@ -258,9 +257,9 @@ def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
         for field in model._meta.get_fields()
         if field.concrete and field.related_model is Annotator and field.name == "annotator"
     }
-    work = {LabelTask, Assignment, Session, SpotCheck, Trial, *finding.ANSWERS}
+    work = {LabelTask, Assignment, Session, SpotCheck, Trial, *removal.ANSWERS}
     assert own - work == {Consent, Membership, Participant, Removal}
-    assert set(finding.ON_TEXTS) == {CoverageLabel, UnlinkedLabel, RatingLabel}
+    assert set(removal.ON_TEXTS) == {CoverageLabel, UnlinkedLabel, RatingLabel}
 
 
 def test_the_page_before_erasing_costs_the_same_queries_however_much_goes(

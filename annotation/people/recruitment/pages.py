@@ -1,28 +1,198 @@
-"""The recruitment links of a study, who came by them, places to free, and the files for paying."""
+"""Pages of recruitment links and their participants."""
 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import RecruitmentLink, Study
-from annotation.people.recruitment import links, outcomes, people
+from annotation.models import Recruitment, RecruitmentLink, Study
+from annotation.people.recruitment import links, outcomes
 from annotation.people.recruitment.forms import LinkForm
+from annotation.people.recruitment.links import submission_of
+from annotation.people.recruitment.outcomes import (
+    NOT_PASSED,
+    SCREENED_OUT,
+    SKIPPED,
+    Progress,
+    progress_of,
+    state_of,
+)
 from annotation.states import RecruitmentOutcome
+from annotation.studies.amounts import pay
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.downloads import csv_download, download
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
+
+COLUMNS = (
+    "participant_id",
+    "submission_id",
+    "references",
+    "joined_at",
+    "outcome",
+    "ended_at",
+    "tasks",
+    "tasks_done",
+    "tasks_skipped",
+    "checks",
+    "checks_right",
+    "minutes",
+    "amount",
+    "currency",
+    "is_complete",
+)
+IN_A_BATCH = 1_000
+"""So many submissions are approved at once by the panel."""
+IDLE = timedelta(days=1)
+LABELS: dict[str, str | Promise] = {
+    **{outcome.value: outcome.label for outcome in Recruitment.Outcome},
+    SKIPPED: "skipped too many",
+    SCREENED_OUT: "screened out",
+    NOT_PASSED: "trial not passed",
+}
+BADGES = {
+    "completed": "good",
+    "failed_checks": "warn",
+    SKIPPED: "warn",
+    NOT_PASSED: "warn",
+    "working": "accent",
+}
+NOTHING = Progress(n=0, n_done=0, n_skipped=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who came by a link, with the outcome as it is shown."""
+
+    link: RecruitmentLink
+    panel_id: str
+    submission_id: str
+    references: dict[str, str]
+    joined_at: datetime
+    state: str
+    ended_at: datetime | None
+    progress: Progress
+
+    @property
+    def label(self) -> str:
+        """The outcome in words."""
+        return str(LABELS[self.state])
+
+    @property
+    def badge(self) -> str:
+        """The colour of the outcome."""
+        return BADGES.get(self.state, "")
+
+    @property
+    def amount(self) -> Decimal:
+        """What the time of work pays, as everywhere else: each session, and all labels, rounded by itself."""
+        rate = self.link.study.hourly_rate
+        return sum((pay(ms, rate) for ms in self.progress.paid_each), Decimal(0))
+
+    @property
+    def may_be_freed(self) -> bool:
+        """Whether the person holds a place that is not used up."""
+        return self.state in {Recruitment.Outcome.WORKING, SKIPPED, NOT_PASSED}
+
+    @property
+    def did_nothing(self) -> bool:
+        """Whether nothing was done in a place that is held."""
+        progress = self.progress
+        return self.may_be_freed and not (progress.n_done or progress.n_skipped or progress.worked_ms)
+
+    def is_idle(self, now: datetime) -> bool:
+        """Whether a place is held for a day in which nothing was done."""
+        return self.did_nothing and self.joined_at <= now - IDLE
+
+
+def people_of(link: RecruitmentLink) -> list[Person]:
+    """Everybody who joined by a link, then those who were turned away, each in the order of coming."""
+    rows = list(link.recruitments.select_related("participant__annotator", "link").order_by("pk"))
+    progress = progress_of(study=link.study, annotators=[row.participant.annotator for row in rows])
+    joined = [
+        Person(
+            link=link,
+            panel_id=row.participant.panel_id,
+            submission_id=submission_of(link, row.references),
+            references=row.references,
+            joined_at=row.joined_at,
+            state=state_of(row, progress[row.participant.annotator_id]),
+            ended_at=row.ended_at,
+            progress=progress[row.participant.annotator_id],
+        )
+        for row in rows
+    ]
+    away = [
+        Person(
+            link=link,
+            panel_id=row.panel_id,
+            submission_id=submission_of(link, row.references),
+            references=row.references,
+            joined_at=row.at,
+            state=SCREENED_OUT,
+            ended_at=row.at,
+            progress=NOTHING,
+        )
+        for row in link.turned_away.order_by("pk")
+    ]
+    return joined + away
+
+
+def counts_of(link: RecruitmentLink) -> list[tuple[str, int]]:
+    """How many people of a link have which outcome, in words; those of whom there are none are left out."""
+    counts: Counter[str] = Counter(link.recruitments.order_by().values_list("outcome", flat=True))
+    counts[SCREENED_OUT] = link.turned_away.count()
+    return [(str(label), counts[state]) for state, label in LABELS.items() if counts[state]]
+
+
+def approvable(people: list[Person]) -> list[list[str]]:
+    """The panel's ids of the turns of those who completed, in batches as the panel takes them."""
+    ids = [
+        person.submission_id
+        for person in people
+        if person.state == Recruitment.Outcome.COMPLETED and person.submission_id
+    ]
+    return [ids[start : start + IN_A_BATCH] for start in range(0, len(ids), IN_A_BATCH)]
+
+
+def pay_rows(people: list[Person]) -> Iterator[tuple[Any, ...]]:
+    """One row for each person in the order of `COLUMNS`; no pseudonym."""
+    for person in people:
+        progress = person.progress
+        yield (
+            person.panel_id,
+            person.submission_id,
+            " ".join(f"{name}={value}" for name, value in person.references.items()),
+            person.joined_at.isoformat(),
+            person.state,
+            person.ended_at.isoformat() if person.ended_at else "",
+            progress.n,
+            progress.n_done,
+            progress.n_skipped,
+            progress.n_checks,
+            progress.n_checks_right,
+            round(progress.worked_ms / 60_000, 2),
+            person.amount,
+            person.link.study.currency,
+            person.state == Recruitment.Outcome.COMPLETED,
+        )
+
 
 AT_MOST = 50
 """So many newcomers are counted that there would be tasks for; counting more takes long."""
@@ -86,7 +256,7 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         address = request.build_absolute_uri(reverse("join", args=[link.key])) + "?" + links.query_of(link)
         n_used = links.n_used(link)
         room = links.room_of(link, max(1, min(link.max_places - n_used, AT_MOST)))
-        rows.append(Row(link, address, n_used, room, people.counts_of(link), link.allowed_ids.count()))
+        rows.append(Row(link, address, n_used, room, counts_of(link), link.allowed_ids.count()))
     context = {"study": study, "rows": rows, "form": form}
     return page(request, "annotation/recruitment.html", context, status=422 if form.errors else 200)
 
@@ -138,7 +308,7 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
         "link": row,
         "n_idle": len(idle),
         "table": PeopleTable(rows, request.GET),
-        "batches": [len(batch) for batch in people.approvable(rows)],
+        "batches": [len(batch) for batch in approvable(rows)],
         "n_without_submission": sum(
             person.state == RecruitmentOutcome.COMPLETED and not person.submission_id for person in rows
         ),
@@ -153,8 +323,8 @@ def recruitment_file(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> H
     """Participants' ids with outcome, tasks, time and amount, as CSV; without pseudonyms."""
     study = study_of(request, uid)
     row = _link(study, link)
-    rows = people.pay_rows(_people(row))
-    return csv_download(request, people.COLUMNS, rows, name=f"participants-{row.panel}-{row.pk}.csv", about=study)
+    rows = pay_rows(_people(row))
+    return csv_download(request, COLUMNS, rows, name=f"participants-{row.panel}-{row.pk}.csv", about=study)
 
 
 @requires("annotation.change_study")
@@ -163,7 +333,7 @@ def recruitment_approval(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID, 
     """A batch of submissions to approve, one id a line: those of people who completed."""
     study = study_of(request, uid)
     row = _link(study, link)
-    batches = people.approvable(_people(row))
+    batches = approvable(_people(row))
     if not 1 <= number <= len(batches):
         raise Http404
     lines = (f"{submission}\n" for submission in batches[number - 1])
@@ -171,9 +341,9 @@ def recruitment_approval(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID, 
     return download(lines, name=name, content_type="text/plain; charset=utf-8", about=study)
 
 
-def _people(link: RecruitmentLink) -> list[people.Person]:
+def _people(link: RecruitmentLink) -> list[Person]:
     outcomes.settle(link.recruitments.all(), now=timezone.now())
-    return people.people_of(link)
+    return people_of(link)
 
 
 def _link(study: Study, uid: uuid.UUID) -> RecruitmentLink:
