@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from django.db.models import QuerySet
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.leaderboard.board import LEADERBOARD, Look, View, texts_of
+from annotation.leaderboard import files
+from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, texts_of
+from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.sheet import judged_in
+from annotation.leaderboard.time import section
+from annotation.leaderboard.views import shown_board, studies_of
 from annotation.models import Study
 from annotation.writing.finals import AVERAGES
+from benchmarks.leaderboard.retrieval_words import names_of
+from benchmarks.models import Insight
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.pages import FigurePage
+from benchmarks.results.sheet import Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
+from benchmarks.results.stored import Shown, look_up
+from benchmarks.results.tex import Origin
 from benchmarks.scoring.leaderboard import Leaderboard
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import MEASURES, SummaryScore
+
+SCORES = ("coverage", "citation", "joint")
+Rows = Sequence[tuple[Insight, "InsightRow"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +134,197 @@ COMPARED = register(
         revision=3,
     )
 )
+
+
+class ComparedPage(FigurePage[Compared]):
+    """One entry, or two beside each other, insight by insight and in total."""
+
+    url, prefix, part = "leaderboard-compared", "compared", ""
+    heading, computation = gettext_lazy("Leaderboard"), COMPARED
+    template = "annotation/leaderboard_compared.html"
+    view: View
+    board: Board
+
+    def look_up(self) -> Shown[Any]:
+        """The comparison; before there is a leaderboard, how that stands. 404 where an entry is not on it."""
+        self.form, view, result = shown_board(self.request, wait_s=self.wait_s)
+        if result is not None and result.figures is None:
+            return result
+        first, second = self.pair = self.request.GET.get("a", ""), self.request.GET.get("b", "")
+        known = {line.key for line in result.figures.lines} if result and result.figures else set()
+        if view is None or result is None or not (first in known and second in known | {""}):
+            raise Http404
+        self.view, self.board = view, cast("Board", result.figures)
+        look = PairLook(Look.at(view, studies_of(self.request)), first, second)
+        return look_up(COMPARED, look, now=timezone.now(), wait_s=self.wait_s, facts=result.wanted)
+
+    def origin(self) -> Origin:
+        """The leaderboard."""
+        return files.origin_of(self.view, version=self.shown.version, computed_at=self.shown.result.computed_at)
+
+    def context(self, figures: Compared) -> dict[str, Any]:
+        """What can be compared, and with what else."""
+        heading = " – ".join(self.names[key] for key in self.pair if key)
+        first, second = self.pair
+        return {"view": self.view, "names": self.names, "first": first, "second": second, "heading": heading}
+
+    def as_json(self, figures: Compared) -> Any:
+        """Totals and rows."""
+        return as_json(figures, self.rows)
+
+    def sheet(self, figures: Compared) -> Sheet:
+        """Totals, how long people take to the other's score, then a row for each insight.
+
+        The page has the differences to people of the leaderboard, and calls documents by their names.
+        """
+        settings = self.board.settings
+        documents = dict(zip(settings, settings, strict=True)) if self.file else names_of(settings)
+        self.names = {
+            line.key: f"{line.entry.system} · {documents[line.entry.retriever]}" for line in self.board.lines
+        }
+        insights = Insight.objects.select_related("subtopic__haystack").in_bulk(
+            [row.insight for row in figures.rows]
+        )
+        self.rows = [(insights[row.insight], row) for row in figures.rows if row.insight in insights]
+        if not self.file:
+            figures = self._as_on_board(figures)
+        return Sheet(tuple(self._parts(figures)), judged_in(self.view, self.board))
+
+    def _as_on_board(self, figures: Compared) -> Compared:
+        """With the differences to people of the leaderboard, over writers too."""
+        first, second = ({line.key: line for line in self.board.lines}[key] if key else None for key in self.pair)
+        people = self.board.people
+        if people is None or first is None or second is None:
+            return figures
+        if second.key == people.key and first.to_people:
+            return replace(figures, difference=first.to_people)
+        if first.key == people.key and second.to_people:
+            return replace(figures, difference={name: stat.scaled(-1) for name, stat in second.to_people.items()})
+        return figures
+
+    def _parts(self, figures: Compared) -> Iterator[Part]:
+        n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {
+            "n": figures.n_subtopics
+        }
+        about = f"Mean scores from 0 to 100 by judge {self.view.judge}."
+        first, second = self.pair
+        if not self.rows:
+            yield Note(about)
+            yield Note("They share no subtopic." if second else "It has no scored insight.", is_empty=True)
+        elif not second:
+            yield Note(f"{about} {self.names[first]} on {n_subtopics}; the lowest joint score first.")
+            yield self._totals(figures)
+            yield self._insights()
+        else:
+            said = f"Both have {n_subtopics}. Intervals are over subtopics, of people over writers too."
+            yield Note(f"{about} {said}")
+            yield Section("total", "In total", (self._totals(figures), self._alone(figures)))
+            yield from self._timed()
+            yield Section("insights", "Insight by insight", (self._insights(),))
+
+    def _timed(self) -> Iterator[Section]:
+        """How long people take to the score of the other row, where one of both is the leaderboard's people."""
+        if self.board.people is not None and self.board.people.key in self.pair:
+            url = "" if self.file else self._sessions_url()
+            for line in self.board.lines:
+                if line.key in self.pair and line.times:
+                    yield section([(line.entry, line.times, url)], name=self.names[line.key])
+
+    def _sessions_url(self) -> str:
+        """Where the sessions of the people stand, if all are of one study; else the rows of the same page."""
+        writers = self.board.people.writers if self.board.people else None
+        studies = list(studies_of(self.request).filter(pk__in=writers.studies)[:2]) if writers else []
+        if len(studies) != 1:
+            return "#insights"
+        page = reverse("annotation:study-results", args=[studies[0].uid])
+        return f"{page}?judge={self.view.judge.uid}#sessions"
+
+    def _totals(self, figures: Compared) -> Table:
+        first, second = self.pair
+        measures = [Measure("first", self.names[first], Unit.POINTS)]
+        if second:
+            measures.append(Measure("second", self.names[second], Unit.POINTS))
+            measures.append(Measure("difference", "Difference", Unit.POINTS, is_signed=True))
+        rows = tuple(
+            Row(
+                (TITLES[name],),
+                {measure.key: getattr(figures, measure.key)[name].scaled(100) for measure in measures},
+            )
+            for name in figures.first
+        )
+        about = "Each common subtopic counts as one summary on either side." if second else ""
+        return Table("totals", "In total", (Name("figure", "Score"),), tuple(measures), rows, about=about)
+
+    def _alone(self, figures: Compared) -> Table:
+        """The figures that both rows have on the leaderboard, which are of all their texts."""
+        sides = dict(zip(PARTS, self.pair, strict=False))
+        measures = tuple(Measure(side, self.names[key], Unit.POINTS) for side, key in sides.items())
+        rows = tuple(
+            Row((TITLES[name],), {side: figures.alone[key][name].scaled(100) for side, key in sides.items()})
+            for name in figures.first
+        )
+        about = (
+            "With all texts of each row, as on the leaderboard: other subtopics too, and one that several people "
+            "wrote on counts once for each."
+        )
+        return Table("alone", "Each by itself", (Name("figure", "Score"),), measures, rows, about=about)
+
+    def _insights(self) -> Table:
+        first, second = self.pair
+        measures = []
+        for name in SCORES:
+            measures.append(Measure(f"{name}_first", f"{TITLES[name]}: {self.names[first]}", Unit.POINTS))
+            if second:
+                measures.append(Measure(f"{name}_second", self.names[second], Unit.POINTS))
+        if second:
+            measures.append(Measure("difference", "Difference", Unit.POINTS, is_signed=True))
+        return Table(
+            "insights",
+            "Insight by insight",
+            (Name("insight", "Insight"), Name("subtopic", _("Subtopic"), is_filter=True)),
+            tuple(measures),
+            tuple(_row(insight, row) for insight, row in self.rows),
+            find="insight",
+            is_listing=True,
+        )
+
+
+def _row(insight: Insight, row: InsightRow) -> Row:
+    values = {
+        f"{name}_{side}": _scaled(getattr(row, side)[name]) for name in SCORES for side in ("first", "second")
+    }
+    return Row(
+        (insight.text, insight.subtopic.name),
+        values | {"difference": _scaled(row.difference)},
+        url=reverse("benchmarks:insight-detail", args=[insight.uid]),
+    )
+
+
+def _scaled(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def as_json(figures: Compared, rows: Rows) -> dict[str, Any]:
+    """Totals with intervals and a row for each insight, scores from 0 to 100."""
+    return {
+        "n_subtopics": figures.n_subtopics,
+        **{
+            part: stat_json({name: stat.scaled(100) for name, stat in stats.items()})
+            for part in PARTS
+            if (stats := getattr(figures, part))
+        },
+        "alone": {
+            entry: stat_json({name: stat.scaled(100) for name, stat in stats.items()})
+            for entry, stats in figures.alone.items()
+        },
+        "insights": [
+            {
+                "insight": insight.text,
+                "subtopic": insight.subtopic.name,
+                "first": {name: _scaled(value) for name, value in row.first.items()},
+                "second": {name: _scaled(value) for name, value in row.second.items()},
+                "difference": _scaled(row.difference),
+            }
+            for insight, row in rows
+        ],
+    }

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
 from annotation.leaderboard.board import behind_scores
-from annotation.leaderboard.positions import SCORES, PositionLook, Scope
-from annotation.leaderboard.ratings import facts_of, ratings_of
+from annotation.leaderboard.forms import ExperimentForm, score_title
+from annotation.leaderboard.positions import HEADING as POSITION_HEADING
+from annotation.leaderboard.positions import RENAMED, SCORES, PositionLook, Scope
+from annotation.leaderboard.ratings import KINDS, facts_of, is_detail, is_rating, models_of, ratings_of
+from annotation.models import Study
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Haystack, Summary
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import contents
+from benchmarks.results.judged import Judged
+from benchmarks.results.pages import FigurePage
+from benchmarks.results.sheet import (
+    Drawing,
+    Fragment,
+    Measure,
+    Name,
+    Note,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+)
+from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.summarizers.arrangements import ALL, POSITION, USUAL_MEASURE, Arrangement
+from benchmarks.summarizers.arrangements import (
+    ALL,
+    AT,
+    DOCUMENTS,
+    ENDS,
+    FILLED,
+    FIRST,
+    INFILLING,
+    POSITION,
+    STEP,
+    TRUNCATION,
+    USUAL_MEASURE,
+    Arrangement,
+)
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import Chart, Lines, colour_of
+
+HEADING = "Experiments on sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +207,221 @@ def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:
         }
         for experiment in rows
     ]
+
+
+def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
+    """Scores by place with their curves, and by what stands between."""
+    if not experiments:
+        text = "No summarizer has been through an experiment here."
+        return Sheet((Note(text, is_empty=True), Fragment("annotation/_experiments_start.html")))
+    of_places = [experiment for experiment in experiments if experiment.name == POSITION]
+    sizes = sorted({experiment.size for experiment in of_places if experiment.n})
+    charts = [chart for size in sizes for chart in _place_charts(of_places, size)]
+    about = (
+        "Means over the sources that a system summarized under all arrangements, with 95 % intervals over "
+        "sources. By chance: the same summaries with the references of other sources. Relative to all documents: "
+        "each score in percent of that with all documents, averaged over the scores."
+    )
+    return Sheet(
+        (
+            Note(about),
+            *_scores(
+                "position", "Position", of_places, [Drawing(chart, table="position-scores") for chart in charts]
+            ),
+            *_scores(
+                "infilling",
+                "Infilling",
+                [experiment for experiment in experiments if experiment.name == INFILLING],
+                [],
+            ),
+            *_series(experiments, DOCUMENTS, "First documents"),
+            *_series(experiments, TRUNCATION, "Truncation"),
+        )
+    )
+
+
+def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterator[Section]:
+    """How scores go with how much is shown, as curves and a table."""
+    chosen = [experiment for experiment in experiments if experiment.name == name]
+    charts = series_charts(chosen, name) if chosen else ()
+    yield from _scores(name, title, chosen, [Drawing(chart, table=f"{name}-scores") for chart in charts])
+
+
+def _place_charts(experiments: Sequence[Experiment], size: int) -> Iterator[Chart]:
+    """ROUGE by place, and ratings where there are any."""
+    shown = [experiment for experiment in experiments if experiment.n and experiment.size == size]
+    yield place_chart(shown, size)
+    if any(is_rating(name) for experiment in shown for name in experiment.names):
+        yield place_chart(shown, size, are_ratings=True)
+
+
+def _scores(
+    key: str, title: str, experiments: Sequence[Experiment], drawings: Sequence[Drawing]
+) -> Iterator[Section]:
+    if not experiments:
+        return
+    names = list(dict.fromkeys(name for experiment in experiments for name in experiment.names))
+    measures = (
+        Measure("size", _("Documents"), Unit.COUNT),
+        *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
+        *([Measure("relative", "Relative to all documents", Unit.SHARE)] if key == INFILLING else ()),
+        Measure("n", "Sources", Unit.COUNT),
+        Measure("n_left_out", "Not under all arrangements yet", Unit.COUNT),
+    )
+    rows = [row for experiment in experiments for row in _arms(experiment)]
+    columns = (Name("system", _("System"), is_filter=True), Name("arrangement", "Documents shown"))
+    table = Table(f"{key}-scores", title, columns, measures, tuple(rows))
+    yield Section(key, title, (*drawings, table))
+
+
+def _arms(experiment: Experiment) -> Iterator[SheetRow]:
+    by_chance = [Arm(experiment.arms[0].arrangement, experiment.by_chance)] if experiment.by_chance else []
+    for arm in (*experiment.arms, *by_chance):
+        name = "by chance" if arm in by_chance else arm_name(arm.arrangement)
+        counts = {"size": experiment.size or None, "n": experiment.n, "n_left_out": experiment.n_left_out}
+        yield SheetRow((experiment.system, name), {**arm.means, **counts, "relative": arm.share})
+
+
+def arm_name(arrangement: Arrangement) -> str:
+    """An arrangement in words."""
+    if arrangement.tokens is not None:
+        return "until %(n)s tokens" % {"n": f"{arrangement.tokens:,}"}
+    between = {
+        FIRST: f"first {arrangement.place}",
+        ALL: f"all {arrangement.size}",
+        ENDS: "first and last",
+        FILLED: f"first, {arrangement.n_others} of other sources, last",
+    }
+    at = f"relevant at {arrangement.place}"
+    if arrangement.kind == AT and arrangement.by != USUAL_MEASURE:
+        at = f"{at} ({arrangement.by})"
+    return between.get(arrangement.kind) or at
+
+
+def place_chart(rows: Sequence[Experiment], size: int, *, are_ratings: bool = False) -> Chart:
+    """Mean ROUGE scores, or ratings, of each system by the place of the relevant document, beside chance."""
+    points = []
+    for experiment in rows:
+        for name in [name for name in experiment.names if is_rating(name)] if are_ratings else NAMES:
+            by = "" if experiment.by == USUAL_MEASURE else f" ({experiment.by})"
+            panel = f"{experiment.system}{by} · {score_title(name)}"
+            for arm in experiment.arms:
+                x = arm.arrangement.place
+                points.append(Point.of(arm.means[name], series="scores", x=x, panel=panel))
+                if name in experiment.by_chance:
+                    level = Point.of(experiment.by_chance[name], series="by chance", x=x, panel=panel)
+                    points.append(replace(level, low=None, high=None, kind=Kind.DASHED))
+    most = 1.1 * max((point.value for point in points if point.value is not None), default=1.0) or 1.0
+    words = Words(
+        name=f"ratings-by-place-{size}" if are_ratings else f"places-{size}",
+        title=(
+            "Do ratings depend on the place of the relevant document, of %(n)d?"
+            if are_ratings
+            else "Does the place of the relevant document matter, of %(n)d?"
+        )
+        % {"n": size},
+        subtitle="Bands: 95 % intervals."
+        if are_ratings
+        else "Dashed: the same summaries with references of other sources. Bands: 95 % intervals.",
+        value="mean rating, 1 to 5" if are_ratings else "mean F1",
+        x="place of the relevant document",
+        digits=2 if are_ratings else 3,
+        columns={"panel": _("System"), "series": "Whose scores"},
+    )
+    layout = Lines(
+        x_domain=(0.8, size + 0.2),
+        domain=(1.0, 5.0) if are_ratings else (0.0, most),
+        x_values=tuple(range(1, size + 1)),
+        panels_beside=3,
+        size=(250, 170),
+        colours=[("scores", colour_of(0)), ("by chance", colour_of(1))],
+    )
+    return Chart(words, points, layout)
+
+
+def series_charts(rows: Sequence[Experiment], name: str) -> Iterator[Chart]:
+    """Mean scores by how much was shown: the first documents, or so many tokens; a line for each system.
+
+    ROUGE has a chart, so have ratings, and every other score, since each has a scale of its own.
+    """
+    known = list(dict.fromkeys(score for experiment in rows for score in experiment.names if not is_detail(score)))
+    ratings = [score for score in known if is_rating(score)]
+    others = [[score] for score in known if score not in {*NAMES, *ratings}]
+    for at, scores in enumerate([list(NAMES), *([ratings] if ratings else []), *others]):
+        yield _series_chart(rows, name, scores, f"{name}-{at + 1}" if at else name)
+
+
+def _series_chart(rows: Sequence[Experiment], name: str, measures: Sequence[str], key: str) -> Chart:
+    of_tokens = name == TRUNCATION
+    points = [
+        Point.of(
+            arm.means[score],
+            factor=100 if score in NAMES else 1,
+            series=f"{experiment.system}, {experiment.size}"
+            if experiment.size and len({other.size for other in rows}) > 1
+            else experiment.system,
+            x=arm.arrangement.size / STEP if of_tokens else arm.arrangement.place,
+            place=f"{arm.arrangement.size:,}" if of_tokens else str(arm.arrangement.place),
+            panel=score_title(score),
+        )
+        for score in measures
+        for experiment in rows
+        if score in experiment.names
+        for arm in experiment.arms
+    ]
+    ends = sorted({point.x for point in points if point.x is not None})
+    most = max((point.high or point.value for point in points if point.value is not None), default=1.0)
+    words = Words(
+        name=key,
+        title="Do longer inputs help?" if of_tokens else "Do more documents help?",
+        subtitle="Mean scores on the same sources; ROUGE is in percent. Bands: 95 % intervals over sources.",
+        value="mean score",
+        x="tokens shown" if of_tokens else "documents shown, from the first",
+        digits=2,
+        columns={"panel": "Score", "series": _("System")},
+    )
+    names = {point.x: point.place for point in points}
+    layout = Lines(
+        x_domain=(ends[0] - 0.3, ends[-1] + 0.3) if ends else (0.0, 1.0),
+        domain=(0.0, 1.05 * most or 1.0),
+        x_values=tuple(ends),
+        x_names=tuple(names[x] for x in ends),
+        panels_beside=3,
+        size=(250, 170),
+    )
+    return Chart(words, points, layout)
+
+
+class ExperimentsPage(FigurePage[Experiments]):
+    """Scores by place with their curves, and by what stands between."""
+
+    url, prefix, indent = "position-experiments", "position", 2
+    heading, computation, form_class = HEADING, EXPERIMENTS, ExperimentForm
+    about = (
+        "Summaries of sources, written with the relevant document at each place among documents of other "
+        "sources, with other documents between the first and the last, or from more and more of the source."
+    )
+    renamed = RENAMED
+
+    def options(self) -> PositionLook:
+        """Whose texts, with the studies that the reader may see."""
+        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
+
+    def context(self, figures: Experiments) -> dict[str, Any]:
+        """The form, and where to go from here."""
+        crumbs = [
+            (_("Leaderboard"), reverse("annotation:leaderboard")),
+            (POSITION_HEADING, reverse("annotation:content-positions")),
+        ]
+        return {"crumbs": crumbs}
+
+    def sheet(self, figures: Experiments) -> Sheet:
+        """The figures laid out, with the judges of the scores in them."""
+        view = self.form.view()
+        rated = models_of(name for row in figures.rows for name in row.names)
+        judged = Judged((view.judge.pk,) if view else (), others=rated)
+        return replace(experiments_sheet(figures.rows), judged=judged)
+
+    def as_json(self, figures: Experiments) -> Any:
+        """A row for each experiment."""
+        return as_json(figures.rows)

@@ -12,8 +12,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotation.leaderboard.board import Board, Line, View
-from annotation.leaderboard.time_sheet import stats_of as times_of
-from annotation.leaderboard.time_sheet import times_json
+from annotation.leaderboard.time import key_of, times_json
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.licence_notes import as_comments, with_licence_column
 from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
@@ -75,7 +74,7 @@ def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
         row["ratings"] = stat_json(line.ratings)
     if with_intervals and board.people is not None:
         row["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
-        row["time_to_score"] = times_json(line)
+        row["time_to_score"] = times_json(line.times)
         row["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
     return row
 
@@ -154,7 +153,8 @@ def as_csv(
         (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
         for line in board.lines
         for name, all_cells in (
-            *((name, stat_cells(stat)) for name, stat in (stats_of(line) | times_of(line)).items()),
+            *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
+            *((key_of(time.share), stat_cells(time.mean)) for time in line.times),
             *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
         )
         for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]

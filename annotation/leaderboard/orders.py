@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext as _
+
 from annotation.leaderboard.board import Look, View, behind_scores
 from annotation.leaderboard.files import with_reason
 from annotation.writing.finals import AVERAGES
@@ -14,6 +16,17 @@ from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import contents, totals
+from benchmarks.results.sheet import (
+    Measure,
+    Name,
+    Note,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    few_clusters,
+)
+from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
@@ -94,3 +107,34 @@ def as_json(rows: Iterable[OrderRow], judge: str) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
+    """Joint scores by the order of the documents, and how sensitive systems are to it."""
+    points = Unit.POINTS
+    measures = (
+        Measure("random", "Random", points, has_badge=False),
+        Measure("top", "Top", points, has_badge=False),
+        Measure("bottom", "Bottom", points, has_badge=False),
+        Measure("top_minus_random", "Top − Random", points, is_signed=True, has_badge=False),
+        Measure("bottom_minus_random", "Bottom − Random", points, is_signed=True, has_badge=False),
+        Measure("sensitivity", "Sensitivity", points, has_badge=False),
+        Measure("p", "p"),
+        Measure("n_summaries", "Summaries", Unit.COUNT),
+    )
+    about = (
+        "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
+        "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
+        "the documents of the subtopic first; Bottom is %(bottom)s, with them last; Random is %(random)s. Beside "
+        "figures: 95 %% intervals over subtopics, of differences on the same ones. Sensitivity is the larger "
+        "distance of Top and Bottom from Random: above 0 by chance alone, so it has no interval; p is how often "
+        "it is as large when the orders are permuted within subtopics."
+    ) % {"judge": judge, **ORDERS}
+    shown = tuple(
+        SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
+        for row in rows
+    )
+    title = "Sensitivity to position"
+    names = (Name("system", _("System")),)
+    table = Table("sensitivity", title, names, measures, shown)
+    return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))

@@ -31,6 +31,9 @@ from benchmarks.scoring.stat import stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT
 
+HEADING = "Position of content"
+RENAMED = {"position.json": "figures.json", "orders.csv": "sensitivity.csv", "experiments.json": "figures.json"}
+"""What files were called before."""
 AT_ONCE = 200
 """Texts that are stored together; what a killed worker loses."""
 SCORES = ("coverage", "citation", "joint")

@@ -1,10 +1,10 @@
-"""`manage.py report leaderboard` and `report position`: systems and people on the task, from 0 to 100."""
+"""Reports of manage.py on systems and people: leaderboard, position, context, experiments, sources, retrieval."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,17 +13,32 @@ from annotation.agreement.reports import Report, ReportRefused, as_lines
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import Board, View, board
-from annotation.leaderboard.orders import OrderRow, as_json, rows_by_order
-from annotation.leaderboard.position_sheet import orders_sheet
+from annotation.leaderboard.experiments import Experiment, experiments, experiments_sheet
+from annotation.leaderboard.experiments import as_json as experiments_json
+from annotation.leaderboard.orders import OrderRow, orders_sheet, rows_by_order
+from annotation.leaderboard.orders import as_json as orders_json
+from annotation.leaderboard.position_page import Content, position_sheet
+from annotation.leaderboard.positions import Scope, rows_of, texts_in
+from annotation.leaderboard.positions import as_json as positions_json
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import judged_in, sheet
+from annotation.leaderboard.sources import SOURCE_SCORES, SourceLook
+from annotation.leaderboard.sources import as_json as sources_json
+from annotation.leaderboard.sources_page import USUAL, SourceView, source_sheet
 from annotation.models import Snapshot, Study
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
+from benchmarks.engine.naming import judges_called
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
+from benchmarks.models import Haystack, Judge, SourceSample
 from benchmarks.results.judged import licence_notes
+from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
+from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.scoring.retrieval import FIGURES
+from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.summhay import Score
+from benchmarks.systems.retriever_quality import Line, quality_lines
 
 
 def add_task(parser: ArgumentParser) -> None:
@@ -156,6 +171,183 @@ POSITION = Report(
     "joint score by the order of the documents in the full context",
     add_task,
     make_position,
-    as_json=lambda made: as_json(*made),
+    as_json=lambda made: orders_json(*made),
     sheet=lambda made: orders_sheet(*made),
+)
+
+
+DEFAULT_JUDGE = "published"
+
+
+def _add_texts(parser: ArgumentParser) -> None:
+    """The arguments that choose texts and the judge of the scores."""
+    haystacks_argument.add_argument(parser)
+    parser.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the name of a summarizer, or people; repeatable (default: all)",
+    )
+    parser.add_argument(
+        "--judge", default="", metavar="NAME", help=f"whose scores are correlated (default: {DEFAULT_JUDGE})"
+    )
+
+
+def _add_context(parser: ArgumentParser) -> None:
+    """Those that choose texts, and the rule of MiddleSum."""
+    _add_texts(parser)
+    parser.add_argument(
+        "--late",
+        action="store_true",
+        help="only texts whose reference follows no sentence before word 1,200 (MiddleSum)",
+    )
+
+
+def _make_context(options: Mapping[str, Any]) -> Content:
+    """A row for every system and retriever, people last."""
+    scope = _scope(options)
+    rows = rows_of(scope, texts_in(scope))
+    missing = set(options["system"]) - {row.entry.system for row in rows}
+    if missing:
+        raise ReportRefused(f"No summary here is by {', '.join(sorted(missing))}.")
+    if not rows:
+        raise ReportRefused("There is no summary of a system and no text of a person here.")
+    return Content(rows, judge=str(scope.judge or ""))
+
+
+def _scope(options: Mapping[str, Any]) -> Scope:
+    haystacks = haystacks_argument.chosen(options)
+    judge: Judge | None = None
+    if options["judge"]:
+        judge = judges_argument.chosen(options["judge"])
+    else:
+        judges = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
+        judge = judges[0] if judges else None
+    studies = Study.objects.filter(kind__in=KINDS)
+    return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))
+
+
+CONTEXT = Report(
+    "where systems and people take their content from",
+    _add_context,
+    _make_context,
+    as_json=lambda content: positions_json(content.rows),
+    sheet=position_sheet,
+)
+
+
+def _make_experiments(options: Mapping[str, Any]) -> list[Experiment]:
+    """Every experiment of position, by system."""
+    rows = experiments(_scope(options))
+    if not rows:
+        raise ReportRefused("There is no experiment here: run manage.py summarize --order position-of-5.")
+    return rows
+
+
+EXPERIMENTS = Report(
+    "scores by where the relevant document stood",
+    _add_texts,
+    _make_experiments,
+    as_json=experiments_json,
+    sheet=experiments_sheet,
+)
+
+
+def _add_sources(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--dataset",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a dataset of sources; repeatable (default: all)",
+    )
+    parser.add_argument("--sample", metavar="NAME", help="a sample of sources instead")
+    parser.add_argument(
+        "--measure", default=USUAL, metavar="NAME", help=f"what is compared over datasets (default: {USUAL})"
+    )
+
+
+def _make_sources(options: Mapping[str, Any]) -> SourceView:
+    if options["dataset"] and options["sample"]:
+        raise ReportRefused("Name datasets or a sample.")
+    sample = None
+    if options["sample"]:
+        sample = SourceSample.objects.filter(name=options["sample"]).first()
+        if sample is None:
+            raise ReportRefused(f"There is no sample “{options['sample']}”.")
+    known = set(Haystack.objects.current().sources().values_list("dataset", flat=True))
+    if unknown := sorted(set(options["dataset"]) - known):
+        raise ReportRefused(f"There is no dataset of sources “{unknown[0]}”.")
+    studies = Study.objects.filter(kind__in=KINDS).order_by("pk").values_list("pk", flat=True)
+    look = SourceLook(tuple(sorted(options["dataset"])), None if sample is None else sample.pk, tuple(studies))
+    view = SourceView(SOURCE_SCORES.compute(look), options["measure"])
+    if view.figures.rows and options["measure"] not in view.scores:
+        raise ReportRefused(f"No text has “{options['measure']}”; known: {', '.join(view.scores)}.")
+    return view
+
+
+SOURCES = Report(
+    "mean scores on sources by system, method and dataset",
+    _add_sources,
+    _make_sources,
+    as_json=lambda view: sources_json(view.figures),
+    sheet=source_sheet,
+)
+
+
+def _add_retrieval(parser: ArgumentParser) -> None:
+    """Which haystacks, and how many tokens a reader has."""
+    haystacks_argument.add_argument(parser)
+    parser.add_argument(
+        "--budget", type=int, default=TOKEN_BUDGET, metavar="TOKENS", help="%(default)s by default"
+    )
+
+
+def _make_retrieval(options: Mapping[str, Any]) -> tuple[list[Line], int]:
+    """A row for every retriever with stored scores, the highest recall of insights first, and the budget."""
+    if options["budget"] < 1:
+        raise ReportRefused("--budget is a whole number from 1 on.")
+    lines = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
+    if not lines:
+        raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
+    return lines, options["budget"]
+
+
+def _retriever_row(line: Line, budget: int) -> dict[str, Any]:
+    quality = line.quality
+    named = asdict(line)
+    del named["quality"]
+    return {
+        **named,
+        "is_imported": line.is_imported,
+        **stat_json({name: getattr(quality, name) for name in FIGURES}),
+        "mean_documents": quality.mean_documents,
+        "n_subtopics": quality.n_subtopics,
+        "n_without_gold": quality.n_without_gold,
+        "token_budget": budget,
+    }
+
+
+def _retrievers_sheet(lines: list[Line]) -> Sheet:
+    measures = (
+        Measure("recall_insights", "recall of insights", Unit.SHARE),
+        Measure("recall_documents", "recall of documents", Unit.SHARE),
+        Measure("ndcg", "nDCG"),
+        Measure("mean_documents", "documents", Unit.POINTS),
+        Measure("n_subtopics", "subtopics", Unit.COUNT),
+    )
+    rows = tuple(
+        Row((line.reference,), {measure.key: getattr(line.quality, measure.key) for measure in measures})
+        for line in lines
+    )
+    return Sheet((Table("retrievers", "", (Name("retriever", "retriever"),), measures, rows),))
+
+
+RETRIEVAL = Report(
+    "how well retrievers find the documents that hold insights",
+    _add_retrieval,
+    _make_retrieval,
+    as_json=lambda made: [_retriever_row(line, made[1]) for line in made[0]],
+    sheet=lambda made: _retrievers_sheet(made[0]),
 )

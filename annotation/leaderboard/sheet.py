@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
@@ -23,11 +23,10 @@ from annotation.leaderboard.answer import (
     points,
     reading,
 )
-from annotation.leaderboard.board import PEOPLE, Board, Line, View
-from annotation.leaderboard.charts import board_chart
+from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
 from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.ratings import is_detail, models_of, title_of
-from annotation.leaderboard.time_sheet import section as time_section
+from annotation.leaderboard.time import section
 from benchmarks.leaderboard.families import family_of, writers_of
 from benchmarks.models import Subtopic
 from benchmarks.results.judged import Judged
@@ -52,6 +51,8 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.scoring.leaderboard import WORDS
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import Chart, Dots, colour_of
 
 METHOD = "all systems compared at once, signs of subtopics turned"
 BLOCKS = ("coverage", "citation", "joint")
@@ -104,8 +105,8 @@ def _time(layout: Layout) -> Iterator[Section]:
     timed = [line for line in layout.board.lines if line.times]
     if timed and layout.board.people is not None:
         people = layout.board.people
-        rows = [Row(_names(layout, line), {}, url=layout.rows_url(line, people) + "#time") for line in timed]
-        yield time_section(timed, rows, name=layout.name(timed[0]))
+        rows = [(_names(layout, line), line.times, layout.rows_url(line, people) + "#time") for line in timed]
+        yield section(rows, name=layout.name(timed[0]))
 
 
 def _names(layout: Layout, line: Line) -> tuple[str, str]:
@@ -329,3 +330,58 @@ def _matrix_row(layout: Layout, system: str, name: str, best: float) -> Row:
 def _value(line: Line | None, name: str) -> float:
     value = None if line is None else line.row.stats[name].value
     return -1.0 if value is None else value
+
+
+def board_chart(
+    board: Board, names: Mapping[str, str], judge: str, *, url_of: Callable[[Line], str]
+) -> Chart | None:
+    """The joint score of each system by its documents, the best on top, people as a band; None without a system.
+
+    Only of the block that the answer is about: rows of other subtopics stand in the table. `names` are those of
+    retrievers, `url_of` says where the click on a dot leads. Only the best row of a system shows its interval:
+    more would hide each other.
+    """
+    block = board.leading
+    by_system: dict[str, list[Line]] = {}
+    for line in sorted(block.lines, key=lambda line: -(line.row.stats["joint"].value or 0.0)):
+        if not line.is_people:
+            by_system.setdefault(line.entry.system, []).append(line)
+    if not by_system:
+        return None
+    points = [
+        Point.of(
+            line.row.stats["joint"],
+            factor=100,
+            series=system,
+            group=names[line.entry.retriever],
+            kind=Kind.DOT if place else Kind.MAIN,
+            url=url_of(line),
+            is_marked=line.standing is not None and bool(line.standing.is_level),
+        )
+        for system, lines in by_system.items()
+        for place, line in enumerate(lines)
+    ]
+    has = {line.entry.retriever for line in block.systems}
+    colours = [(names[setting], colour_of(at)) for at, setting in enumerate(board.settings) if setting in has]
+    people = None if block.people is None else Point.of(block.people, factor=100, series="people")
+    words = Words(
+        name="board-chart",
+        title="Which system leads?" if people is None else "Do people beat the models?",
+        subtitle=(f"Joint score by the documents shown, on {block.n_subtopics} subtopics; lines are 95 % "
+    "intervals of the best of a system, grey ones run from its lowest score to its best. Ringed: "
+    f"level with the best system. {_band(board.people, block, names)}Judge: {judge}."),
+        value="joint score, 0 to 100",
+        columns={"series": _("System"), "group": _("Documents")},
+    )  # fmt: skip
+    return Chart(words, points, Dots(domain=(0.0, 100.0), colours=colours, band=people))
+
+
+def _band(line: Line | None, block: Block, names: Mapping[str, str]) -> str:
+    """Who the people of the band are."""
+    if line is None or line.writers is None or block.people is None:
+        return ""
+    documents = {"documents": names[line.entry.retriever]}
+    if not line.row.subtopics <= block.lines[0].row.subtopics:
+        return "Band: people (%(documents)s) on these subtopics. " % documents
+    numbers = {"n": line.writers.n_sessions, "writers": line.writers.n_writers}
+    return "Band: people (%(documents)s), sessions: %(n)d, writers: %(writers)d. " % (documents | numbers)

@@ -1,18 +1,24 @@
-"""Active time of people on the subtopics of systems: what a score is worth, and when sessions get there."""
+"""Active time of people on the subtopics of systems: what a score is worth, when sessions get there, laid out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.writing.results import SessionResult
+from benchmarks.results.sheet import Drawing, Measure, Name, Row, Section, Table, Unit
 from benchmarks.scoring.curves import SessionCurve, marks
 from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
+from benchmarks.scoring.stat import interval_json
 from benchmarks.scoring.survival import SHARES, TimeToScore, time_to_score
 from benchmarks.scoring.survival import Session as Marks
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import Chart, Lines, colour_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +82,109 @@ def _joint(curve: SessionCurve) -> dict[float, float | None]:
     return {
         mark / 60_000: measures["joint"] if measures else None for mark, measures in sorted(curve.points.items())
     }
+
+
+Times = Sequence[TimeToScore]
+"""The time to each share of a system's score."""
+PERCENTS = {share: round(100 * share) for share in SHARES}
+KEY = "time-to-score"
+ANCHOR = "time"
+MOST_UNFOLDED = 12
+"""Systems whose table is open from the beginning."""
+
+
+def key_of(share: float) -> str:
+    """The name of a restricted mean in files."""
+    return f"minutes_to_{PERCENTS[share]}"
+
+
+def section(rows: Sequence[tuple[tuple[str, str], Times, str]], *, name: str) -> Section:
+    """The curves of the first system, called `name`, and a row for each: its names, times and address."""
+    _names, first, first_url = rows[0]
+    about = (
+        "When people's texts first have a share of the system's joint score on the same subtopic, at the "
+        "marks of their sessions. A session that ends below it is counted as long as it ran."
+    )
+    if len(rows) > 1:
+        about += " In the table a name leads to its curves."
+    measures: list[Measure] = []
+    for share, percent in PERCENTS.items():
+        measures.append(Measure(key_of(share), f"Minutes to {percent} %", Unit.MINUTES, has_badge=False))
+        measures.append(Measure(f"reached_{percent}", f"Reached {percent} %", Unit.COUNT, "sessions"))
+    table = Table(
+        KEY,
+        "Time to the score of each system",
+        (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
+        (*measures, Measure("n", "Sessions", Unit.COUNT), Measure("n_writers", "Writers", Unit.COUNT)),
+        tuple(Row(names, _values(times), url=url) for names, times, url in rows),
+        about=f"Mean active minutes below the level, of at most {first[0].limit:g} (the area under the curve), "
+        "with 95 % intervals over writers; and how many sessions reached it.",
+        find="system",
+        is_folded=len(rows) > MOST_UNFOLDED,
+    )
+    chart = survival_chart(first, name=name, url=first_url)
+    return Section(ANCHOR, "Time to score", (Drawing(chart), table), about=about)
+
+
+def _values(times: Times) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for time in times:
+        values |= {key_of(time.share): time.mean, f"reached_{PERCENTS[time.share]}": time.n_reached}
+    return values | {"n": times[0].mean.n_items, "n_writers": times[0].n_writers}
+
+
+def survival_chart(times: Times, *, name: str, url: str = "") -> Chart:
+    """Kaplan and Meier's curves of one system, a dot where a session ended below; a click leads to `url`."""
+    limit, n = times[0].limit, times[0].mean.n_items
+    sessions = ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}
+    words = Words(
+        name="survival",
+        title=f"How long do people take to the score of {name}?",
+        subtitle=(f"Share of {sessions} that are still below 50, 70 and 90 % of its joint score on their "
+    "subtopic. Dots: sessions that ended below."),
+        value="sessions still below, %",
+        x="active minutes",
+        columns={"series": "Level"},
+    )  # fmt: skip
+    series = {time.share: f"{PERCENTS[time.share]} % of its score" for time in times}
+    layout = Lines(
+        x_domain=(0.0, limit),
+        domain=(0.0, 100.0),
+        colours=[(title, colour_of(at)) for at, title in enumerate(series.values())],
+        has_dots=False,
+        is_stepped=True,
+    )
+    return Chart(words, [point for time in times for point in _points(time, series[time.share], url)], layout)
+
+
+def _points(time_to_score: TimeToScore, series: str, url: str) -> Iterator[Point]:
+    """The start, every step, the end of a curve; then the sessions that ended below."""
+    corners = [
+        0.0,
+        *(step.minute for step in time_to_score.steps if 0 < step.minute < time_to_score.limit),
+        time_to_score.limit,
+    ]
+    for minute in corners:
+        yield Point(
+            series=series, x=minute, value=100 * time_to_score.below(minute), n=time_to_score.mean.n_items, url=url
+        )
+    for minute in sorted(set(time_to_score.censored)):
+        n = time_to_score.censored.count(minute)
+        yield Point(series=series, x=minute, value=100 * time_to_score.below(minute), n=n, kind=Kind.DOT, url=url)
+
+
+def times_json(times: Times) -> dict[str, Any] | None:
+    """What a row's sessions take, by the share in percent; None of people, and without a common subtopic."""
+    return {
+        str(PERCENTS[time.share]): {
+            "value": time.mean.value,
+            **interval_json(time.mean),
+            "reason": time.mean.reason,
+            "limit": time.limit,
+            "n_reached": time.n_reached,
+            "n_censored": time.n_censored,
+            "n_writers": time.n_writers,
+            "steps": [[step.minute, step.survival] for step in time.steps],
+        }
+        for time in times
+    } or None

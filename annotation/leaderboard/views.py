@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,10 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from annotation.leaderboard import compared_sheet, files
+from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
-from annotation.leaderboard.compared import COMPARED, PairLook
 from annotation.leaderboard.forms import ViewForm, unjudged
 from annotation.leaderboard.ratings import KINDS
 from annotation.leaderboard.sheet import judged_in, sheet
@@ -36,7 +34,7 @@ from benchmarks.web.permissions import requires
 @require_safe
 def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     """Systems and people by retriever: the answer, a chart, and every row with its intervals."""
-    studies = _studies(request)
+    studies = studies_of(request)
     form, view, shown = shown_board(request, studies)
     board = shown.figures if shown else None
     if shown is not None and board is None:
@@ -95,84 +93,6 @@ FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
 FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
 
 
-@requires("annotation.view_session")
-@require_safe
-def compared(request: HtmxHttpRequest) -> HttpResponse:
-    """One entry, or two beside each other, insight by insight and in total."""
-    form, view, result = shown_board(request)
-    if result is not None and result.figures is None:
-        return waiting_page(request, result, {}, heading=_("Leaderboard"))
-    board = result.figures if result else None
-    pair = _pair(request, board)
-    if view is None or result is None or board is None or pair is None:
-        raise Http404
-    look = PairLook(Look.at(view, _studies(request)), *pair)
-    shown = look_up(COMPARED, look, now=timezone.now(), facts=result.wanted)
-    if shown.figures is None:
-        return waiting_page(request, shown, {}, heading=_("Leaderboard"))
-    names = compared_sheet.names_of_rows(board, names_of(board.settings))
-    figures = compared_sheet.as_on_board(shown.figures, board, pair)
-    rows = compared_sheet.with_insights(figures)
-    timed = compared_sheet.timed(board, names, pair, _sessions_url(request, board, view))
-    context = {
-        "form": form,
-        "view": view,
-        "shown": shown,
-        "names": names,
-        "first": pair[0],
-        "second": pair[1],
-        "heading": " – ".join(names[key] for key in pair if key),
-        "rows": rows,
-        "sheet": replace(
-            compared_sheet.sheet(figures, rows, names, pair, view, timed), judged=judged_in(view, board)
-        ),
-        "files_url": reverse("annotation:leaderboard-compared-file", args=["x"]).removesuffix("x"),
-    }
-    return page(request, "annotation/leaderboard_compared.html", context)
-
-
-@requires("annotation.view_session")
-@require_safe
-def compared_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The comparison as a file."""
-    _form, view, result = shown_board(request, wait_s=FILE_WAIT_S)
-    board = result.figures if result else None
-    if result is not None and board is None:
-        return waiting_file(request, result, name=name)
-    pair = _pair(request, board)
-    if view is None or result is None or board is None or pair is None:
-        raise Http404
-    look = PairLook(Look.at(view, _studies(request)), *pair)
-    shown = look_up(COMPARED, look, now=timezone.now(), wait_s=FILE_WAIT_S, facts=result.wanted)
-    if shown.figures is None:
-        return waiting_file(request, shown, name=name)
-    names = compared_sheet.names_of_rows(board, {setting: setting for setting in board.settings})
-    rows = compared_sheet.with_insights(shown.figures)
-    timed = compared_sheet.timed(board, names, pair)
-    whole = replace(
-        compared_sheet.sheet(shown.figures, rows, names, pair, view, timed), judged=judged_in(view, board)
-    )
-    as_json, prefix = compared_sheet.as_json(shown.figures, rows), f"compared-{shown.version}-"
-    return sheet_file(request, whole, name, as_json=as_json, prefix=prefix, origin=_origin(view, shown))
-
-
-def _sessions_url(request: HttpRequest, board: Board, view: View) -> str:
-    """Where the sessions of the people stand, if all are of one study; else the rows of the same page."""
-    writers = board.people.writers if board.people else None
-    studies = list(_studies(request).filter(pk__in=writers.studies)[:2]) if writers else []
-    if len(studies) != 1:
-        return "#insights"
-    page = reverse("annotation:study-results", args=[studies[0].uid])
-    return f"{page}?judge={view.judge.uid}#sessions"
-
-
-def _pair(request: HttpRequest, board: Board | None) -> tuple[str, str] | None:
-    """The keys of the entries that an address asks for, the second may be empty; None if not on the board."""
-    known = {line.key for line in board.lines} if board else set()
-    first, second = request.GET.get("a", ""), request.GET.get("b", "")
-    return (first, second) if first in known and second in known | {""} else None
-
-
 def shown_board(
     request: HttpRequest, studies: QuerySet[Study] | None = None, *, wait_s: float = WAIT_S
 ) -> tuple[ViewForm, View | None, Shown[Board] | None]:
@@ -182,9 +102,10 @@ def shown_board(
     view = form.view()
     if view is None:
         return form, None, None
-    look = Look.at(view, _studies(request) if studies is None else studies)
+    look = Look.at(view, studies_of(request) if studies is None else studies)
     return form, view, look_up(LEADERBOARD, look, now=timezone.now(), wait_s=wait_s)
 
 
-def _studies(request: HttpRequest) -> QuerySet[Study]:
+def studies_of(request: HttpRequest) -> QuerySet[Study]:
+    """Those whose texts, ratings and labels of people stand beside systems, as far as the reader may see them."""
     return Study.objects.for_user(request.user).filter(kind__in=KINDS)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from annotation.leaderboard import report_context, report_sources
+from annotation.leaderboard import reports
 from annotation.reproduction import sizes
 from annotation.reproduction.naming import by_key, key_of
 from annotation.reproduction.parts import Part, nothing, part_of, plotted
@@ -58,7 +58,7 @@ class MiddleSum:
     @cached_property
     def scores(self) -> Reported:
         """Mean scores by system, method and data set."""
-        report = reported(report_sources.REPORT) if self.datasets else Reported(reason=NO_DATA)
+        report = reported(reports.SOURCES) if self.datasets else Reported(reason=NO_DATA)
         return report if report.values and report.values["rows"] else Reported(reason=report.reason or NO_DATA)
 
     @cached_property
@@ -66,19 +66,17 @@ class MiddleSum:
         """The same on the sample."""
         if not self.sample:
             return Reported(reason=self.scores.reason or "there is no sample of sources called MiddleSum here")
-        return reported(report_sources.REPORT, "--sample", self.sample)
+        return reported(reports.SOURCES, "--sample", self.sample)
 
     @cached_property
     def positions(self) -> dict[str, Reported]:
         """Where texts take content from, by data set."""
-        return {key: reported(report_context.REPORT, "--haystack", name) for key, name in self.datasets.items()}
+        return {key: reported(reports.CONTEXT, "--haystack", name) for key, name in self.datasets.items()}
 
     @cached_property
     def experiments(self) -> dict[str, Reported]:
         """Experiments of position, by data set."""
-        return {
-            key: reported(report_context.EXPERIMENTS, "--haystack", name) for key, name in self.datasets.items()
-        }
+        return {key: reported(reports.EXPERIMENTS, "--haystack", name) for key, name in self.datasets.items()}
 
     @property
     def of(self) -> str:

@@ -21,16 +21,16 @@ from annotation.agreement import (
     report_validation,
 )
 from annotation.agreement.reports import ReportRefused
-from annotation.leaderboard import report_context, report_retrieval, report_sources, reports
+from annotation.leaderboard import reports
 from annotation.results.references import UnknownReference
 
 REPORTS = {
     "leaderboard": reports.LEADERBOARD,
     "position": reports.POSITION,
-    "retrieval": report_retrieval.REPORT,
-    "context": report_context.REPORT,
-    "experiments": report_context.EXPERIMENTS,
-    "sources": report_sources.REPORT,
+    "retrieval": reports.RETRIEVAL,
+    "context": reports.CONTEXT,
+    "experiments": reports.EXPERIMENTS,
+    "sources": reports.SOURCES,
     "agreement": report_agreement.REPORT,
     "judges": report_judges.REPORT,
     "bias": report_bias.REPORT,

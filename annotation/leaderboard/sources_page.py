@@ -1,24 +1,37 @@
-"""Scores of texts on sources laid out: a measure over datasets, all measures, differences, samples and chance."""
+"""The page of scores on sources: a measure over datasets, all measures, differences, samples and chance."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from django import forms
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.leaderboard.forms import score_title
-from annotation.leaderboard.ratings import is_detail
-from annotation.leaderboard.source_scores import (
+from annotation.leaderboard.ratings import KINDS, is_detail, models_of
+from annotation.leaderboard.sources import (
     ALL_DATASETS,
     ALL_SOURCES,
+    LENGTHS,
+    N_SENTENCES,
+    N_WORDS,
+    SOURCE_SCORES,
     Apart,
     SourceFigures,
+    SourceLook,
     SourceRow,
     Visible,
+    Who,
+    as_json,
 )
-from annotation.leaderboard.source_texts import LENGTHS, N_SENTENCES, N_WORDS, Who
+from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
+from benchmarks.models import Haystack, SourceSample
+from benchmarks.results.judged import Judged
+from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import (
     Cell,
     Drawing,
@@ -359,3 +372,74 @@ def _window_chart(rows: Sequence[Visible]) -> Chart:
         x_names=tuple(f"{window:,}" for window in WINDOWS),
     )
     return Chart(words, points, layout)
+
+
+class SourceForm(forms.Form):
+    """Which sources, and which measure is compared over datasets; what is not known stands for the usual."""
+
+    corpus = forms.CharField(label="Sources", required=False, widget=forms.Select)
+    measure = forms.CharField(label="Measure", required=False, widget=forms.Select)
+
+    def __init__(self, data: Any) -> None:
+        """Datasets and samples by name; a sample never has the name of a dataset."""
+        rows = Haystack.objects.current().sources().order_by("dataset")
+        self.datasets = list(rows.values_list("dataset", flat=True).distinct())
+        self.samples = {sample.name: sample for sample in SourceSample.objects.exclude(members=None).distinct()}
+        corpus = data.get("corpus", "")
+        self.chosen = corpus if corpus in {*self.datasets, *self.samples} else ""
+        super().__init__({"corpus": self.chosen, "measure": data.get("measure", "")})
+        self.fields["corpus"].widget.choices = [
+            ("", "all datasets"),
+            *((name, name) for name in self.datasets),
+            *((name, f"sample {name}") for name in self.samples),
+        ]
+
+    def look(self, studies: tuple[int, ...]) -> SourceLook:
+        """The options of the figures, with texts and ratings of people of these studies."""
+        sample = self.samples.get(self.chosen)
+        return SourceLook(
+            datasets=(self.chosen,) if self.chosen and sample is None else (),
+            sample=None if sample is None else sample.pk,
+            studies=studies,
+        )
+
+    def view(self, figures: SourceFigures) -> SourceView:
+        """The figures in the measure that is chosen, which the form offers with the others."""
+        view = SourceView(figures, str(self.data.get("measure") or USUAL))
+        self.fields["measure"].widget.choices = [(name, score_title(name)) for name in view.scores]
+        self.data = {**self.data, "measure": view.chosen}
+        return view
+
+
+class SourcesPage(FigurePage[SourceFigures]):
+    """Mean scores by system, method and dataset, and differences on the same sources."""
+
+    url, prefix, indent = "source-scores", "sources", 2
+    heading, computation, form_class = "Scores on sources", SOURCE_SCORES, SourceForm
+    about = (
+        "What texts on documents with reference summaries score, by system, method and dataset: ROUGE, "
+        "imported scores, and ratings of people and models."
+    )
+
+    def options(self) -> SourceLook:
+        """Which sources, with the studies that the reader may see."""
+        studies = Study.objects.for_user(self.request.user).filter(kind__in=KINDS).order_by("pk")
+        return self.form.look(tuple(studies.values_list("pk", flat=True)))
+
+    def context(self, figures: SourceFigures) -> dict[str, Any]:
+        """Where to go from here."""
+        position = reverse("annotation:content-positions")
+        corpus = self.form.chosen
+        links = [
+            ("Samples of sources", reverse("benchmarks:samples")),
+            ("Position of content", f"{position}?dataset={corpus}" if corpus else position),
+        ]
+        return {"crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))], "links": links}
+
+    def sheet(self, figures: SourceFigures) -> Sheet:
+        """In the measure that is chosen."""
+        return replace(source_sheet(self.form.view(figures)), judged=Judged(others=models_of(figures.measures)))
+
+    def as_json(self, figures: SourceFigures) -> Any:
+        """All of them."""
+        return as_json(figures)

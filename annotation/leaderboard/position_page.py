@@ -1,27 +1,30 @@
-"""The position of content laid out: where texts take it from, sensitivity to order, late content, experiments."""
+"""The page of the position of content: where texts take it from, and scores where it lies late."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.leaderboard.charts import pair_chart, place_chart, sentence_chart, series_charts
-from annotation.leaderboard.experiments import Arm, Experiment
-from annotation.leaderboard.forms import score_title
-from annotation.leaderboard.orders import OrderRow
-from annotation.leaderboard.positions import Row
-from annotation.leaderboard.ratings import is_detail, is_rating
-from benchmarks.leaderboard.board import ORDERS
+from annotation.leaderboard.board import Look, View
+from annotation.leaderboard.experiments import HEADING as EXPERIMENTS_HEADING
+from annotation.leaderboard.forms import PositionForm, score_title
+from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow, orders_sheet
+from annotation.leaderboard.positions import HEADING, POSITIONS, RENAMED, PositionLook, PositionRows, Row, as_json
+from annotation.leaderboard.ratings import KINDS, is_detail, models_of
+from annotation.models import Study
+from benchmarks.leaderboard.retrieval_words import names_of
+from benchmarks.results.judged import Judged
+from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import (
     Cell,
     Drawing,
-    Fragment,
     Measure,
     Name,
     Note,
@@ -30,27 +33,15 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
-    few_clusters,
 )
 from benchmarks.results.sheet import Row as SheetRow
+from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
-from benchmarks.scoring.position.curves import Comparison, Distance
+from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late
 from benchmarks.scoring.stat import Stat
-from benchmarks.summarizers.arrangements import (
-    ALL,
-    AT,
-    DOCUMENTS,
-    ENDS,
-    FILLED,
-    FIRST,
-    INFILLING,
-    POSITION,
-    TRUNCATION,
-    USUAL_MEASURE,
-    Arrangement,
-)
-from benchmarks.web.charts import Chart
+from benchmarks.web.chart_points import Kind, Point, Words
+from benchmarks.web.charts import HUMAN, MUTED, Chart, Lines, colour_of
 
 RANDOM_MEANS = "mean; between the ends lie 95 of 100 means of as many random texts"
 NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))
@@ -218,124 +209,123 @@ def _late_stat(late: Late) -> Stat:
     return Stat(late.value, n_items=late.n, low=late.low, high=late.high, method=str(RANDOM_MEANS))
 
 
-def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
-    """Joint scores by the order of the documents, and how sensitive systems are to it."""
-    points = Unit.POINTS
-    measures = (
-        Measure("random", "Random", points, has_badge=False),
-        Measure("top", "Top", points, has_badge=False),
-        Measure("bottom", "Bottom", points, has_badge=False),
-        Measure("top_minus_random", "Top − Random", points, is_signed=True, has_badge=False),
-        Measure("bottom_minus_random", "Bottom − Random", points, is_signed=True, has_badge=False),
-        Measure("sensitivity", "Sensitivity", points, has_badge=False),
-        Measure("p", "p"),
-        Measure("n_summaries", "Summaries", Unit.COUNT),
+UrlOf = Callable[[Row], str]
+"""Where the row of a system stands insight by insight, empty where it does not."""
+
+
+def pair_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
+    """Positions of the bigrams of the texts, beside those of reference and people, and an even spread.
+
+    People are drawn beside systems that wrote on the same subtopics.
+    """
+    title = "Where in the documents do bigrams come from?"
+    return _chart(rows, people, url_of, part="pairs", title=title, value="share of matches (%)")
+
+
+def sentence_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
+    """Positions of the source sentences that the texts follow, likewise."""
+    title = "Where in the documents are the sentences that texts follow?"
+    return _chart(rows, people, url_of, part="sentences", title=title, value="share of sentences (%)")
+
+
+def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, *, part: str, title: str, value: str) -> Chart:
+    points = [point for row in rows for point in _panel(row, people, part, url_of(row))]
+    most = max((point.value for point in points if point.value is not None), default=1.0)
+    words = Words(
+        name=part,
+        title=title,
+        subtitle="Solid: texts. Dashed: people, and the reference in the same documents. Thin: an even spread.",
+        value=value,
+        x="place in the documents shown (%)",
+        text=title,
+        columns={"panel": _("System"), "series": "Whose content"},
     )
+    colours = [
+        ("texts", colour_of(0)),
+        ("people", HUMAN),
+        ("reference", colour_of(1)),
+        ("even spread", MUTED),
+    ]
+    layout = Lines(
+        x_domain=(0.0, 100.0),
+        domain=(0.0, 1.05 * most),
+        colours=colours,
+        x_values=(0, 25, 50, 75, 100),
+        panels_beside=3,
+        size=(250, 170),
+        has_dots=False,
+    )
+    return Chart(words, points, layout)
+
+
+def _panel(row: Row, people: Row | None, part: str, url: str) -> Iterator[Point]:
+    """The lines of a system, or of people; that of the texts leads to `url`."""
+    if row.positions is None:
+        raise ValueError(f"{row.entry} has nothing to draw")
+    name = f"{'people' if row.is_people else row.entry.system} · n = {row.positions.n_texts}"
+    curve: Curve = getattr(row.positions, part)
+    reference: Curve = getattr(row.positions, f"reference_{part}")
+    n_bins = len(curve.bins or reference.bins or (0.0,))
+    yield from _line("even spread", Curve((1 / n_bins,) * n_bins, n_bins), name, Kind.THIN)
+    yield from _line("reference", reference, name, Kind.DASHED)
+    if people is not None and people.positions is not None and row.positions.ks_people is not None:
+        yield from _line("people", getattr(people.positions, part), name, Kind.DASHED)
+    for point in _line("people" if row.is_people else "texts", curve, name, Kind.MAIN):
+        yield replace(point, url=url)
+
+
+def _line(series: str, curve: Curve, panel: str, kind: Kind) -> Iterator[Point]:
+    bins = curve.bins or ()
+    for at, share in enumerate(bins):
+        yield Point(series=series, x=100 * (at + 0.5) / len(bins), value=100 * share, panel=panel, kind=kind)
+
+
+class PositionPage(FigurePage[PositionRows]):
+    """Curves and figures of where texts take their content from."""
+
+    url, prefix, indent = "content-positions", "position", 2
+    heading, computation, form_class = HEADING, POSITIONS, PositionForm
     about = (
-        "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
-        "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
-        "the documents of the subtopic first; Bottom is %(bottom)s, with them last; Random is %(random)s. Beside "
-        "figures: 95 %% intervals over subtopics, of differences on the same ones. Sensitivity is the larger "
-        "distance of Top and Bottom from Random: above 0 by chance alone, so it has no interval; p is how often "
-        "it is as large when the orders are permuted within subtopics."
-    ) % {"judge": judge, **ORDERS}
-    shown = tuple(
-        SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
-        for row in rows
+        "Where, in the documents they were shown, systems and people take their content from. Documents stand "
+        "in the order in which they were shown; texts whose order is not known are left out."
     )
-    title = "Sensitivity to position"
-    names = (Name("system", _("System")),)
-    table = Table("sensitivity", title, names, measures, shown)
-    return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))
+    renamed = RENAMED
 
+    def options(self) -> PositionLook:
+        """Whose texts, with the studies that the reader may see."""
+        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
 
-# Experiments
+    def context(self, figures: PositionRows) -> dict[str, Any]:
+        """The form, and where to go from here."""
+        return {
+            "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
+            "links": [(EXPERIMENTS_HEADING, reverse("annotation:position-experiments"))],
+        }
 
-
-def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
-    """Scores by place with their curves, and by what stands between."""
-    if not experiments:
-        text = "No summarizer has been through an experiment here."
-        return Sheet((Note(text, is_empty=True), Fragment("annotation/_experiments_start.html")))
-    of_places = [experiment for experiment in experiments if experiment.name == POSITION]
-    sizes = sorted({experiment.size for experiment in of_places if experiment.n})
-    charts = [chart for size in sizes for chart in _place_charts(of_places, size)]
-    about = (
-        "Means over the sources that a system summarized under all arrangements, with 95 % intervals over "
-        "sources. By chance: the same summaries with the references of other sources. Relative to all documents: "
-        "each score in percent of that with all documents, averaged over the scores."
-    )
-    return Sheet(
-        (
-            Note(about),
-            *_scores(
-                "position", "Position", of_places, [Drawing(chart, table="position-scores") for chart in charts]
-            ),
-            *_scores(
-                "infilling",
-                "Infilling",
-                [experiment for experiment in experiments if experiment.name == INFILLING],
-                [],
-            ),
-            *_series(experiments, DOCUMENTS, "First documents"),
-            *_series(experiments, TRUNCATION, "Truncation"),
+    def sheet(self, figures: PositionRows) -> Sheet:
+        """The figures laid out, in the setting that the form offers and has chosen."""
+        view, content = self.form.view(), Content(figures.rows)
+        names = names_of(
+            [*content.settings, *sorted({row.entry.retriever for row in content.rows} - {*content.settings})]
         )
-    )
+        content = replace(
+            content,
+            judge=str(view.judge) if view else "",
+            orders=self._orders(view) if view and content.rows else (),
+            names=names,
+            setting=self.form.offer({name: names[name] for name in content.settings}),
+            kept=self.form.kept(),
+        )
+        shown = (name for row in content.known if row.positions for name in row.positions.by_position)
+        judged = Judged((view.judge.pk,) if view else (), others=models_of(shown))
+        return replace(position_sheet(content), judged=judged)
 
+    def _orders(self, view: View) -> tuple[OrderRow, ...]:
+        """Joint scores by order of the documents; none before they are computed."""
+        look = Look.at(replace(view, minute=None), Study.objects.none())
+        shown = look_up(ORDER_FIGURES, look, now=timezone.now(), wait_s=self.wait_s)
+        return shown.figures.rows if shown.figures else ()
 
-def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterator[Section]:
-    """How scores go with how much is shown, as curves and a table."""
-    chosen = [experiment for experiment in experiments if experiment.name == name]
-    charts = series_charts(chosen, name) if chosen else ()
-    yield from _scores(name, title, chosen, [Drawing(chart, table=f"{name}-scores") for chart in charts])
-
-
-def _place_charts(experiments: Sequence[Experiment], size: int) -> Iterator[Chart]:
-    """ROUGE by place, and ratings where there are any."""
-    shown = [experiment for experiment in experiments if experiment.n and experiment.size == size]
-    yield place_chart(shown, size)
-    if any(is_rating(name) for experiment in shown for name in experiment.names):
-        yield place_chart(shown, size, are_ratings=True)
-
-
-def _scores(
-    key: str, title: str, experiments: Sequence[Experiment], drawings: Sequence[Drawing]
-) -> Iterator[Section]:
-    if not experiments:
-        return
-    names = list(dict.fromkeys(name for experiment in experiments for name in experiment.names))
-    measures = (
-        Measure("size", _("Documents"), Unit.COUNT),
-        *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
-        *([Measure("relative", "Relative to all documents", Unit.SHARE)] if key == INFILLING else ()),
-        Measure("n", "Sources", Unit.COUNT),
-        Measure("n_left_out", "Not under all arrangements yet", Unit.COUNT),
-    )
-    rows = [row for experiment in experiments for row in _arms(experiment)]
-    columns = (Name("system", _("System"), is_filter=True), Name("arrangement", "Documents shown"))
-    table = Table(f"{key}-scores", title, columns, measures, tuple(rows))
-    yield Section(key, title, (*drawings, table))
-
-
-def _arms(experiment: Experiment) -> Iterator[SheetRow]:
-    by_chance = [Arm(experiment.arms[0].arrangement, experiment.by_chance)] if experiment.by_chance else []
-    for arm in (*experiment.arms, *by_chance):
-        name = "by chance" if arm in by_chance else arm_name(arm.arrangement)
-        counts = {"size": experiment.size or None, "n": experiment.n, "n_left_out": experiment.n_left_out}
-        yield SheetRow((experiment.system, name), {**arm.means, **counts, "relative": arm.share})
-
-
-def arm_name(arrangement: Arrangement) -> str:
-    """An arrangement in words."""
-    if arrangement.tokens is not None:
-        return "until %(n)s tokens" % {"n": f"{arrangement.tokens:,}"}
-    between = {
-        FIRST: f"first {arrangement.place}",
-        ALL: f"all {arrangement.size}",
-        ENDS: "first and last",
-        FILLED: f"first, {arrangement.n_others} of other sources, last",
-    }
-    at = f"relevant at {arrangement.place}"
-    if arrangement.kind == AT and arrangement.by != USUAL_MEASURE:
-        at = f"{at} ({arrangement.by})"
-    return between.get(arrangement.kind) or at
+    def as_json(self, figures: PositionRows) -> Any:
+        """A row for each system."""
+        return as_json(figures.rows)
