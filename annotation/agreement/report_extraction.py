@@ -14,8 +14,7 @@ from benchmarks.engine.judge_versions import OFFLINE
 from benchmarks.engine.naming import judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.models import Judge
-from benchmarks.recall.extraction import Compared, NotThere, Recalled, named_in, recalled
-from benchmarks.recall.extraction_sheet import extraction_sheet
+from benchmarks.recall.extraction import Compared, NotThere, Recalled, extraction_sheet, named_in, recalled
 from benchmarks.scoring.stat import stat_json
 
 

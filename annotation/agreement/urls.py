@@ -8,10 +8,9 @@ from annotation.agreement import latest_views, views
 from annotation.results.pages import moved
 
 urlpatterns = [
-    path("agreement/", views.agreement, name="agreement"),
+    *views.AgreementPage.urls("agreement/"),
     path("agreement/latest/", latest_views.latest, name="latest"),
     path("agreement/rows/", views.agreement_rows, name="agreement-rows"),
-    path("agreement/files/<str:name>", views.agreement_file, name="agreement-file"),
     path("studies/<uuid:uid>/agreement/", moved),
     path("studies/<uuid:uid>/agreement/random/", views.random_labels, name="study-random"),
     path("studies/<uuid:uid>/agreement/rows/", views.agreement_rows, name="study-agreement-rows"),

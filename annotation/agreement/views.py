@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
@@ -20,14 +20,15 @@ from annotation.coverage import rows
 from annotation.coverage.files import everything
 from annotation.coverage.forms import LONGEST, look_of
 from annotation.coverage.look import Look
-from annotation.coverage.page import AGREEMENT, Source, chosen_table
+from annotation.coverage.page import AGREEMENT, Figures, Source, chosen_table
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView
 from annotation.models import CoverageLabel, Study
 from annotation.studies import lifecycle
-from benchmarks.results.sheet_files import origin_of, sheet_file
-from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.views import waiting_file, waiting_page
+from benchmarks.results.pages import FigurePage
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.sheet_files import origin_of
+from benchmarks.results.tex import Origin
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -50,27 +51,44 @@ def _look(request: HttpRequest, uid: uuid.UUID | None) -> tuple[Look, Source]:
     return look, source
 
 
-@requires("annotation.view_session")
-@require_safe
-def agreement(request: HtmxHttpRequest) -> HttpResponse:
+class AgreementPage(FigurePage[Figures]):
     """The labels of a data set in all studies; without one, what there is to compare."""
-    if not request.GET.get("dataset"):
-        return _choose(request)
-    look, source = _look(request, None)
-    shown = look_up(AGREEMENT, look, now=timezone.now())
-    head = "annotation/_agreement_head.html"
-    context: dict[str, Any] = {"dataset": look.dataset, "heading": _("Agreement"), "head": head, "shown": shown}
-    if shown.figures is None:
-        return waiting_page(request, shown, context, heading=_("Agreement"), head=head)
-    expose(request, shown.figures.options.haystack_pks)
-    deciding, rows_url = _deciding(source, shown.figures.top), reverse("annotation:agreement-rows")
-    context |= {
-        "form": look_form(request, shown.figures),
-        "form_template": "annotation/_agreement_look.html",
-        "files_url": reverse("annotation:agreement-file", args=["x"]).removesuffix("x"),
-        "sheet": coverage_sheet(shown.figures, request.GET, rows=rows_url, deciding=deciding),
-    }
-    return page(request, "results/sheet.html", context, part="figures")
+
+    url, prefix = "agreement", "agreement"
+    heading, computation = gettext_lazy("Agreement"), AGREEMENT
+    form_template, head = "annotation/_agreement_look.html", "annotation/_agreement_head.html"
+
+    def show(self) -> HttpResponse:
+        """The page, or the choice."""
+        return super().show() if self.request.GET.get("dataset") else _choose(self.request)
+
+    def options(self) -> Look:
+        """Which labels; in files people are under their pseudonyms."""
+        self.look, self.source = _look(self.request, None)
+        return replace(self.look, is_public=bool(self.file))
+
+    def beside(self) -> dict[str, Any]:
+        """The data set."""
+        return {"dataset": self.look.dataset}
+
+    def context(self, figures: Figures) -> dict[str, Any]:
+        """The form."""
+        return {"form": look_form(self.request, figures)}
+
+    def sheet(self, figures: Figures) -> Sheet:
+        """The figures, on the page with ways to decide on what is disputed."""
+        expose(self.request, figures.options.haystack_pks)
+        deciding = {} if self.file else _deciding(self.source, figures.top)
+        rows = reverse("annotation:agreement-rows")
+        return coverage_sheet(figures, self.request.GET, rows=rows, deciding=deciding)
+
+    def as_json(self, figures: Figures) -> Any:
+        """All of them."""
+        return {"data_version": self.shown.version, **everything(figures)}
+
+    def origin(self) -> Origin:
+        """The labels."""
+        return origin_of(self.shown, f"Labels of {self.look.dataset}")
 
 
 def _choose(request: HtmxHttpRequest) -> HttpResponse:
@@ -143,22 +161,3 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
         "here_url": reverse("annotation:study-figures", args=[uid]) if uid else reverse("annotation:agreement"),
     }
     return page(request, "annotation/agreement_rows.html", context, part="rows")
-
-
-@requires("annotation.view_session")
-@require_safe
-def agreement_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Figures of a data set as a file; people under their pseudonyms."""
-    look, _source = _look(request, None)
-    shown = look_up(AGREEMENT, replace(look, is_public=True), now=timezone.now(), wait_s=FILE_WAIT_S)
-    if shown.figures is None:
-        return waiting_file(request, shown, name=name)
-    expose(request, shown.figures.options.haystack_pks)
-    return sheet_file(
-        request,
-        coverage_sheet(shown.figures, request.GET, rows=reverse("annotation:agreement-rows")),
-        name,
-        as_json={"data_version": shown.version, **everything(shown.figures)},
-        prefix=f"agreement-{shown.version}-",
-        origin=origin_of(shown, f"Labels of {look.dataset}"),
-    )

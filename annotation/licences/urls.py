@@ -10,8 +10,7 @@ from annotation.results import pages
 PART = {"part": "licences"}
 
 urlpatterns = [
-    path("licences/", views.of_dataset, name="licences"),
-    path("licences/files/<str:name>", views.of_dataset_file, name="licences-file"),
+    *views.LicencesPage.urls("licences/"),
     path("licences/record/", views.record_licence, name="licence-record-dataset"),
     path("studies/<uuid:uid>/licences/", pages.study_figures, PART, name="study-licences"),
     path(

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from annotation.coverage.forms import LONGEST, look_of
 from annotation.coverage.look import Look
 from annotation.coverage.page import Source
 from annotation.coverage.results import expose
-from annotation.licences.computing import LICENCES, LicenceLook
+from annotation.licences.computing import LICENCES, LicenceLook, Licences
 from annotation.licences.plain import as_json
 from annotation.licences.recording import JudgeIsGone, record
 from annotation.licences.results import LIMITS, form_context, records_of, thresholds_of
 from annotation.licences.sheet import sheet
 from annotation.models import Study
-from benchmarks.results.sheet_files import origin_of, sheet_file
+from benchmarks.results.pages import FigurePage
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.sheet_files import origin_of
 from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.results.tex import Origin
 from benchmarks.web.permissions import requires
 
 
@@ -40,47 +42,49 @@ def _of_dataset(request: HttpRequest, query: QueryDict, look: Look) -> LicenceLo
     return LicenceLook(labels, thresholds_of(query))
 
 
-@requires("annotation.view_session")
-@require_safe
-def of_dataset(request: HtmxHttpRequest) -> HttpResponse:
-    """May judges stand in for people, by the labels of a data set."""
-    look = _of_dataset(request, request.GET, look_of(request.GET))
-    shown = look_up(LICENCES, look, now=timezone.now())
-    heading, dataset = "May a judge replace people?", look.labels.dataset
-    agreement = reverse("annotation:agreement")
-    crumbs = [(_("Agreement"), agreement), (dataset, f"{agreement}?{urlencode({'dataset': dataset})}")]
-    context = {"dataset": dataset, "heading": heading, "crumbs": crumbs, "shown": shown}
-    if shown.figures is None:
-        return waiting_page(request, shown, context, heading=heading)
-    expose(request, shown.figures.haystack_pks)
-    beside = records_of(shown.figures, request.GET, dataset=dataset)
-    context |= {
-        "form_template": "annotation/_licence_form.html",
-        "files_url": reverse("annotation:licences-file", args=["x"]).removesuffix("x"),
-        "sheet": sheet(shown.figures, judge=request.GET.get("judge", ""), where=dataset, beside=beside),
-        **form_context(request.GET, shown.figures),
-    }
-    return page(request, "results/sheet.html", context, part="figures")
+class LicencesPage(FigurePage[Licences]):
+    """May judges stand in for people, by the labels of a data set; in files people are under their pseudonyms."""
 
+    url, prefix = "licences", "licences"
+    heading, computation = "May a judge replace people?", LICENCES
+    form_template = "annotation/_licence_form.html"
 
-@requires("annotation.view_session")
-@require_safe
-def of_dataset_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The licences on a data set as a file."""
-    look = _of_dataset(request, request.GET, look_of(request.GET))
-    look = replace(look, labels=replace(look.labels, is_public=True))
-    shown = look_up(LICENCES, look, now=timezone.now(), wait_s=FILE_WAIT_S)
-    if shown.figures is None:
-        return waiting_file(request, shown, name=name)
-    expose(request, shown.figures.haystack_pks)
-    return sheet_file(
-        request,
-        sheet(shown.figures, judge=request.GET.get("judge", ""), where=look.labels.dataset),
-        name,
-        as_json={"data_version": shown.version, **as_json(shown.figures)},
-        prefix=f"licences-{shown.version}-",
-        origin=origin_of(shown, f"Labels of {look.labels.dataset}"),
-    )
+    def begin(self) -> None:
+        """Find the labels."""
+        self.look = _of_dataset(self.request, self.request.GET, look_of(self.request.GET))
+        self.dataset = self.look.labels.dataset
+
+    def options(self) -> LicenceLook:
+        """These labels; in files people are under their pseudonyms."""
+        return replace(self.look, labels=replace(self.look.labels, is_public=bool(self.file)))
+
+    def beside(self) -> dict[str, Any]:
+        """The data set, and where to go from here."""
+        agreement = reverse("annotation:agreement")
+        crumbs = [
+            (_("Agreement"), agreement),
+            (self.dataset, f"{agreement}?{urlencode({'dataset': self.dataset})}"),
+        ]
+        return {"dataset": self.dataset, "crumbs": crumbs}
+
+    def context(self, figures: Licences) -> dict[str, Any]:
+        """The form."""
+        return form_context(self.request.GET, figures)
+
+    def sheet(self, figures: Licences) -> Sheet:
+        """The licences, beside those on record on the page."""
+        expose(self.request, figures.haystack_pks)
+        query = self.request.GET
+        beside = () if self.file else records_of(figures, query, dataset=self.dataset)
+        return sheet(figures, judge=query.get("judge", ""), where=self.dataset, beside=beside)
+
+    def as_json(self, figures: Licences) -> Any:
+        """All of them."""
+        return {"data_version": self.shown.version, **as_json(figures)}
+
+    def origin(self) -> Origin:
+        """The labels."""
+        return origin_of(self.shown, f"Labels of {self.dataset}")
 
 
 @requires("annotation.change_study")

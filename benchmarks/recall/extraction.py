@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from django import forms
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
 
 from benchmarks.engine import texts
 from benchmarks.io.reading import tables
-from benchmarks.io.reading.problems import Problems
+from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import named_points
 from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
-from benchmarks.judges.registry import default_config, offline_judge
+from benchmarks.judges.registry import DEFAULT, default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
+from benchmarks.recall.forms import datasets
+from benchmarks.results.judged import Judged
+from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.keypoints import Entailment, extraction_recall
 from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
 
 
 class NotThere(ValueError):
@@ -161,3 +173,122 @@ def _of_responses(
             by = f"{judge} has not" if judge else "nobody has"
             raise NotThere(f"{where}: {by} extracted points from a response of “{place[1]}” to “{place[0]}”.")
     return texts_of
+
+
+def extraction_sheet(recalled: Recalled) -> Sheet:
+    """How many of the points that people named are among the extracted ones, and which are not."""
+    measures = (
+        Measure("n", "Points", Unit.COUNT),
+        Measure("micro", "Found, pooled", Unit.SHARE, has_badge=False),
+        Measure("macro", "Mean of questions", Unit.SHARE, has_badge=False),
+        Measure("accuracy", "Says what people say", Unit.SHARE, has_badge=False),
+    )
+    rows = (
+        Row(("people",), {"n": recalled.n_labelled, **recalled.people}, is_people=True),
+        Row(
+            ("offline judge",),
+            {
+                "n": len(recalled.points),
+                **recalled.lexical,
+                **({"accuracy": recalled.agreement} if recalled.n_labelled else {}),
+            },
+        ),
+    )
+    n = recalled.n_questions
+    about = ngettext("%(n)d question", "%(n)d questions", n) % {"n": n}
+    about = f"{about}; 95 % intervals resample questions."
+    names = (Name("by", "Looked for by"),)
+    table = Table("extraction", "Extraction recall", names, measures, rows, about=about)
+    missing = tuple(_missing(point) for point in recalled.not_found)
+    return Sheet((table, *([_not_found(missing)] if missing else ())))
+
+
+def _not_found(rows: tuple[Row, ...]) -> Section:
+    names = (
+        Name("question", "Question", is_filter=True),
+        Name("system", "Response of", is_filter=True),
+        Name("point", "Named point"),
+        Name("closest", "Closest extracted point"),
+        Name("by", "Said by", is_filter=True),
+    )
+    return Section("not-found", "Not found", (Table("missing", "Not found", names, (), rows, find="point"),))
+
+
+def _missing(point: Compared) -> Row:
+    said_by = "offline judge" if point.named.found is None else "people"
+    return Row((point.named.question, point.named.system, point.named.text, point.closest, said_by), {})
+
+
+def _extractors() -> list[tuple[str, Any]]:
+    """Whoever took points from responses, each version by itself."""
+    rows = Judge.objects.filter(extractions__isnull=False).distinct().order_by("kind", "name", "-version")
+    return [
+        ("", "nobody: the file names points of documents only"),
+        *((str(row.uid), str(row)) for row in rows),
+    ]
+
+
+class ExtractionForm(forms.Form):
+    """Points that people named, and what they are looked for in."""
+
+    points = forms.FileField(
+        label="File with points",
+        help_text="CSV or JSONL with question and point; system and found where there are.",
+    )
+    dataset = forms.ChoiceField(label="Question set", required=False, choices=lambda: [("", "any"), *datasets()])
+    judge = forms.ChoiceField(label="Points of responses extracted by", required=False, choices=_extractors)
+
+    def judge_of(self) -> Judge | None:
+        """The judge of a valid form."""
+        uid = self.cleaned_data["judge"]
+        return Judge.objects.get(uid=uid) if uid else None
+
+
+VIEW = "benchmarks.view_question"
+ABOUT = (
+    "People name the points that the documents of a question make, or a response, before they see the extracted "
+    "ones. How many of theirs are among the extracted? The file is read and not stored."
+)
+MOST_BYTES = 1_000_000
+"""Points are looked for while the page waits; the command reads more."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(VIEW)
+def extraction_page(request: HtmxHttpRequest) -> HttpResponse:
+    """Take a file of points, and show the figures of people and of the offline judge."""
+    initial = {"dataset": request.GET.get("dataset", "")}
+    form = ExtractionForm(initial=initial)
+    if request.method == "POST":
+        form = ExtractionForm(request.POST, request.FILES)
+    recalled = _recalled(form) if form.is_valid() else None
+    context = {
+        "heading": "Extraction recall",
+        "crumbs": [
+            (_("Questions"), reverse("benchmarks:questions")),
+            ("Key point recall", reverse("benchmarks:recall")),
+        ],
+        "about": ABOUT,
+        "form": form,
+        "form_template": "benchmarks/_extraction_form.html",
+        "example": named_points.EXAMPLE,
+        "sheet": recalled and replace(extraction_sheet(recalled), judged=_judged(form)),
+    }
+    return page(request, "results/sheet.html", context, status=422 if form.errors else 200)
+
+
+def _judged(form: ExtractionForm) -> Judged:
+    """The offline judge, which looks for points, and whoever extracted those of responses."""
+    judge = form.judge_of()
+    return Judged(others=(DEFAULT, *([judge.pk] if judge else [])))
+
+
+def _recalled(form: ExtractionForm) -> Recalled | None:
+    """The figures of a valid form; None with an error in the form where the file cannot be read."""
+    data = form.cleaned_data
+    try:
+        named = named_in(data["points"].file, name=data["points"].name, limit_bytes=MOST_BYTES)
+        return recalled(named, dataset=data["dataset"], judge=form.judge_of())
+    except (ImportFailed, NotThere) as error:
+        form.add_error("points", str(error))
+        return None

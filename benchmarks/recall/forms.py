@@ -18,7 +18,7 @@ from benchmarks.questions.queries import names
 from benchmarks.recall.people import Version
 
 
-def _datasets() -> list[tuple[str, str]]:
+def datasets() -> list[tuple[str, str]]:
     rows = Question.objects.filter(archived_at=None).order_by("dataset").values_list("dataset", flat=True)
     return [(name, name) for name in rows.distinct()]
 
@@ -95,7 +95,7 @@ class ResponseRunForm(RunOptionsForm):
         ],
         help_text="Recall needs nothing else. Precision needs extraction first and support after it.",
     )
-    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *_datasets()])
+    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *datasets()])
     systems = forms.MultipleChoiceField(
         label="Systems", required=False, choices=_systems, help_text="None chosen: all."
     )
@@ -134,31 +134,6 @@ class ResponseRunForm(RunOptionsForm):
         """The responses of a valid form."""
         questions = Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None)
         return self.scope().narrowed(Response.objects.filter(question__in=questions).select_related("question"))
-
-
-def _extractors() -> list[tuple[str, Any]]:
-    """Whoever took points from responses, each version by itself."""
-    rows = Judge.objects.filter(extractions__isnull=False).distinct().order_by("kind", "name", "-version")
-    return [
-        ("", "nobody: the file names points of documents only"),
-        *((str(row.uid), str(row)) for row in rows),
-    ]
-
-
-class ExtractionForm(forms.Form):
-    """Points that people named, and what they are looked for in."""
-
-    points = forms.FileField(
-        label="File with points",
-        help_text="CSV or JSONL with question and point; system and found where there are.",
-    )
-    dataset = forms.ChoiceField(label="Question set", required=False, choices=lambda: [("", "any"), *_datasets()])
-    judge = forms.ChoiceField(label="Points of responses extracted by", required=False, choices=_extractors)
-
-    def judge_of(self) -> Judge | None:
-        """The judge of a valid form."""
-        uid = self.cleaned_data["judge"]
-        return Judge.objects.get(uid=uid) if uid else None
 
 
 class CheckForm(forms.Form):

@@ -10,9 +10,8 @@ from typing import Any
 from django.db.models import Count, Sum
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
-from benchmarks.recall.conditions import ConditionTable, condition_table
 from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
-from benchmarks.recall.systems import PARTS, JudgePair, Systems, systems_of
+from benchmarks.recall.systems import PARTS, ConditionTable, JudgePair, Systems, condition_table, systems_of
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals
 from benchmarks.scoring.draws import shared_draws

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from benchmarks.recall import extraction_views as extraction
-from benchmarks.recall import views as recall
+from benchmarks.recall import extraction, views
 
 urlpatterns: list[URLPattern] = [
-    path("questions/recall/", recall.recall, name="recall"),
-    path("questions/recall/files/<str:name>", recall.recall_file, name="recall-file"),
-    path("questions/recall/run/", recall.recall_run, name="recall-run"),
-    path("questions/recall/extraction/", extraction.extraction, name="extraction-recall"),
-    path("questions/responses/<uuid:uid>/", recall.response_detail, name="response-detail"),
-    path("questions/points/<uuid:uid>/check/", recall.point_check, name="point-check"),
+    *views.RecallPage.urls("questions/recall/"),
+    path("questions/recall/run/", views.recall_run, name="recall-run"),
+    path("questions/recall/extraction/", extraction.extraction_page, name="extraction-recall"),
+    path("questions/responses/<uuid:uid>/", views.response_detail, name="response-detail"),
+    path("questions/points/<uuid:uid>/check/", views.point_check, name="point-check"),
 ]

@@ -18,124 +18,116 @@ from benchmarks.engine import judging, overview
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.judging.run_views import RUN, estimated, start_run
 from benchmarks.models import Judge, JudgeRun, Response, ResponsePoint
-from benchmarks.recall import checking, people, reading
+from benchmarks.recall import people, responses
 from benchmarks.recall.forms import ALL_QUESTIONS, CheckForm, RecallForm, ResponseRunForm
-from benchmarks.recall.results import RECALL, RESPONSE_COLUMNS, RESPONSES, RecallLook, as_json
+from benchmarks.recall.results import RECALL, RESPONSE_COLUMNS, RESPONSES, RecallFigures, RecallLook, as_json
 from benchmarks.recall.sheet import Beside, sheet
-from benchmarks.results.sheet_files import origin_of, sheet_file
-from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.views import waiting_file, waiting_page
+from benchmarks.results.pages import FigurePage
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.sheet_files import origin_of
+from benchmarks.results.stored import look_up
+from benchmarks.results.tex import Origin
+from benchmarks.results.views import waiting_file
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
 
 VIEW, CHECK = "benchmarks.view_question", "benchmarks.add_responsepointcheck"
 TASKS = (JudgeRun.Task.RECALL, JudgeRun.Task.EXTRACTION, JudgeRun.Task.SUPPORT)
-RENAMED = {
-    "recall.json": "figures.json",
-    "recall.csv": "figures.csv",
-    "systems.csv": "systems-in-parts.csv",
-    "conditions.csv": "by-condition.csv",
-}
-"""What files were called before."""
 OF_ALL = ("figures", "systems-in-parts", "by-condition")
 """Files that have every judge unless one is asked for; the others are of the judge that the page shows."""
 LONGEST = 300
 """No name that is filtered by is longer."""
 
 
-def _verified(request: HtmxHttpRequest) -> people.Verified | None:
-    """The version of verified key points that the address names; 404 where the user may see none such."""
-    key = request.GET.get("points", "")
-    points = people.verified(request.user, key) if key else None
-    if key and points is None:
-        raise Http404
-    return points
+class RecallPage(FigurePage[RecallFigures]):
+    """Figures of one judge, filtered by the address; all figures, a table or a chart of them as a file.
 
+    Some files are of every judge unless one is asked for, the others of the judge that the page shows.
+    """
 
-def _look(request: HtmxHttpRequest, verified: people.Verified | None) -> RecallLook:
-    dataset, category, domain = (request.GET.get(name, "")[:LONGEST] for name in ("dataset", "category", "domain"))
-    return RecallLook(
-        dataset=dataset,
-        category=category,
-        domain=domain,
-        systems=tuple(sorted({name[:LONGEST] for name in request.GET.getlist("system") if name})),
-        key_points=tuple(sorted(verified.key_points)) if verified else None,
-        questions=tuple(sorted(verified.questions)) if verified else None,
-        only_common=request.GET.get("questions") != ALL_QUESTIONS,
-    )
-
-
-def _beside(request: HtmxHttpRequest, name: str, verified: people.Verified | None) -> Beside:
-    """What stands beside the figures of a judge."""
-    judge = next((judge for judge in Judge.objects.all() if str(judge) == name), None)
-    about = entailment_description_of(judge.kind) if judge else ""
-    if judge and judge.kind == Judge.Kind.LEXICAL:
-        about = f"{about} It splits responses into sentences and does not extract claims."
-    return Beside(
-        about=about,
-        measured={name: people.measured(request.user, judge)} if judge else {},
-        checked=checking.share_right(judge=name, dataset=request.GET.get("dataset", "")),
-        verified=verified,
-        is_narrowed=any(request.GET.get(name) for name in ("dataset", "category", "domain", "system", "points")),
-    )
-
-
-@require_safe
-@requires(VIEW)
-def recall(request: HtmxHttpRequest) -> HttpResponse:
-    """Figures of one judge, filtered by the address."""
-    verified, heading = _verified(request), "Key point recall"
-    shown = look_up(RECALL, _look(request, verified), now=timezone.now())
-    if shown.figures is None:
-        return waiting_page(request, shown, {}, heading=heading)
-    judge = shown.figures.most(request.GET.get("judge", ""))
-    extraction = (
-        f"{reverse('benchmarks:extraction-recall')}?{urlencode({'dataset': request.GET.get('dataset', '')})}"
-    )
-    links = [("Are all points extracted?", extraction)]
-    if request.user.has_perm(RUN):
-        links.append(("Run a judge on responses", reverse("benchmarks:recall-run")))
-    context = {
-        "heading": heading,
-        "crumbs": [(_("Questions"), reverse("benchmarks:questions"))],
-        "links": links,
-        "form": RecallForm(
-            request.GET, judges=shown.figures.judges, judge=judge, versions=people.versions(request.user)
-        ),
-        "form_template": "results/_form.html",
-        "downloads_template": "benchmarks/_recall_downloads.html",
-        "shown": shown,
-        "sheet": sheet(shown.figures, _beside(request, judge, verified), judge=judge),
-        "files_url": reverse("benchmarks:recall-file", args=["x"])[:-1],
+    app, url, permission, prefix = "benchmarks", "recall", VIEW, "recall"
+    heading, computation = "Key point recall", RECALL
+    renamed = {
+        "recall.json": "figures.json",
+        "recall.csv": "figures.csv",
+        "systems.csv": "systems-in-parts.csv",
+        "conditions.csv": "by-condition.csv",
     }
-    return page(request, "results/sheet.html", context, part="figures")
 
+    def begin(self) -> None:
+        """Find the version of verified key points that the address names; 404 where the user may see none such."""
+        key = self.request.GET.get("points", "")
+        self.verified = people.verified(self.request.user, key) if key else None
+        if key and self.verified is None:
+            raise Http404
 
-@require_safe
-@requires(VIEW)
-def recall_file(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-    """All figures, a table or a chart of them as a file, or the counts of each response."""
-    verified, now = _verified(request), timezone.now()
-    look, judge = _look(request, verified), request.GET.get("judge", "")
-    if name == "responses.csv":
-        counts = look_up(RESPONSES, look, now=now, wait_s=FILE_WAIT_S)
+    def options(self) -> RecallLook:
+        """Which responses."""
+        query, verified = self.request.GET, self.verified
+        return RecallLook(
+            **{name: query.get(name, "")[:LONGEST] for name in ("dataset", "category", "domain")},
+            systems=tuple(sorted({name[:LONGEST] for name in query.getlist("system") if name})),
+            key_points=tuple(sorted(verified.key_points)) if verified else None,
+            questions=tuple(sorted(verified.questions)) if verified else None,
+            only_common=query.get("questions") != ALL_QUESTIONS,
+        )
+
+    def sheet(self, figures: RecallFigures) -> Sheet:
+        """Figures of the judge that is shown, or of all."""
+        judge = self.request.GET.get("judge", "")
+        name = self.renamed.get(self.file, self.file)
+        self.judge = judge if name.partition(".")[0] in OF_ALL else figures.most(judge)
+        self.counted = figures.of(self.judge) if self.judge else figures
+        return sheet(figures if self.judge in figures.judges else self.counted, self._beside(), judge=self.judge)
+
+    def _beside(self) -> Beside:
+        """What stands beside the figures of a judge."""
+        query = self.request.GET
+        judge = next((judge for judge in Judge.objects.all() if str(judge) == self.judge), None)
+        about = entailment_description_of(judge.kind) if judge else ""
+        if judge and judge.kind == Judge.Kind.LEXICAL:
+            about = f"{about} It splits responses into sentences and does not extract claims."
+        return Beside(
+            about=about,
+            measured={self.judge: people.measured(self.request.user, judge)} if judge else {},
+            checked=responses.share_right(judge=self.judge, dataset=query.get("dataset", "")),
+            verified=self.verified,
+            is_narrowed=any(query.get(name) for name in ("dataset", "category", "domain", "system", "points")),
+        )
+
+    def context(self, figures: RecallFigures) -> dict[str, Any]:
+        """The form, and where to go from here."""
+        query, user = self.request.GET, self.request.user
+        extraction = reverse("benchmarks:extraction-recall")
+        links = [("Are all points extracted?", f"{extraction}?{urlencode({'dataset': query.get('dataset', '')})}")]
+        if user.has_perm(RUN):
+            links.append(("Run a judge on responses", reverse("benchmarks:recall-run")))
+        return {
+            "crumbs": [(_("Questions"), reverse("benchmarks:questions"))],
+            "links": links,
+            "form": RecallForm(query, judges=figures.judges, judge=self.judge, versions=people.versions(user)),
+            "downloads_template": "benchmarks/_recall_downloads.html",
+        }
+
+    def as_json(self, figures: RecallFigures) -> Any:
+        """Of the judge that is asked for, or of all."""
+        return as_json(self.counted)
+
+    def origin(self) -> Origin:
+        """By which judge, too."""
+        return origin_of(self.shown, self.heading, judge=self.judge)
+
+    def answer(self) -> HttpResponseBase:
+        """The file; the counts of each response are figures of their own."""
+        if self.file != "responses.csv":
+            return super().answer()
+        counts = look_up(RESPONSES, self.options(), now=timezone.now(), wait_s=self.wait_s)
         if counts.figures is None:
-            return waiting_file(request, counts, name=name)
+            return waiting_file(self.request, counts, name=self.file)
+        judge = self.request.GET.get("judge", "")
         rows = (row for row in counts.figures.rows if judge in {"", row[0]})
-        return csv_download(request, RESPONSE_COLUMNS, rows, name=name)
-    shown = look_up(RECALL, look, now=now, wait_s=FILE_WAIT_S)
-    if shown.figures is None:
-        return waiting_file(request, shown, name=name)
-    name = RENAMED.get(name, name)
-    if name.partition(".")[0] not in OF_ALL:
-        judge = shown.figures.most(judge)
-    figures = shown.figures.of(judge) if judge else shown.figures
-    laid_out = sheet(
-        shown.figures if judge in figures.judges else figures, _beside(request, judge, verified), judge=judge
-    )
-    prefix, origin = f"recall-{shown.version}-", origin_of(shown, "Key point recall", judge=judge)
-    return sheet_file(request, laid_out, name, as_json=as_json(figures), prefix=prefix, origin=origin)
+        return csv_download(self.request, RESPONSE_COLUMNS, rows, name=self.file)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -186,7 +178,7 @@ def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
 def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A response beside its key points and its own points, as one judge sees them."""
     response = get_object_or_404(Response.objects.select_related("question", "system", "draft__judge"), uid=uid)
-    read = reading.response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
+    read = responses.response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
     context = {
         "response": response,
         "question": response.question,
@@ -206,11 +198,11 @@ def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     if not form.is_valid():
         return HttpResponse("Choose whether the point is right.", status=422, content_type="text/plain")
     is_right = form.cleaned_data["is_right"] == "yes"
-    checking.check(
+    responses.check(
         point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now()
     )
     if wants_fragment(request):
-        row = reading.point_row(point, user=request.user)
+        row = responses.point_row(point, user=request.user)
         return page(
             request,
             "benchmarks/_response_point.html",

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.models import KeyPoint, Question, QuestionDocument
-from benchmarks.recall import extraction_views as extraction
+from benchmarks.recall import extraction
 from benchmarks.scoring.keypoints import extraction_recall
 from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response

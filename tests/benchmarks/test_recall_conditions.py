@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.models import Draft, Judge, System
-from benchmarks.recall.conditions import condition_table
 from benchmarks.recall.figures import Judged, Table
+from benchmarks.recall.systems import condition_table
 from benchmarks.scoring.keypoints import Answer
 from tests.makers import flat
 from tests.makers_recall import NOW, make_judge, make_response, say

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from benchmarks.engine import judge_versions, judging
 from benchmarks.models import AuditEvent, Judge, JudgeRun, PointVerdict, Response, ResponsePointCheck
-from benchmarks.recall import checking
+from benchmarks.recall import responses
 from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response, say, support
 
@@ -171,7 +171,7 @@ def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(
     PointVerdict.objects.filter(response=response, answer="yes", premise="response").update(
         raw={"sentence": 4, "evidence": "<b>bold</b>"}
     )
-    html = body(login(ada), f"/questions/responses/{response.uid}/")
+    html = flat(body(login(ada), f"/questions/responses/{response.uid}/"))
     assert "sentence 4:" in html
     assert "&lt;b&gt;bold" in html
     assert html.count(">Wrong<") == 2
@@ -188,14 +188,15 @@ def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
     client = login(ada)
     plain = client.post(address, {"is_right": "no", "note": "Half of it."})
     assert plain.headers["Location"].endswith("#point-1")
-    fragment = client.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"}).content.decode()
+    fragment = client.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"})
+    fragment = flat(fragment.content.decode())
     assert "<html" not in fragment
     assert "1 right, 0 wrong" in fragment
     login(eve).post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
     assert ResponsePointCheck.objects.count() == 3
-    share = checking.share_right(judge="owl")
+    share = responses.share_right(judge="owl")
     assert (share.value, share.n_items) == (0.5, 2)
-    assert checking.share_right(judge="tern").value is None
+    assert responses.share_right(judge="tern").value is None
     assert AuditEvent.objects.filter(action="point.checked").count() == 3
     assert client.post(address, {"is_right": "perhaps"}).status_code == 422
     assert "2 checks" in body(client, RECALL)

@@ -198,9 +198,8 @@ def test_people_with_other_documents_have_rows_of_their_own(
     assert "People: 1 session (writers: 1, subtopics: 1)." in html
     assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
     assert "Systems are compared with people (oracle)." in html
-    rows = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["rows"]
-    rows = [row for _insight, row in rows]
-    assert max(row.difference for row in rows) > 0
+    sheet = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["sheet"]
+    assert max(row.value("difference") for row in sheet.table("insights").rows) > 0
     Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
     forget_all()
     assert client.get(PAGE).context["board"].people.entry.retriever == "full-ctxt"
@@ -209,10 +208,9 @@ def test_people_with_other_documents_have_rows_of_their_own(
 def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     compared = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
-    rows = client.get(compared).context["rows"]
-    rows = [row for _insight, row in rows]
+    rows = client.get(compared).context["sheet"].table("insights").rows
     assert len(rows) == 3
-    assert abs(rows[0].difference) >= abs(rows[-1].difference)
+    assert abs(rows[0].value("difference")) >= abs(rows[-1].value("difference"))
     assert client.get(f"{PAGE}insights/?a=heron · full-ctxt&b=nobody").status_code == 404
 
 
