@@ -420,6 +420,7 @@ class SourcesPage(FigurePage[SourceFigures]):
         "What texts on documents with reference summaries score, by system, method and dataset: ROUGE, "
         "imported scores, and ratings of people and models."
     )
+    form: SourceForm
 
     def options(self) -> SourceLook:
         """Which sources, with the studies that the reader may see."""
