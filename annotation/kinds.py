@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from annotation.states import LabelTaskState
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
@@ -23,6 +25,8 @@ Text = str | Promise
 """Words on a page, in whatever language it is shown."""
 Counted = Any
 """Words in the singular or the plural: `ngettext_lazy(…, "n")`, to be filled with `% {"n": …}`."""
+SUMMARIES, KEY_POINTS = "summaries", "key points"
+"""What judges are run on."""
 INSTALLED = ("linking", "verification", "validation", "rating", "writing", "external")
 """The packages of `annotation` that hold a kind of study."""
 
@@ -111,6 +115,20 @@ def results_tab(here: str, label: Text, page: str) -> Tab:
     return Tab(here, label, page, "results", "annotation.view_session")
 
 
+class Worked(NamedTuple):
+    """The work in a study: rows with an `annotator`, and the names of their fields.
+
+    `time` is active time in milliseconds, paid for the rows of each `paid_by` together; `item` is what is worked
+    on, `is_done` says what was finished.
+    """
+
+    rows: Any
+    is_done: Q
+    time: str
+    item: str
+    paid_by: str
+
+
 PARTS: dict[str, Text] = {
     "overview": "Overview",
     "people": gettext_lazy("People"),
@@ -138,6 +156,10 @@ class StudyKind:
     """For label work."""
     guidelines = ""
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
+    is_of_coverage = False
+    """Whether labels are of coverage."""
+    judged = ""
+    """`SUMMARIES` or `KEY_POINTS`, where judges can be run on those of a study."""
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
@@ -175,6 +197,15 @@ class StudyKind:
         """What the labels of a study come to, for the list of what can be compared."""
         results = self.results_of(study)
         return Headline(0, 0, None) if results is None else results.headline(results.at_first(study))
+
+    def worked(self, study: Any) -> Worked:
+        """The work of people in a study."""
+        done = Q(state=LabelTaskState.DONE)
+        return Worked(study.label_tasks.order_by(), done, "active_ms", "item", "annotator")
+
+    def untouched(self, study: Any) -> Any:
+        """The tasks of a study that nobody has begun, as rows with an `annotator`."""
+        return study.label_tasks.untouched()
 
     def facts(self, study: Any) -> object:
         """All that the headline and the small chart depend on, in a few cheap queries."""
@@ -219,6 +250,11 @@ def kinds() -> list[StudyKind]:
 def kind_named(value: str) -> StudyKind:
     """The kind with this value of `Study.kind`; KeyError if no package registered it."""
     return _kinds[value]
+
+
+def values_where(**said: Any) -> list[str]:
+    """The values of the kinds that say this of themselves."""
+    return [kind.value for kind in kinds() if all(getattr(kind, name) == value for name, value in said.items())]
 
 
 def label_kinds() -> list[str]:

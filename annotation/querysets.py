@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef,
 from django.db.models.functions import Coalesce
 
 from annotation import clock
+from annotation.kinds import values_where
 from annotation.states import AssignmentState, LabelTaskState, RecruitmentOutcome, StudyState
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.access.sight import of as sight_of
@@ -141,7 +142,7 @@ class StudyQuerySet(FencedQuerySet[Any]):
 
     def of_coverage(self) -> StudyQuerySet:
         """Those whose labels are of coverage: of linking, and made elsewhere."""
-        return self.filter(kind__in=(self.model.Kind.LINKING, self.model.Kind.EXTERNAL))
+        return self.filter(kind__in=values_where(is_of_coverage=True))
 
     def readable_by(self, user: Any) -> StudyQuerySet:
         """Studies whose results a researcher may read: own ones, and those imported for everybody.

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from annotation.coverage.results import RESULTS
-from annotation.kinds import StudyFile, StudyKind, kind_named, register, results_tab
+from annotation.kinds import SUMMARIES, StudyFile, StudyKind, kind_named, register, results_tab
 from annotation.licences import results as licences
 from annotation.models import ExternalLabel, Study
 from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
@@ -39,6 +39,8 @@ class External(StudyKind):
 
     value = Study.Kind.EXTERNAL
     label = "labels made elsewhere"
+    is_of_coverage = True
+    judged = SUMMARIES
     study_page = "annotation:study-figures"
     tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
     files = staticmethod(files_of)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
 from annotation.coverage.results import RESULTS
-from annotation.kinds import Words, register, results_tab
+from annotation.kinds import SUMMARIES, Words, register, results_tab
 from annotation.labelling import summaries
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
@@ -41,6 +41,8 @@ class Linking(LabelWork):
 
     value = Study.Kind.LINKING
     label = "coverage linking"
+    is_of_coverage = True
+    judged = SUMMARIES
     new_title = "New linking study"
     intro = (
         "Annotators decide how fully a summary covers each insight, and in which bullet. They do not see "

@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from annotation.kinds import Words, register
+from annotation.kinds import SUMMARIES, Words, register
 from annotation.labelling import summaries
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
@@ -41,6 +41,7 @@ class Rating(LabelWork):
 
     value = Study.Kind.RATING
     label = "rating"
+    judged = SUMMARIES
     new_title = "New rating study"
     intro = (
         "People rate summaries from 1 to 5 on five aspects, beside the documents. Model judges can give the "

@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.kinds import Tab
+from annotation.kinds import Tab, kind_named
 from annotation.models import Study
 from annotation.results.plannable import Plannable
 from annotation.results.planning import PLAN, Plan, Planned, Target, Work
@@ -51,7 +51,7 @@ class PlanResults(StudyResults[OfStudy, Plan]):
     def judged(self, study: Study, options: OfStudy, figures: Plan) -> Judged:
         """Those whose answers' cost stands beside that of people."""
         keys = tuple(spent.judge for spent in figures.spent if spent.judge)
-        return Judged(keys) if study.kind == Study.Kind.LINKING else Judged(others=keys)
+        return Judged(keys) if kind_named(study.kind).is_of_coverage else Judged(others=keys)
 
     def sheet(self, study: Study, figures: Plan, query: QueryDict) -> Sheet:
         return sheet(figures)

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Sum
 
 from annotation.kinds import kind_named
-from annotation.models import Assignment, LabelTask, Session, Study
+from annotation.models import Study
 from annotation.results.plannable import Plannable
 from annotation.results.spending import Spent, spending_facts, spent_on
 from annotation.results.study import OfStudy, study_or_gone
@@ -124,14 +124,10 @@ def _target(known: Variances, half: float, work: Work) -> Target:
 
 def work_so_far(study: Study, n_clusters: int) -> Work:
     """What people did in a study so far. One query."""
-    if study.kind == Study.Kind.WRITING:
-        over = (Session.State.SUBMITTED, Session.State.EXPIRED)
-        totals = Session.objects.filter(assignment__study=study, state__in=over).aggregate(
-            n=Count("pk"), people=Count("annotator", distinct=True), active=Sum("acc_ms")
-        )
-    else:
-        done = study.label_tasks.filter(state=LabelTask.State.DONE)
-        totals = done.aggregate(n=Count("pk"), people=Count("annotator", distinct=True), active=Sum("active_ms"))
+    done = kind_named(study.kind).worked(study)
+    totals = done.rows.filter(done.is_done).aggregate(
+        n=Count("pk"), people=Count("annotator", distinct=True), active=Sum(done.time)
+    )
     return Work(
         n_people=totals["people"],
         n_clusters=n_clusters,
@@ -155,14 +151,13 @@ def _compute(options: OfStudy) -> Plan:
 def _facts(options: OfStudy) -> object:
     """All that the study's own figures depend on, its time and its rate, and what models asked at which prices."""
     study = study_or_gone(options.study)
-    results = kind_named(study.kind).results_of(study)
+    kind = kind_named(study.kind)
+    results = kind.results_of(study)
     spending = spending_facts(results.model_answers(study) if results is not None else ())
-    if study.kind == Study.Kind.WRITING:
-        work = Assignment.objects.filter(study=study).order_by().aggregate(active=Sum("session__acc_ms"))
-    else:
-        work = LabelTask.objects.filter(study=study).order_by().aggregate(n=Count("pk"), active=Sum("active_ms"))
+    work = kind.worked(study)
+    done = work.rows.aggregate(n=Count("pk"), active=Sum(work.time))
     pay_of = str(study.hourly_rate), study.currency
-    return study.kind, kind_named(study.kind).facts(study), sorted(work.items()), pay_of, spending
+    return study.kind, kind.facts(study), sorted(done.items()), pay_of, spending
 
 
 PLAN = register(Computation("plan", options=OfStudy, figures=Plan, compute=_compute, facts=_facts, revision=3))

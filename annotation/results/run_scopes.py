@@ -9,13 +9,13 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
+from annotation.kinds import KEY_POINTS, SUMMARIES, values_where
 from annotation.models import CoverageLabel, LabelItem, LateDecision, Snapshot, Study
 from annotation.studies.lifecycle import elsewhere
 from benchmarks.engine.tasks.coverage import bullets_of
 from benchmarks.judges.examples import Example
 from benchmarks.models import Insight, KeyPoint, Summary
 
-WITH_SUMMARIES = (Study.Kind.WRITING, Study.Kind.LINKING, Study.Kind.RATING, Study.Kind.EXTERNAL)
 MOST_COMPARED = 20
 """Studies that the page of a run leads to."""
 
@@ -27,15 +27,17 @@ class RunStudies:
         """(id, name) of studies with summaries that a user may see, the newest first; all without a user."""
         rows = _seen_by(user)
         of_coverage = Exists(CoverageLabel.objects.filter(study=OuterRef("pk")))
-        return _names(rows.filter(kind__in=WITH_SUMMARIES).filter(~Q(kind=Study.Kind.EXTERNAL) | of_coverage))
+        return _names(
+            rows.filter(kind__in=values_where(judged=SUMMARIES)).filter(~Q(kind=Study.Kind.EXTERNAL) | of_coverage)
+        )
 
     def elsewhere(self, *, of: Any, haystacks: Collection[int] = (), questions: Collection[int] = ()) -> list[str]:
         """The names of studies that stand on these haystacks or questions and are not of this research group."""
         return elsewhere(of=of, haystacks=haystacks, questions=questions)
 
     def with_key_points(self, user: Any = None) -> Sequence[tuple[str, str]]:
-        """As `named`, of verification studies."""
-        return _names(_seen_by(user).filter(kind=Study.Kind.VERIFICATION))
+        """As `named`, of studies of key points."""
+        return _names(_seen_by(user).filter(kind__in=values_where(judged=KEY_POINTS)))
 
     def summaries(self, study: str) -> QuerySet[Summary]:
         """Items of label work, what imported labels are about, snapshots and accepted late texts of sessions."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 
-from annotation import clock
 from annotation.kinds import kind_named
-from annotation.models import LabelTask, Session, Study
+from annotation.models import Study
 from annotation.studies.amounts import MS_PER_HOUR, pay
 from benchmarks.engine.costs import cost_of
 from benchmarks.models import Judge, JudgeCall, ModelPrice
@@ -63,8 +62,7 @@ class Spent:
 
 def spent_on(study: Study, answers: Sequence[Answers]) -> tuple[Spent, ...]:
     """People together, then each model that answered about the same items."""
-    people = _of_sessions(study) if study.kind == Study.Kind.WRITING else _of_labels(study)
-    return (people, *(row for some in answers for row in _of_models(some)))
+    return (_of_people(study), *(row for some in answers for row in _of_models(some)))
 
 
 def spending_facts(answers: Sequence[Answers]) -> object:
@@ -75,41 +73,25 @@ def spending_facts(answers: Sequence[Answers]) -> object:
     return [str(row) for row in prices], totals(*(answer.rows for answer in answers)) if answers else ()
 
 
-def _of_labels(study: Study) -> Spent:
-    """Active time on all tasks is paid, also on those that are not finished; imported labels have no tasks."""
-    done = Q(state=LabelTask.State.DONE)
-    rows = study.label_tasks.order_by().values_list("annotator").annotate(active=Sum("active_ms"))
-    work = study.label_tasks.order_by().aggregate(
-        n=Count("pk", filter=done), items=Count("item", filter=done, distinct=True)
-    )
+def _of_people(study: Study) -> Spent:
+    """Time on all tasks is paid, also on those that are not finished; imported labels have no tasks."""
     kind: Any = kind_named(study.kind)
-    n_answers = kind.answers.model.objects.filter(study=study).for_figures().count()
-    if n_answers and not rows:
+    work = kind.worked(study)
+    times = [ms or 0 for _of, ms in work.rows.values_list(work.paid_by).annotate(ms=Sum(work.time))]
+    done = work.rows.filter(work.is_done).aggregate(n=Count("pk"), items=Count(work.item, distinct=True))
+    answers = getattr(kind, "answers", None)
+    n_answers = None if answers is None else answers.model.objects.filter(study=study).for_figures().count()
+    if n_answers and not times:
         return Spent("", True, Stat.undefined(UNTIMED), study.currency, 0, n_answers)
-    return _people(study, [active for _pk, active in rows], work["items"], n_answers, work["n"])
-
-
-def _of_sessions(study: Study) -> Spent:
-    sessions = Session.objects.filter(assignment__study=study, assignment__is_practice=False).order_by()
-    work = sessions.filter(state__in=clock.HANDED_IN).aggregate(
-        n=Count("pk"), items=Count("assignment__subtopic", distinct=True)
-    )
-    return _people(study, sessions.values_list("acc_ms", flat=True), work["items"], None, work["n"])
-
-
-def _people(
-    study: Study, active: Iterable[int | None], n_items: int, n_answers: int | None, n_tasks: int
-) -> Spent:
-    times = [ms or 0 for ms in active]
     if not study.hourly_rate:
         total = Stat.undefined(UNPAID)
-    elif not n_tasks:
+    elif not done["n"]:
         total = Stat.undefined(NOTHING_YET)
     else:
         amounts = (pay(ms, study.hourly_rate) for ms in times)
-        total = Stat(float(sum(amounts, Decimal(0))), n_items=n_tasks)
+        total = Stat(float(sum(amounts, Decimal(0))), n_items=done["n"])
     hours = sum(times) / MS_PER_HOUR
-    return Spent("", True, total, study.currency, n_items, n_answers, n_tasks, hours)
+    return Spent("", True, total, study.currency, done["items"], n_answers, done["n"], hours)
 
 
 def _of_models(answers: Answers) -> list[Spent]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef
 from django.utils.translation import ngettext
 
+from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, LabelItem, Membership, Recruitment, Study
 from annotation.studies import consent
 from annotation.studies.dealing import Pair
@@ -115,11 +116,7 @@ class Holding:
 def held_by_absent(study: Study) -> list[Holding]:
     """Whose tasks wait for nobody: of people who are not active, or withdrew consent. One query for none."""
     free = consent.free_to_work(Annotator.objects.all()).values("pk")
-    if study.kind == Study.Kind.WRITING:
-        waiting: QuerySet[Any] = study.assignments.untouched()
-    else:
-        waiting = study.label_tasks.untouched()
-    rows = waiting.order_by().exclude(annotator__in=free)
+    rows = kind_named(study.kind).untouched(study).order_by().exclude(annotator__in=free)
     n_of = dict(rows.values_list("annotator").annotate(n=Count("pk")))
     if not n_of:
         return []

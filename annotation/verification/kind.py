@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
-from annotation.kinds import Tab, Words, register, results_tab
+from annotation.kinds import KEY_POINTS, Tab, Words, register, results_tab
 from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import QuestionText
@@ -41,6 +41,7 @@ class Verification(LabelWork):
 
     value = Study.Kind.VERIFICATION
     label = "key point verification"
+    judged = KEY_POINTS
     new_title = "New verification study"
     intro = (
         "Annotators decide whether the documents contain each key point and, if so, whether it matters for "

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import ngettext, ngettext_lazy
 
 from annotation import clock
-from annotation.kinds import Headline, Tab, register, results_tab
+from annotation.kinds import SUMMARIES, Headline, Tab, Worked, register, results_tab
 from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
 from annotation.results import plan_sheet, priors
 from annotation.results.priors import Outlook
@@ -42,6 +43,7 @@ class Writing(Work):
 
     value = Study.Kind.WRITING
     label = "timed writing"
+    judged = SUMMARIES
     new_title = "New writing study"
     closing = "No new session can start then; running ones continue to their end."
     guidelines = wording(__file__)
@@ -95,6 +97,14 @@ class Writing(Work):
     waiting = staticmethod(waiting)
     facts = staticmethod(facts)
     latest = staticmethod(small_chart)
+
+    def worked(self, study: Study) -> Worked:
+        sessions = Session.objects.filter(assignment__study=study).order_by()
+        return Worked(sessions, Q(state__in=clock.HANDED_IN), "acc_ms", "assignment__subtopic", "pk")
+
+    def untouched(self, study: Study) -> QuerySet[Assignment]:
+        tasks: QuerySet[Assignment] = study.assignments.untouched()
+        return tasks
 
     def headline(self, study: Study) -> Headline:
         """None: sessions are no labels."""
