@@ -13,21 +13,18 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Load the kinds of study; tell the lower app what records exposure, imports labels and finds studies."""
         from annotation import kinds
-        from annotation.agreement.recall_source import StudySource
         from annotation.importing import annotated_summaries, archives, plain_labels
         from annotation.licences.notes import LicenceSource
         from annotation.results.run_scopes import RunStudies
         from annotation.studies.exposures import record_exposures
         from benchmarks.engine import scopes
         from benchmarks.io import formats
-        from benchmarks.recall import people
         from benchmarks.results import judged
         from benchmarks.web import exposure
 
         kinds.load()
         scopes.register(RunStudies())
         exposure.register(record_exposures)
-        people.register(StudySource())
         judged.register(LicenceSource())
         formats.register(annotated_summaries.ANNOTATED_SUMMARIES)
         formats.register(plain_labels.PLAIN_LABELS)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Q
@@ -158,6 +159,8 @@ class StudyKind:
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
     is_of_coverage = False
     """Whether labels are of coverage."""
+    reports: Mapping[str, Any] = MappingProxyType({})
+    """What `manage.py report` prints of such studies: a `Report` by its name."""
     judged = ""
     """`SUMMARIES` or `KEY_POINTS`, where judges can be run on those of a study."""
 
@@ -181,6 +184,26 @@ class StudyKind:
 
     def results_of(self, study: Any, part: str = "") -> Any:
         """The `StudyResults` of a study, or those of a `part` with a page of its own; None where it has none."""
+        return None
+
+    def has_imported(self, study: Any) -> bool:
+        """Whether labels that were made elsewhere answer what this kind asks."""
+        return False
+
+    def agreement_of(self, study: Any, options: Mapping[str, Any]) -> Any:
+        """What `report agreement` prints of a study, with `as_json` and `sheet`; None for that of all labels."""
+        return None
+
+    def agreement_in(self, labels: Any, options: Mapping[str, Any]) -> Any:
+        """The same of labels in a file, if they answer what this kind asks."""
+        return None
+
+    def verified(self, study: Any, number: int | None = None) -> Any:
+        """The key points that a version of a study keeps, by default the newest; None where it verifies none.
+
+        Raises:
+            LookupError: there is no version of this number.
+        """
         return None
 
     def deciding_of(self, study: Any) -> Any:

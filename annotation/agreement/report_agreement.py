@@ -10,39 +10,17 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.agreement.reports import Report, ReportRefused
-from annotation.agreement.scope import add_scope, filtered, find_study, people_called, refuse_filters, table_of
-from annotation.external.kind import judges_points
-from annotation.models import Study
+from annotation.agreement.scope import add_scope, filtered, table_of
+from annotation.kinds import kind_named, kinds
 from annotation.results.people import Agreement, agreement, as_json
-from annotation.results.sections import people_parts
+from annotation.results.reports import Report, ReportRefused, find_study
+from annotation.results.sections import counts_of, people_parts
 from annotation.results.table import LabelTable, PlainLabel, plain_table
-from annotation.verification.agreement import TaskAgreement, task_agreement, task_json
-from annotation.verification.labels import (
-    PAPER_THRESHOLD,
-    ExternalAnswer,
-    PointTable,
-    collect,
-    external_point_table,
-    threshold_of,
-)
-from annotation.verification.machines import machines
-from annotation.verification.sheet import task_section
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import plain_labels
-from benchmarks.results.sheet import Note, Sheet
-from benchmarks.scoring.retention import Task
+from benchmarks.results.sheet import Sheet
 
 ONLY_ON_SITE = ("study", "dataset", "haystack", "domain", "retriever", "summarizer", "guideline", "control")
-
-
-@dataclass(frozen=True, slots=True)
-class PointsReport:
-    """One judgment on key points; AutoDS scores keep from `threshold` on."""
-
-    task: TaskAgreement
-    scope: str
-    threshold: float
 
 
 def _arguments(parser: Any) -> None:
@@ -79,53 +57,34 @@ def _arguments(parser: Any) -> None:
     parser.add_argument("--control", action="store_true", help="of key points: the control group only")
 
 
-def _make(options: Mapping[str, Any]) -> Agreement | PointsReport:
+def _make(options: Mapping[str, Any]) -> Any:
     options = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
     if options["labels"]:
         return _of_file(options)
     study = find_study(options["study"]) if options["study"] else None
-    if study is not None and _has_points(study, options["task"]):
-        table, threshold = collect(study), _threshold(options, study)
-        return _of_points(table, options, threshold=threshold, study=study)
+    if study is not None and (report := kind_named(study.kind).agreement_of(study, options)) is not None:
+        return report
     if options["control"]:
         raise ReportRefused("--control is for judgments on key points: name their study with --study.")
-    return agreement(table_of(options), public=True)
+    return OfLabels(agreement(table_of(options), public=True))
 
 
-def _has_points(study: Study, task: str) -> bool:
-    return study.kind == Study.Kind.VERIFICATION or (task in set(Task) and judges_points(study))
+@dataclass(frozen=True, slots=True)
+class OfLabels:
+    """Agreement on labels of any kind."""
+
+    people: Agreement
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return as_json(self.people)
+
+    def sheet(self) -> Sheet:
+        """All figures laid out."""
+        return Sheet((counts_of(self.people), *people_parts(self.people)))
 
 
-def _threshold(options: Mapping[str, Any], study: Study) -> float:
-    threshold = options["threshold"]
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise ReportRefused("--threshold is a number from 0 to 1.")
-    return threshold_of(study) if threshold is None else threshold
-
-
-def _of_points(
-    table: PointTable,
-    options: Mapping[str, Any],
-    *,
-    threshold: float,
-    study: Study | None = None,
-) -> PointsReport:
-    if options["task"] not in set(Task):
-        raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
-    refuse_filters(options, "judgments on key points")
-    task = Task(options["task"])
-    if chosen := {*options["annotator"]}:
-        table = table.with_people(people_called(chosen, table.people))
-    if options["control"]:
-        table = table.control()
-    if not (table.codes(task) >= 0).any():
-        raise ReportRefused("There are no labels here; import some, or choose others.")
-    scope = "control group" if options["control"] else "all items"
-    beside = machines(study, table, threshold=threshold) if study else ()
-    return PointsReport(task_agreement(table.anonymous(), task, beside=beside), scope, threshold)
-
-
-def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
+def _of_file(options: Mapping[str, Any]) -> Any:
     if of_site := [f"--{name}" for name in ONLY_ON_SITE if options[name]]:
         raise ReportRefused(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
     problems = Problems()
@@ -137,12 +96,9 @@ def _of_file(options: Mapping[str, Any]) -> Agreement | PointsReport:
         raise ReportRefused(sentences) from failure
     for warning in problems.warnings:
         (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
-    if labels.categories == plain_labels.POINT_CATEGORIES and options["task"] in set(Task):
-        answers = (
-            ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in labels.labels
-        )
-        return _of_points(external_point_table(answers), options, threshold=PAPER_THRESHOLD)
-    return agreement(_plain(labels, options))
+    reports = (kind.agreement_in(labels, options) for kind in kinds())
+    report = next((report for report in reports if report is not None), None)
+    return OfLabels(agreement(_plain(labels, options))) if report is None else report
 
 
 def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
@@ -156,17 +112,10 @@ def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> Labe
     return filtered(table, options)
 
 
-def _as_json(report: Agreement | PointsReport) -> Any:
-    if isinstance(report, Agreement):
-        return as_json(report)
-    return task_json(report.task) | {"scope": report.scope, "autods_threshold": report.threshold}
-
-
-def _sheet(report: Agreement | PointsReport) -> Sheet:
-    people = report if isinstance(report, Agreement) else report.task.people
-    counts = f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more"
-    parts = people_parts(report) if isinstance(report, Agreement) else (task_section(report.task),)
-    return Sheet((Note(counts), *parts))
-
-
-REPORT = Report("how far people agree among themselves", _arguments, _make, as_json=_as_json, sheet=_sheet)
+REPORT = Report(
+    "how far people agree among themselves",
+    _arguments,
+    _make,
+    as_json=lambda report: report.as_json(),
+    sheet=lambda report: report.sheet(),
+)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from annotation.agreement.reports import Report, bounds_of, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, judged_table
 from annotation.coverage.biases import as_json, bias_report
+from annotation.results.reports import Report, bounds_of, number, with_interval
 from benchmarks.results.writing import aligned
 
 OURS, AUTHORS = "ours", "authors"

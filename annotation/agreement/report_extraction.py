@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.agreement.reports import Report, ReportRefused
+from annotation.results.reports import Report, ReportRefused
 from benchmarks.engine.judge_versions import OFFLINE
 from benchmarks.engine.naming import judges_called
 from benchmarks.io.reading.problems import ImportFailed

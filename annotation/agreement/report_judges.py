@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.agreement.reports import Report, bounds_of, number, with_interval
 from annotation.agreement.scope import add_reference, add_scope, filters_of, judged_table
 from annotation.coverage.files import judges_json
 from annotation.coverage.repeats import consistency
 from annotation.coverage.systems import corrected, judged_summaries, rankings
 from annotation.models import CoverageLabel
 from annotation.results.judges import as_json, judge_report
+from annotation.results.reports import Report, bounds_of, number, with_interval
 from benchmarks.results.writing import aligned
 
 

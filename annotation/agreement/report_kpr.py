@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.agreement.recall_source import measured_in, verified_by
-from annotation.agreement.reports import Report, ReportRefused
-from annotation.agreement.scope import find_study
-from annotation.models import Study
-from annotation.validation.results import Results, results_of
-from annotation.verification.datasets import NoVersion
+from annotation.kinds import kind_named
+from annotation.results.reports import Report, ReportRefused, find_study
 from benchmarks.io.schemas.plain_labels import split_categories
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Question, System
-from benchmarks.recall import figures
+from benchmarks.recall import figures, people
 from benchmarks.recall.people import Measured, Verified
 from benchmarks.recall.results import RecallFigures, as_json, figures_of
 from benchmarks.recall.sheet import Beside, sheet
@@ -86,15 +82,9 @@ def _make(options: Mapping[str, Any]) -> KprReport:
         has_conditions=options["by"] == "documents",
     )
     measured = {
-        str(judge): measured_in(Study.objects.all(), judge, results_of=_now)
-        for judge in Judge.objects.all()
-        if str(judge) in table.judges
+        str(judge): people.measured(None, judge) for judge in Judge.objects.all() if str(judge) in table.judges
     }
     return KprReport(recall_figures, {name: value for name, value in chosen.items() if value}, verified, measured)
-
-
-def _now(studies: Sequence[Study]) -> list[Results]:
-    return [results_of(study, public=True) for study in studies]
 
 
 def _as_json(report: KprReport) -> dict[str, Any]:
@@ -129,12 +119,13 @@ def _verified(options: Mapping[str, Any]) -> Verified | None:
             raise ReportRefused("--version is of a verification study: name it with --study.")
         return None
     study = find_study(options["study"])
-    if study.kind != Study.Kind.VERIFICATION:
-        raise ReportRefused(f"“{study.name}” verifies no key points; name a verification study.")
     try:
-        return verified_by(study, number=options["version"])
-    except NoVersion as problem:
+        verified: Verified | None = kind_named(study.kind).verified(study, options["version"])
+    except LookupError as problem:
         raise ReportRefused(str(problem)) from problem
+    if verified is None:
+        raise ReportRefused(f"“{study.name}” verifies no key points; name a verification study.")
+    return verified
 
 
 def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:

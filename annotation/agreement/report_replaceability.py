@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused
 from annotation.agreement.scope import add_scope, judged_table
+from annotation.results.reports import Report, ReportRefused
 from annotation.results.table import LabelTable
 from benchmarks.results.writing import aligned
 from benchmarks.scoring.replaceability import EPSILON, Distance, LeftOut, TooLittle, replaceability

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
-from annotation.agreement.reports import Report, ReportRefused
-from annotation.agreement.scope import find_study
 from annotation.kinds import kind_named
 from annotation.models import Study
+from annotation.results.reports import Report, ReportRefused, find_study
 from annotation.results.study_results import StudyResults
 from benchmarks.results.sheet import Note, Sheet
 

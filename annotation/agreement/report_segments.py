@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotation.agreement.reports import Report, ReportRefused
+from annotation.results.reports import Report, ReportRefused
 from benchmarks.management import model_runs
 from benchmarks.recall.segments import TOKENS, Closeness, Requests, closeness
 from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from annotation.agreement.reports import ReportRefused
 from annotation.coverage.collect import coverage_table, external_table
 from annotation.coverage.page import external_tasks, labels_of_dataset
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.results.references import MEAN
-from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable, Rater
+from annotation.results.reports import ReportRefused, find_study, people_called, refuse_filters
+from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.summhay import Score
-
-OF_SUMMARIES = ("haystack", "domain", "retriever", "summarizer", "guideline")
 
 
 def add_scope(parser: ArgumentParser) -> None:
@@ -57,20 +53,6 @@ def add_reference(parser: ArgumentParser) -> None:
         default=Score.LABEL.value,
         help="judges by their labels (the default) or by the coverage they expect, where they say",
     )
-
-
-def find_study(name: str) -> Study:
-    """A study by its name or id."""
-    named = Study.objects.filter(name=name).first()
-    if named is None:
-        try:
-            named = Study.objects.filter(uid=UUID(name)).first()
-        except ValueError:
-            named = None
-    if named is None:
-        raise ReportRefused(f"There is no study “{name}”.")
-    study: Study = named
-    return study
 
 
 def table_of_study(study: Study, *, task: str = "") -> LabelTable:
@@ -113,36 +95,12 @@ def _only_table(options: Mapping[str, Any]) -> LabelTable:
     return table_of_study(studies[0], task=options.get("task", ""))
 
 
-def refuse_filters(options: Mapping[str, Any], labels: str) -> None:
-    """Refuse filters of summaries for `labels` that are not on summaries.
-
-    Raises:
-        ReportRefused: one was chosen.
-    """
-    chosen = [f"--{name}" for name in OF_SUMMARIES if options[name] not in ("", None)]
-    if chosen:
-        raise ReportRefused(f"These are {labels}, not on summaries of haystacks: leave out {', '.join(chosen)}.")
-
-
 def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
     """Apply the filters, people by name or pseudonym."""
     if len(table.codes) and not table.summaries:
         refuse_filters(options, "labels made elsewhere")
     people = people_called({*options["annotator"]}, table.people)
     return table.filtered(replace(filters_of(options), people=people))
-
-
-def people_called(wanted: AbstractSet[str], people: Iterable[Rater]) -> tuple[str, ...]:
-    """Keys of those of `people` who are `wanted`, by name or pseudonym.
-
-    Raises:
-        ReportRefused: somebody who is wanted is not among them.
-    """
-    people = tuple(people)
-    if missing := sorted(wanted - {name for rater in people for name in (rater.name, rater.pseudonym)}):
-        known = ", ".join(rater.pseudonym for rater in people)
-        raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {known}.")
-    return tuple(rater.key for rater in people if {rater.name, rater.pseudonym} & wanted)
 
 
 def filters_of(options: Mapping[str, Any]) -> Filters:

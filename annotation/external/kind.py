@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext_lazy
 
 from annotation.coverage.results import RESULTS
-from annotation.kinds import SUMMARIES, StudyFile, StudyKind, kind_named, register, results_tab
+from annotation.kinds import SUMMARIES, StudyFile, StudyKind, kinds, register, results_tab
 from annotation.licences import results as licences
-from annotation.models import ExternalLabel, Study
+from annotation.models import Study
 from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
-from benchmarks.io.schemas.plain_labels import POINT_TASKS
 
 COLUMNS: Columns = {
     "annotator": PERSON,
@@ -47,19 +46,18 @@ class External(StudyKind):
 
     def deciding_of(self, study: Study) -> Any:
         """Labels of coverage are decided on as those that were given here."""
-        return kind_named(Study.Kind.LINKING).deciding_of(study)
+        here = (kind for kind in kinds() if kind.is_of_coverage and kind is not self)
+        return next((kind.deciding_of(study) for kind in here), None)
 
     def results_of(self, study: Study, part: str = "") -> Any:
-        """Judgments on key points have the results of those made here."""
+        """Labels that answer what a kind of study asks have the results of those given here."""
         if part:
             return licences.RESULTS if part == licences.TAB.here else None
-        return kind_named(Study.Kind.VERIFICATION).results_of(study) if judges_points(study) else RESULTS
+        return next((kind.results_of(study) for kind in kinds() if kind.has_imported(study)), RESULTS)
 
-
-def judges_points(study: Study) -> bool:
-    """Whether labels that were made elsewhere are judgments on key points."""
-    rows = ExternalLabel.objects.filter(study=study, task__in=POINT_TASKS)
-    return study.kind == Study.Kind.EXTERNAL and rows.exists()
+    def agreement_of(self, study: Study, options: Mapping[str, Any]) -> Any:
+        here = (kind for kind in kinds() if kind.has_imported(study))
+        return next((kind.agreement_of(study, options) for kind in here), None)
 
 
 KIND = register(External())

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.agreement.reports import Report, ReportRefused, as_lines
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import Board, View, board
@@ -26,6 +25,7 @@ from annotation.leaderboard.sources import SOURCE_SCORES, SourceLook
 from annotation.leaderboard.sources import as_json as sources_json
 from annotation.leaderboard.sources_page import USUAL, SourceView, source_sheet
 from annotation.models import Snapshot, Study
+from annotation.results.reports import Report, ReportRefused, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
 from benchmarks.engine.naming import judges_called

@@ -24,7 +24,7 @@ from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
 from annotation.rating.recording import RATED
-from annotation.rating.sheet import RESULTS
+from annotation.rating.sheet import REPORT, RESULTS
 from annotation.rating.simulated import SIMULATED
 from annotation.rating.trial import TRIAL
 from annotation.studies.dealing import Pair
@@ -73,6 +73,7 @@ class Rating(LabelWork):
     label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
     answers = RATED
     results = RESULTS
+    reports = {"likert": REPORT}
     task_template = "annotation/rating_task.html"
     task_rows = ("study__rating_plan", "item__summary__subtopic", "item__summary__haystack")
     page_context = staticmethod(page_context)

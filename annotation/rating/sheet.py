@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -17,6 +18,7 @@ from annotation.rating.aspects import name_of
 from annotation.rating.results import RATING, Differing, Results, as_json, ratings_of, results_of
 from annotation.results.charts import small_dots
 from annotation.results.plannable import Plannable, agreement_of, published_agreement
+from annotation.results.reports import Report, ReportRefused, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
@@ -285,3 +287,32 @@ def _differing_row(rating: Differing, words: Mapping[str, str]) -> Row:
         {"spread": rating.spread, "people": people, "judges": judges},
         url=reverse("benchmarks:summary-detail", args=[item.uid]) if item.has_page else "",
     )
+
+
+def _report_arguments(parser: Any) -> None:
+    parser.add_argument(
+        "--study", default="", metavar="NAME", help="a rating study, by name or id; not needed where only one is"
+    )
+
+
+def _reported(options: Mapping[str, Any]) -> tuple[str, Results]:
+    if options["study"]:
+        study = find_study(options["study"], kind=Study.Kind.RATING, is_none="is no rating study")
+        return study.name, results_of(study, public=True)
+    studies = list(Study.objects.filter(kind=Study.Kind.RATING).order_by("name"))
+    if not studies:
+        raise ReportRefused("There is no rating study here.")
+    if len(studies) > 1:
+        names = ", ".join(f"“{study.name}”" for study in studies)
+        raise ReportRefused(f"Ratings of several studies are never mixed; name one with --study: {names}.")
+    return studies[0].name, results_of(studies[0], public=True)
+
+
+REPORT = Report(
+    "ratings from 1 to 5 by people and by judges",
+    _report_arguments,
+    _reported,
+    as_json=lambda named: {"study": named[0], **as_json(named[1])},
+    sheet=lambda named: Sheet((Note(named[0]), *sheet(named[1]).parts)),
+)
+"""`manage.py report likert`, of a study by its name."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from annotation.agreement.scope import find_study
 from annotation.reproduction.identities import identities
 from annotation.reproduction.long2rag import Long2Rag
 from annotation.reproduction.middlesum import MiddleSum
@@ -15,6 +14,7 @@ from annotation.reproduction.parts import Part
 from annotation.reproduction.printed import Printed, printed
 from annotation.reproduction.scratch import import_published, scratch_database
 from annotation.reproduction.summhay import SummHay
+from annotation.results.reports import find_study
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.agreement.reports import Report, ReportRefused
 from annotation.results.references import UnknownReference
+from annotation.results.reports import Report, ReportRefused
 
 
 @dataclass(frozen=True, slots=True)

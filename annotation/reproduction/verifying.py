@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.agreement import report_results, report_validation
+from annotation.agreement import report_results
+from annotation.kinds import kind_named
 from annotation.models import Study
 from annotation.reproduction.reported import reported
 from annotation.verification.datasets import dataset_of
@@ -51,7 +52,8 @@ def validated(name: str) -> OfStudy:
     study = only_study(Study.Kind.VALIDATION, name)
     if study is None:
         return OfStudy()
-    figures: dict[str, Any] = reported(report_validation.REPORT, "--study", study.name).values or {}
+    report = kind_named(study.kind).reports["validation"]
+    figures: dict[str, Any] = reported(report, "--study", study.name).values or {}
     accuracy = figures.get("mean", {}).get("accuracy")
     values = {
         "accuracy, %": None if accuracy is None else 100 * accuracy,

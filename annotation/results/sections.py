@@ -52,6 +52,11 @@ class RowLinks:
         return f"{self.url}?{query.urlencode()}"
 
 
+def counts_of(people: Agreement) -> Note:
+    """How many labels agreement stands on."""
+    return Note(f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more")
+
+
 def people_parts(
     people: Agreement, *, prefix: str = "", links: RowLinks | None = None, is_one_of_many: bool = False
 ) -> tuple[Part, ...]:

@@ -22,10 +22,12 @@ from annotation.validation.forms import PairsForm, ValidationStudyForm, busiest_
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
 from annotation.validation.recording import PAIR
-from annotation.validation.sheet import RESULTS
+from annotation.validation.results import MeasuredJudges
+from annotation.validation.sheet import REPORT, RESULTS
 from annotation.validation.simulated import SIMULATED
 from annotation.validation.trial import TRIAL
 from benchmarks.engine.judge_versions import default_judge
+from benchmarks.recall import people
 
 
 class Validation(LabelWork):
@@ -63,6 +65,7 @@ class Validation(LabelWork):
     label_files = (("current", "Answers"), ("history", "Every answer ever given"))
     answers = PAIR
     results = RESULTS
+    reports = {"validation": REPORT}
     task_template = "annotation/validation_task.html"
     task_rows = ("study__validation_plan", "item__response__question", "item__key_point")
     page_context = staticmethod(page_context)
@@ -131,3 +134,4 @@ class Validation(LabelWork):
 
 
 KIND = register(Validation())
+people.register(MeasuredJudges())

@@ -9,14 +9,20 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from annotation.validation.exports import verdicts_on
 from annotation.validation.planning import verdicts_of
+from benchmarks.models import Judge
+from benchmarks.recall import people
+from benchmarks.recall.people import Measured
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import totals
+from benchmarks.results.stored import look_up_many
 from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 from benchmarks.scoring.ratings import Ratings
@@ -230,3 +236,30 @@ def _by(part: str, items: list[Item], ratings: Ratings) -> dict[str, Stat]:
 
 def _plain(stats: Mapping[str, Stat]) -> list[dict[str, Any]]:
     return [{"name": name, "n": stat.n_items, **stat_json({"accuracy": stat})} for name, stat in stats.items()]
+
+
+class MeasuredJudges(people.Source):
+    """The accuracy of judges in validation studies of a researcher, those with answers."""
+
+    def measured(self, user: Any, judge: Judge) -> list[Measured]:
+        """As last computed where it is for a user."""
+        studies = Study.objects.all() if user is None else Study.objects.for_user(user)
+        rows = list(studies.filter(validation_plan__judge=judge).order_by("name", "pk"))
+        if user is None:
+            results: list[Results | None] = [results_of(study, public=True) for study in rows]
+        else:
+            looks = [OfStudy(study.pk, is_public=True) for study in rows]
+            results = [shown.figures for shown in look_up_many(VALIDATION, looks, now=timezone.now())]
+        return [
+            Measured(
+                study=study.name,
+                address=reverse("annotation:study-figures", args=[study.uid]),
+                accuracy=of_study.evaluation.mean["accuracy"],
+                weighted=of_study.evaluation.weighted,
+                people=of_study.evaluation.ceiling["percent"],
+                n_answered=of_study.n_answered,
+                is_shown=of_study.is_shown,
+            )
+            for study, of_study in zip(rows, results, strict=True)
+            if of_study is not None and of_study.n_answered
+        ]

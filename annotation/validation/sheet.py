@@ -15,6 +15,7 @@ from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.charts import small_dots
 from annotation.results.plannable import Plannable, agreement_of, published_agreement, share_of
+from annotation.results.reports import Report, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
@@ -295,3 +296,18 @@ def _disputed_row(item: Item) -> Row:
     parts = (item.parts[part] for part in ("system", "category", "domain"))
     said = "; ".join(f"{name}: {answer}" for name, answer in item.answers.items())
     return Row((item.key_point, *parts, item.verdict), {"people": said, "differing": item.n_differing})
+
+
+def _report_arguments(parser: Any) -> None:
+    parser.add_argument("--study", required=True, metavar="NAME", help="a validation study, by name or id")
+
+
+def _reported(options: Mapping[str, Any]) -> Results:
+    study = find_study(options["study"], kind=Study.Kind.VALIDATION, is_none="is no validation study")
+    return results_of(study, public=True)
+
+
+REPORT = Report(
+    "the judge of key point recall against people", _report_arguments, _reported, as_json=as_json, sheet=sheet
+)
+"""`manage.py report validation`."""

@@ -10,14 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
-from annotation.models import Annotator, DatasetVersion, Grounded, Keyness, PointAdjudication, Study
+from annotation.models import Annotator, DatasetVersion, Grounded, Keyness, PointAdjudication, PointLabel, Study
 from annotation.verification.labels import PointTable, collect
 from benchmarks import audit
+from benchmarks.recall import people
+from benchmarks.recall.people import Verified, Version
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import KEEP, UNDECIDED, Outcome, Rule, Task, outcomes, retention
@@ -183,10 +186,10 @@ def choose(
     chosen = set(annotators)
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
-        people = list(
+        labellers = list(
             Annotator.objects.filter(uid__in=chosen, memberships__study=study, pointlabels__study=study).distinct()
         )
-        if not people or {str(person.uid) for person in people} != chosen:
+        if not labellers or {str(person.uid) for person in labellers} != chosen:
             raise NotInStudy("Choose people who labelled in this study.")
         last = study.dataset_versions.aggregate(last=Max("number"))["last"] or 0
         version = DatasetVersion.objects.create(
@@ -199,7 +202,7 @@ def choose(
             made_by=by if getattr(by, "pk", None) else None,
             made_at=now,
         )
-        version.annotators.set(people)
+        version.annotators.set(labellers)
         audit.record(
             actor=by,
             action="dataset.chosen",
@@ -211,3 +214,36 @@ def choose(
             autods_threshold=autods_threshold,
         )
     return version
+
+
+class VerifiedPoints(people.Source):
+    """The versions of verification studies of a researcher, those with labels."""
+
+    def versions(self, user: Any) -> list[Version]:
+        """Every version chosen, and the one before any choice where there is none."""
+        labelled = Exists(PointLabel.objects.order_by().filter(study=OuterRef("pk")))
+        studies = Study.objects.for_user(user).filter(labelled, kind=Study.Kind.VERIFICATION)
+        sources = []
+        for study in studies.order_by("name", "pk").prefetch_related("dataset_versions"):
+            numbers = sorted((row.number for row in study.dataset_versions.all()), reverse=True) or [0]
+            sources += [_version(study, number) for number in numbers]
+        return sources
+
+    def verified(self, user: Any, key: str) -> Verified | None:
+        name, _dot, number = key.partition(".")
+        try:
+            studies = Study.objects.for_user(user).filter(kind=Study.Kind.VERIFICATION, uid=UUID(name))
+            return verified_by(studies.get(), int(number)) if number.isdecimal() and len(number) <= 8 else None
+        except (ValueError, Study.DoesNotExist, NoVersion):
+            return None
+
+
+def _version(study: Study, number: int) -> Version:
+    return Version(f"{study.uid}.{number}", study.name, number)
+
+
+def verified_by(study: Study, number: int | None = None) -> Verified:
+    """What a version of a study keeps, by default the newest; raises `NoVersion`."""
+    dataset = dataset_of(study, number=number)
+    questions = frozenset(study.label_items.order_by().values_list("question", flat=True).distinct())
+    return Verified(_version(study, dataset.choice.number), dataset.kept_points, questions)

@@ -24,16 +24,20 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, exports, planning
+from annotation.verification.datasets import VerifiedPoints, verified_by
 from annotation.verification.disputes import DECIDING
 from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
+from annotation.verification.labels import judges_points
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
 from annotation.verification.pairs import haystacks_of
 from annotation.verification.recording import POINT
+from annotation.verification.report import agreement_in, agreement_of
 from annotation.verification.sheet import RESULTS
 from annotation.verification.simulated import SIMULATED
 from annotation.verification.trial import TRIAL
 from benchmarks.models import Question
+from benchmarks.recall import people
 
 
 class Verification(LabelWork):
@@ -93,6 +97,10 @@ class Verification(LabelWork):
     answers = POINT
     deciding = DECIDING
     results = RESULTS
+    verified = staticmethod(verified_by)
+    has_imported = staticmethod(judges_points)
+    agreement_of = staticmethod(agreement_of)
+    agreement_in = staticmethod(agreement_in)
     more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
     task_rows = ("item__question", "item__key_point")
@@ -183,3 +191,4 @@ class Verification(LabelWork):
 
 
 KIND = register(Verification())
+people.register(VerifiedPoints())

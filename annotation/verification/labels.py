@@ -17,6 +17,7 @@ from django.http import QueryDict
 
 from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
 from annotation.results.table import LabelTable, Rater
+from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 from benchmarks.scoring.sums import Bools, Floats, Ints
@@ -134,6 +135,11 @@ class PointTable:
 def collect(study: Study) -> PointTable:
     """The labels of a verification study, or external ones; three queries, or one."""
     return _of_external_study(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
+
+
+def judges_points(study: Study) -> bool:
+    """Whether labels that were made elsewhere are judgments on key points."""
+    return ExternalLabel.objects.filter(study=study, task__in=POINT_TASKS).exists()
 
 
 def key_points_of(study: Study) -> QuerySet[Any, Any]:

@@ -1,13 +1,13 @@
 """What the app of people adds to figures of key points: verified versions, and judges measured by people.
 
-This app does not know studies; the other one registers a `Source`.
+This app does not know studies; kinds of study register a `Source`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.models import Judge
 from benchmarks.scoring.stat import Stat
@@ -53,20 +53,20 @@ class Measured:
     is_shown: bool
 
 
-class Source(Protocol):
-    """What is known of studies, as far as a user may see them."""
+class Source:
+    """Something known of studies, as far as a user may see them; without a user all, computed now."""
 
     def versions(self, user: Any) -> Sequence[Version]:
         """All versions, by study and the newest first; a fixed number of queries."""
-        ...
+        return ()
 
     def verified(self, user: Any, key: str) -> Verified | None:
         """The version of this name, None where there is none."""
-        ...
+        return None
 
     def measured(self, user: Any, judge: Judge) -> Sequence[Measured]:
         """What studies found of a judge."""
-        ...
+        return ()
 
 
 _sources: list[Source] = []
@@ -89,5 +89,5 @@ def verified(user: Any, key: str) -> Verified | None:
 
 
 def measured(user: Any, judge: Judge) -> list[Measured]:
-    """The measured accuracy of a judge in every study that the user may see."""
+    """The measured accuracy of a judge in every study that the user may see; without a user in all, as of now."""
     return [measured for source in _sources for measured in source.measured(user, judge)]

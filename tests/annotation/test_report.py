@@ -16,9 +16,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation import agreement, leaderboard
-from annotation.agreement.reports import Report
+from annotation.kinds import kinds
 from annotation.management.commands.report import REPORTS
 from annotation.models import Annotator, CoverageLabel, Study
+from annotation.results.reports import Report
 from benchmarks.engine import judge_versions, judging
 from benchmarks.models import Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -281,6 +282,7 @@ def test_every_report_is_in_the_list() -> None:
         if module.name.startswith("report")
     ]
     made = {id(value) for module in modules for value in vars(module).values() if isinstance(value, Report)}
+    made |= {id(report) for kind in kinds() for report in kind.reports.values()}
     assert made == {id(report) for report in REPORTS.values()}
 
 

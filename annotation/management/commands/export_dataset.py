@@ -12,14 +12,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.agreement.reports import ReportRefused
-from annotation.agreement.scope import find_study
 from annotation.exports.files import NotWritable, written
 from annotation.exports.haystacks import peoples_texts
 from annotation.kinds import kind_named
 from annotation.linking.annotated import NobodyLabelled, entries_of
 from annotation.management.export_files import add_reader
 from annotation.models import Study
+from annotation.results.reports import ReportRefused, find_study
 from annotation.studies.rows import objects
 from annotation.verification import datasets, exports
 from benchmarks import audit

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.agreement.reports import ReportRefused
 from annotation.exports.boards import board_made, write_board
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.management.export_files import add_archive, write_archive_file
+from annotation.results.reports import ReportRefused
 from benchmarks.results.computation import CannotCompute
 
 

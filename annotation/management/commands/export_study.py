@@ -9,10 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.agreement.reports import ReportRefused
-from annotation.agreement.scope import find_study
 from annotation.exports.studies import write_archive
 from annotation.management.export_files import add_archive, write_archive_file
+from annotation.results.reports import ReportRefused, find_study
 
 
 class Command(BaseCommand):

@@ -12,14 +12,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.agreement.reports import ReportRefused
-from annotation.agreement.scope import find_study
 from annotation.exports.boards import BoardMade, board_made
 from annotation.exports.files import NotWritable
 from annotation.exports.paper import write_paper
 from annotation.exports.paper_check import NoPaper, check_paper
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
+from annotation.results.reports import ReportRefused, find_study
 from benchmarks import audit
 from benchmarks.results.computation import CannotCompute
 

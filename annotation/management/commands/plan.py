@@ -8,10 +8,9 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.agreement.reports import ReportRefused
-from annotation.agreement.scope import find_study
 from annotation.results.plan_sheet import as_json, sheet
 from annotation.results.planning import PLAN
+from annotation.results.reports import ReportRefused, find_study
 from annotation.results.study import OfStudy
 from benchmarks.results.writing import console
 

@@ -14,17 +14,16 @@ from annotation.agreement import (
     report_judges,
     report_kpr,
     report_licence,
-    report_likert,
     report_replaceability,
     report_results,
     report_segments,
-    report_validation,
 )
-from annotation.agreement.reports import ReportRefused
+from annotation.kinds import kinds
 from annotation.leaderboard import reports
 from annotation.results.references import UnknownReference
+from annotation.results.reports import Report, ReportRefused
 
-REPORTS = {
+REPORTS: dict[str, Report] = {
     "leaderboard": reports.LEADERBOARD,
     "position": reports.POSITION,
     "retrieval": reports.RETRIEVAL,
@@ -37,11 +36,10 @@ REPORTS = {
     "kpr": report_kpr.REPORT,
     "segments": report_segments.REPORT,
     "extraction": report_extraction.REPORT,
-    "validation": report_validation.REPORT,
-    "likert": report_likert.REPORT,
     "licence": report_licence.REPORT,
     "replaceability": report_replaceability.REPORT,
     "results": report_results.REPORT,
+    **{name: report for kind in kinds() for name, report in kind.reports.items()},
 }
 
 

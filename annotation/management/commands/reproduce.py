@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.agreement.reports import ReportRefused
 from annotation.reproduction.making import SUMMHAY, reproduce
 from annotation.reproduction.parts import as_json
 from annotation.reproduction.printed import FIGURE, PAPERS, TABLE, Printed, printed
 from annotation.reproduction.writing import console
+from annotation.results.reports import ReportRefused
 
 
 class Command(BaseCommand):

@@ -1,19 +1,25 @@
 """What `manage.py report NAME` can print: a sub-report adds its arguments, makes plain values, and words them.
 
-A new one is a module with a `REPORT`, and a line in the command.
+Those of a kind of study are the `reports` of its class; others have a line in the command.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from annotation.models import Study
+from annotation.results.table import Rater
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.writing import console
+
+OF_SUMMARIES = ("haystack", "domain", "retriever", "summarizer", "guideline")
 
 
 class ReportRefused(Exception):
@@ -66,3 +72,43 @@ def bounds_of(interval: Mapping[str, Any] | None) -> str:
     if not interval or interval["low"] is None:
         return ""
     return f" [{interval['low']:.3f}, {interval['high']:.3f}]"
+
+
+def find_study(name: str, *, kind: str = "", is_none: str = "") -> Study:
+    """A study by its name or id; `is_none` says what one of another `kind` is not."""
+    named = Study.objects.filter(name=name).first()
+    if named is None:
+        try:
+            named = Study.objects.filter(uid=UUID(name)).first()
+        except ValueError:
+            named = None
+    if named is None:
+        raise ReportRefused(f"There is no study “{name}”.")
+    study: Study = named
+    if kind and study.kind != kind:
+        raise ReportRefused(f"“{study.name}” {is_none}.")
+    return study
+
+
+def refuse_filters(options: Mapping[str, Any], labels: str) -> None:
+    """Refuse filters of summaries for `labels` that are not on summaries.
+
+    Raises:
+        ReportRefused: one was chosen.
+    """
+    chosen = [f"--{name}" for name in OF_SUMMARIES if options[name] not in ("", None)]
+    if chosen:
+        raise ReportRefused(f"These are {labels}, not on summaries of haystacks: leave out {', '.join(chosen)}.")
+
+
+def people_called(wanted: AbstractSet[str], people: Iterable[Rater]) -> tuple[str, ...]:
+    """Keys of those of `people` who are `wanted`, by name or pseudonym.
+
+    Raises:
+        ReportRefused: somebody who is wanted is not among them.
+    """
+    people = tuple(people)
+    if missing := sorted(wanted - {name for rater in people for name in (rater.name, rater.pseudonym)}):
+        known = ", ".join(rater.pseudonym for rater in people)
+        raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {known}.")
+    return tuple(rater.key for rater in people if {rater.name, rater.pseudonym} & wanted)
