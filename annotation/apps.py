@@ -13,7 +13,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Load the kinds of study; tell the lower app what records exposure, imports labels and finds studies."""
         from annotation import kinds
-        from annotation.importing import annotated_summaries, archives, plain_labels
+        from annotation.importing import archives
         from annotation.licences.notes import LicenceSource
         from annotation.results.run_scopes import RunStudies
         from annotation.studies.exposures import record_exposures
@@ -26,6 +26,7 @@ class AnnotationConfig(AppConfig):
         scopes.register(RunStudies())
         exposure.register(record_exposures)
         judged.register(LicenceSource())
-        formats.register(annotated_summaries.ANNOTATED_SUMMARIES)
-        formats.register(plain_labels.PLAIN_LABELS)
+        for kind in kinds.kinds():
+            for entry in kind.formats:
+                formats.register(entry)
         formats.register(archives.ARCHIVE)

@@ -178,6 +178,30 @@ class StudyKind:
         """What an archive of a study holds beside its labels, at a time."""
         return ()
 
+    hub_task = ""
+    """What hubs of data sets call the task that its archives are for."""
+    formats: tuple[Any, ...] = ()
+    """Each a `Format` of import that only studies of this kind come from."""
+    archive_plan: Any = None
+    """The `LabelPlan` that makes a study of an archive; None where nothing does."""
+    dataset_format = ""
+    """The format in which `export_dataset` writes a study of this kind; empty for none."""
+
+    def told_of(self, study: Any) -> Iterable[Mapping[str, Any]]:
+        """A row for each label or session, as the archive of a study has them: by these it is known again."""
+        return ()
+
+    def export_dataset(self, study: Any, options: Mapping[str, Any], write: Callable[..., str]) -> str:
+        """Have `write(path, pieces)` write a study as the options of the command say; gives what was written.
+
+        `write` gives the SHA-256 of what it wrote. Raises `NotPossible`.
+        """
+        raise NotImplementedError
+
+    def texts_on(self, haystack: Any) -> Mapping[int, list[Any]]:
+        """What people wrote on a haystack in studies of this kind, by subtopic, as its file has summaries."""
+        return {}
+
     def insights_in_files(self, study: Any) -> Iterable[Any]:
         """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from annotation.linking.files import annotated_summaries
 from annotation.studies import views
 
 app_name = "annotation"
@@ -20,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.licences.urls")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.urls")),
+    path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),
     path("", include("annotation.people.reminders.urls")),
     path("", include("annotation.people.recruitment.urls")),
     path("", include("annotation.verification.research_urls")),

@@ -16,7 +16,7 @@ from annotation.kinds import Text, kind_named
 from annotation.models import ConsentText, Study
 from annotation.studies.kind import Work, has_plan
 from annotation.studies.removed import in_words, removed_from
-from annotation.verification.exports import hashed
+from annotation.studies.rows import hashed
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Haystack, Question
@@ -123,9 +123,8 @@ def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
     of_study = of_labels | Q(subtopics__writing_plans__study=study)
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
     sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
-    has_sets = study.kind in {Study.Kind.VERIFICATION, Study.Kind.VALIDATION}
     corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
-    for name in sorted(sets) if has_sets else ():
+    for name in sorted(sets):
         rows = Question.objects.of(dataset=name)
         sha256 = hashed(long2rag.dump(questions_of(rows))) if with_hashes else ""
         corpora.append(Corpus("question set", name, name, sha256))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import IO, Any
 
@@ -12,19 +12,10 @@ from annotation.exports.cards import Card, Packed
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
 from annotation.exports.methods import methods
 from annotation.exports.study_files import as_parquet, files_of
-from annotation.kinds import StudyFile
+from annotation.kinds import StudyFile, kind_named, kinds
 from annotation.models import Study
 from annotation.studies.rows import archive_name
 from benchmarks.models import Haystack, Question
-
-TASKS: Mapping[str, tuple[str, ...]] = {
-    Study.Kind.WRITING: ("summarization",),
-    Study.Kind.LINKING: ("text-classification",),
-    Study.Kind.VERIFICATION: ("text-classification",),
-    Study.Kind.VALIDATION: ("text-classification",),
-    Study.Kind.RATING: ("text-classification",),
-}
-"""Task categories as hubs call them."""
 
 
 def write_archive(
@@ -52,6 +43,11 @@ def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime,
     )
 
 
+def peoples_texts(haystack: Haystack) -> dict[int, list[Any]]:
+    """What people wrote on a haystack in studies of any kind, by subtopic, as its file has summaries."""
+    return {pk: texts for kind in kinds() for pk, texts in kind.texts_on(haystack).items()}
+
+
 def _files(about: describing.Described, made: Made | None, *, draw: Draw) -> Iterator[StudyFile]:
     yield from files_of(about.study, now=about.made_at, consent_texts=about.consent_texts)
     for file in result_files(made, draw=draw) if made is not None else ():
@@ -60,7 +56,7 @@ def _files(about: describing.Described, made: Made | None, *, draw: Draw) -> Ite
 
 def _card(about: describing.Described, *, licence: str) -> Card:
     study = about.study
-    kind = str(about.kind)
+    kind, task = str(about.kind), kind_named(study.kind).hub_task
     corpora = ", ".join(f"{corpus.kind} “{corpus.title}”" for corpus in about.corpora)
     description = study.description or f"Data of a study of {kind}" + (f" on {corpora}." if corpora else ".")
     people = "Annotators appear as annotator1, annotator2 …; comments and texts that they wrote are unchanged."
@@ -71,8 +67,8 @@ def _card(about: describing.Described, *, licence: str) -> Card:
         uid=str(study.uid),
         made_at=about.made_at,
         licence=licence,
-        tags=("summarization", "human-annotation", *(["evaluation"] if study.kind != Study.Kind.WRITING else [])),
-        task_categories=TASKS.get(study.kind, ()),
+        tags=("summarization", "human-annotation", *(["evaluation"] if task != "summarization" else [])),
+        task_categories=(task,) if task else (),
         languages=_languages(about),
         rai={
             "dataCollection": f"A study of {kind} with {about.n_people} annotators; README.md has the methods.",

@@ -12,7 +12,6 @@ import orjson
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.exports.behind import verdict_file, work_files
 from annotation.kinds import StudyFile, kind_named
 from annotation.models import ConsentText, Study, TrialAnswer
 from annotation.states import ItemRole
@@ -36,8 +35,6 @@ def files_of(
     files = [
         *(_label_files(study, kind) if isinstance(kind, Work) else ()),
         *kind.files(study, now),
-        *work_files(study),
-        *verdict_file(study),
         csv_file("annotators.csv", "Participants", ANNOTATOR_COLUMNS, partial(_annotators, study)),
         *(
             [

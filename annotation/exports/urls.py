@@ -13,5 +13,4 @@ urlpatterns = [
     path("leaderboard/archive.zip", views.board_archive_file, name="leaderboard-archive-file"),
     path("studies/<uuid:uid>/archive/", views.study_archive, name="study-archive"),
     path("studies/<uuid:uid>/archive.zip", views.archive_file, name="study-archive-file"),
-    path("studies/<uuid:uid>/annotated-summaries.json", views.annotated_summaries, name="annotated-summaries"),
 ]

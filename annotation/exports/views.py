@@ -18,19 +18,16 @@ from django.views.decorators.http import require_safe
 from annotation.exports import describing
 from annotation.exports.boards import BoardMade, board_methods, laid_out, write_board
 from annotation.exports.figures import DRAWN, Made, figures_of, made_of, public_results
-from annotation.exports.haystacks import peoples_texts
 from annotation.exports.methods import methods
-from annotation.exports.studies import write_archive
+from annotation.exports.studies import peoples_texts, write_archive
 from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
 from annotation.leaderboard.forms import ViewForm as BoardForm
 from annotation.leaderboard.views import shown_board
-from annotation.linking.annotated import dump_of
 from annotation.models import Study
 from annotation.studies.guidelines import render_markdown
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
-from annotation.studies.scope import study_of
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Haystack
@@ -188,23 +185,13 @@ def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
     return page(request, "annotation/board_archive.html", context, status=422 if form.errors else 200)
 
 
-@requires("annotation.view_study")
-@require_safe
-def annotated_summaries(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
-    """A linking study in the format of the published annotated summaries."""
-    study = study_of(request, uid, kind=Study.Kind.LINKING)
-    saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
-    name = f"annotated-summaries-{study.uid}.json"
-    return download(dump_of(study), name=name, content_type="application/json", about=study)
-
-
 @requires(EVERYTHING)
 @require_safe
 def haystack_with_people(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     """A haystack in the published format with the final texts of all sessions that count."""
     haystack = get_object_or_404(Haystack, uid=uid)
     saw_insights(request.user, haystack)
-    topic = topic_of(haystack, further=peoples_texts(haystack, studies=Study.objects.all()))
+    topic = topic_of(haystack, further=peoples_texts(haystack))
     name = f"{topic.source_name or haystack.uid}-with-people.json"
     return download(summhay.dump(topic), name=name, content_type="application/json", about=haystack)
 

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy
 
 from annotation.coverage.results import RESULTS
-from annotation.kinds import SUMMARIES, StudyFile, StudyKind, kinds, register, results_tab
+from annotation.external.files import PLAIN_LABELS, PlainLabelsPlan, files_of, told_of
+from annotation.kinds import SUMMARIES, StudyKind, kinds, register, results_tab
 from annotation.licences import results as licences
 from annotation.models import Study
-from annotation.studies.rows import PERSON, Columns, csv_file, rows_of
-
-COLUMNS: Columns = {
-    "annotator": PERSON,
-    "item": "item",
-    "label": "label",
-    "cluster": "cluster",
-    "task": "task",
-    "links": (lambda links: ";".join(map(str, links)), "links"),
-}
-
-
-def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """The labels, links as “2;3”."""
-
-    def labels() -> Iterator[tuple[Any, ...]]:
-        return rows_of(study, study.external_labels.order_by("pk"), COLUMNS)
-
-    return [csv_file("labels.csv", "Labels", COLUMNS, labels)]
 
 
 class External(StudyKind):
@@ -43,6 +24,9 @@ class External(StudyKind):
     study_page = "annotation:study-figures"
     tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
     files = staticmethod(files_of)
+    formats = (PLAIN_LABELS,)
+    archive_plan = PlainLabelsPlan
+    told_of = staticmethod(told_of)
 
     def deciding_of(self, study: Study) -> Any:
         """Labels of coverage are decided on as those that were given here."""

@@ -1,8 +1,7 @@
 """The archive of a study, taken in as one file: a closed study of its name, with its people as they were called.
 
-What is read depends on the kind: annotated summaries of linking, sessions and snapshots of writing; labels with
-texts, items and what judges said of verification, validation and rating. Labels of any other, and of archives
-without these, become labels made elsewhere, with the categories that their tasks allow, in order.
+What is read of it says the kind, by its `archive_plan`. Labels of archives without the files that it needs become
+labels made elsewhere, with the categories that their tasks allow, in order.
 
 A study keeps its id, by which its archive is known again: where the study is here, nothing is written. No archive
 adds to a study that is here.
@@ -10,7 +9,8 @@ adds to a study that is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Any
@@ -18,7 +18,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from annotation.importing.annotated_summaries import AnnotatedSummariesPlan
 from annotation.importing.label_studies import (
     PERMISSION,
     SOMEBODY_ELSES,
@@ -26,12 +25,8 @@ from annotation.importing.label_studies import (
     address_of_study,
     is_open_to,
 )
-from annotation.importing.label_work import LabelWorkPlan
 from annotation.importing.opened import MANIFEST, NAME_LENGTH, Opened, opened
-from annotation.importing.plain_labels import PlainLabelsPlan
-from annotation.importing.said import Said, said_in
-from annotation.importing.sessions import SessionsPlan, read_sessions
-from annotation.importing.work_files import LABELS, SCHEMAS, PlacedLabel, has_work, read_work
+from annotation.kinds import kind_named, kinds
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.holding import report_what_cannot_be_held
@@ -39,8 +34,6 @@ from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
-from benchmarks.io.schemas import eval_benchmark, plain_labels
-from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 from benchmarks.io.schemas.fields import Part, checked, label
 
 ANNOTATORS = "annotators.csv"
@@ -56,8 +49,8 @@ class PersonPart(Part):
 class Archive:
     """What is read of an archive: its study, who took part, and the rows that the plan of its kind takes.
 
-    `kind` is that of the study it becomes; `uid` is None in archives without one. By `said` a study is known that
-    holds all of it.
+    `kind` is that of the study it becomes; `uid` is None in archives without one. By `told`, how often what is
+    there, a study is known that holds all of it.
     """
 
     name: str
@@ -65,61 +58,22 @@ class Archive:
     kind: str
     people: tuple[str, ...]
     rows: Any
-    said: Said
+    told: Counter[tuple[str, ...]]
+
+    @property
+    def plan(self) -> type[LabelPlan[Any]]:
+        """What makes a study of it."""
+        plan: type[LabelPlan[Any]] = kind_named(self.kind).archive_plan
+        return plan
+
+    def missing_in(self, study: Study) -> int:
+        """How many of its labels or sessions a study does not hold."""
+        stored = _counted(kind_named(study.kind).told_of(study), self.plan)
+        return (self.told - stored).total()
 
 
-def _labels(archive: Opened, name: str = LABELS, categories: Sequence[str] = ()) -> Any:
-    with (
-        archive.stream(name) as stream,
-        plain_labels.opened(stream, archive.problems, name=name) as rows,
-    ):
-        return plain_labels.read(rows, categories=categories, problems=archive.problems)
-
-
-def _labels_made_elsewhere(archive: Opened) -> Any:
-    return _labels(archive, "labels.csv", archive.manifest.study.categories)
-
-
-def _annotated(archive: Opened) -> tuple[Sequence[BenchmarkEntry], Sequence[PlacedLabel]]:
-    """Annotated summaries; where one person's labels count they name nobody, and the labels say who it was."""
-    with archive.stream("annotated-summaries.json") as stream:
-        entries = eval_benchmark.parse(stream, problems=archive.problems)
-    labels = archive.rows(LABELS, PlacedLabel)
-    names = {row.annotator for row in labels if row.is_complete}
-    if len(names) == 1 and any(entry.human for entry in entries):
-        [name] = names
-        entries = tuple(
-            replace(entry, human=(), people={name: entry.human} if entry.human else {}) for entry in entries
-        )
-    return entries, labels
-
-
-PLANS: dict[str, type[LabelPlan[Any]]] = {
-    Study.Kind.LINKING: AnnotatedSummariesPlan,
-    Study.Kind.VERIFICATION: LabelWorkPlan,
-    Study.Kind.VALIDATION: LabelWorkPlan,
-    Study.Kind.RATING: LabelWorkPlan,
-    Study.Kind.EXTERNAL: PlainLabelsPlan,
-    Study.Kind.WRITING: SessionsPlan,
-}
-"""What makes a study of an archive, by its kind."""
-
-
-def _read(archive: Opened, kind: str) -> tuple[str, Any, Said]:
-    """The kind of the study that an archive becomes, and its rows: older label work is labels made elsewhere."""
-    labels: Sequence[PlacedLabel] = ()
-    rows: Any
-    if kind == Study.Kind.LINKING:
-        rows, labels = _annotated(archive)
-    elif kind == Study.Kind.WRITING:
-        rows = read_sessions(archive)
-    elif kind in SCHEMAS and has_work(archive):
-        rows = read_work(archive)
-        labels = rows.labels
-    else:
-        rows = _labels_made_elsewhere(archive) if kind == Study.Kind.EXTERNAL else _labels(archive)
-        kind = Study.Kind.EXTERNAL
-    return kind, rows, said_in(rows, labels)
+def _counted(rows: Iterable[Mapping[str, Any]], plan: type[LabelPlan[Any]]) -> Counter[tuple[str, ...]]:
+    return Counter(tuple([str(row.get(name) or "") for name in plan.TOLD]) for row in rows)
 
 
 def _people(archive: Opened) -> tuple[str, ...]:
@@ -135,13 +89,17 @@ def _people(archive: Opened) -> tuple[str, ...]:
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archive:
     with opened(file, problems) as archive:
         study = archive.manifest.study
-        if study.kind not in PLANS:
-            expected = f"one of {', '.join(PLANS)}"
+        plans = {kind.value: kind.archive_plan for kind in kinds() if kind.archive_plan is not None}
+        if study.kind not in plans:
+            expected = f"one of {', '.join(plans)}"
             problems.error("wrong_value", MANIFEST, "study.kind", expected=expected, got=study.kind)
             raise ImportFailed(problems)
         people = _people(archive)
-        kind, rows, said = _read(archive, study.kind)
-        parsed = Archive(study.name, study.id, kind, people, rows, said)
+        for kind in (study.kind, Study.Kind.EXTERNAL):
+            if (read := plans[kind].read(archive)) is not None:
+                break
+        rows, told = read
+        parsed = Archive(study.name, study.id, kind, people, rows, _counted(told, plans[kind]))
     problems.raise_errors()
     return parsed
 
@@ -169,10 +127,10 @@ class ArchivePlan(Plan[Archive]):
         """Make a study of what the archive holds, unless one that is here holds it."""
         self.study, name = self._find(rows)
         if self.study is not None:
-            self._compare(self.study, rows.said)
+            self._compare(self.study, rows)
             return
         request = replace(self.request, options={**self.request.options, "study": name})
-        inner = self.inner = PLANS[rows.kind](request, self.problems)
+        inner = self.inner = rows.plan(request, self.problems)
         inner.members = rows.people
         if rows.uid and not Study._base_manager.filter(uid=rows.uid).exists():
             inner.uid = rows.uid
@@ -206,23 +164,24 @@ class ArchivePlan(Plan[Archive]):
 
     def _is_same(self, there: Study, rows: Archive) -> bool:
         is_alike = there.kind == rows.kind and is_open_to(there, self.request.actor)
-        return is_alike and bool(rows.said.rows) and not rows.said.missing_in(there)
+        return is_alike and bool(rows.told) and not rows.missing_in(there)
 
     def _refuse(self, got: str) -> None:
         self.problems.error("other_study", "", "name", expected="a new name", got=Got(got))
         self.problems.raise_errors()
 
-    def _compare(self, study: Study, said: Said) -> None:
+    def _compare(self, study: Study, rows: Archive) -> None:
         """Count what the study holds, and warn of what it does not: nothing is written either way."""
-        n_missing = said.missing_in(study)
-        self.kinds, self.target = (said.kind,), study
-        self.unchanged[said.kind] = said.rows.total() - n_missing
+        counted = rows.plan.COUNTED
+        n_missing = rows.missing_in(study)
+        self.kinds, self.target = (counted,), study
+        self.unchanged[counted] = rows.told.total() - n_missing
         if n_missing:
             self.problems.warning(
                 "not_in_the_study",
                 "",
                 "",
-                expected=f"the {said.kind} of the study “{study.name}” as they are now",
+                expected=f"the {counted} of the study “{study.name}” as they are now",
                 got=Got("others: they changed or were deleted since, or are newer"),
                 message="The study stays as it is; another name makes a separate study of the archive.",
                 count=n_missing,

@@ -1,20 +1,23 @@
-"""The study that imported labels go to, and its annotators: what the formats of labels share."""
+"""The study that imported labels go to, and its annotators: what formats of labels and archives share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.db.models import Model
 from django.urls import reverse
+from pydantic import BeforeValidator, Field
 
+from annotation.importing.opened import Opened
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
 from annotation.studies.kind import Work, has_plan
 from annotation.studies.lifecycle import of_other_groups, out_of_place
 from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas.fields import Expected, Part, label, null_as
 from benchmarks.io.schemas.topics import TopicVerdict
 from benchmarks.models import Insight, Question, Summary
 
@@ -22,7 +25,29 @@ PERMISSION = "annotation.add_study"
 SUBJECTS = ("summary", "question", "response", "key_point")
 """By what a label or an item of a study names its text."""
 SOMEBODY_ELSES = "a study of somebody else"
+LABELS = "labels.jsonl"
 Rows = TypeVar("Rows")
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class PlacedLabel(Part):
+    """A row of `labels.jsonl` as far as it tells who said what of which text, by names that all sites share."""
+
+    EXPECTED = "a label"
+    annotator: Annotated[label(120), Field(min_length=1)]  # type: ignore[valid-type]
+    task: label(40) = ""  # type: ignore[valid-type]
+    label: Annotated[str, BeforeValidator(_as_text), Expected("a text")]
+    subtopic: label(120) = ""  # type: ignore[valid-type]
+    system: label(200) = ""  # type: ignore[valid-type]
+    insight: label(120) = ""  # type: ignore[valid-type]
+    dataset: label(80) = ""  # type: ignore[valid-type]
+    question: label(120) = ""  # type: ignore[valid-type]
+    key_point: label(120) = ""  # type: ignore[valid-type]
+    lines: Annotated[list[int], null_as(list), Expected("a list of lines")] = Field(default_factory=list)
+    is_complete: bool = True
 
 
 class LabelPlan(Plan[Rows]):
@@ -35,6 +60,12 @@ class LabelPlan(Plan[Rows]):
     MODELS: ClassVar[tuple[type[Model], ...]] = (Study, Annotator, Membership)
     ACTION = "labels.imported"
     NEVER = "Labels are never changed; import them into another study."
+    COUNTED: ClassVar[str] = "labels"
+    """What an archive says, in the plural."""
+    TOLD: ClassVar[tuple[str, ...]] = (
+        "annotator", "task", "label", "subtopic", "system", "insight", "lines", "dataset", "question", "key_point",
+    )  # fmt: skip
+    """Columns by which it is known again, named as on every site."""
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -43,6 +74,16 @@ class LabelPlan(Plan[Rows]):
         """People who are in the study whether they labelled or not, in their order."""
         self.uid: UUID | None = None
         """The id of the study if it is made, where it has one already on another site."""
+
+    @classmethod
+    def read(cls, archive: Opened) -> tuple[Rows, Iterable[Mapping[str, Any]]] | None:
+        """What `take` needs of an archive, and rows with `TOLD` of it; None where it has no such files."""
+        return None
+
+    @staticmethod
+    def placed(labels: Iterable[PlacedLabel]) -> Iterable[Mapping[str, Any]]:
+        """What labels say, as far as they are complete."""
+        return [row.model_dump() for row in labels if row.label and row.is_complete]
 
     def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
         """Find or make the study.

@@ -1,68 +1,77 @@
-"""Verification, validation and rating out of an archive: a closed study with all that figures stand on.
+"""Label work out of an archive: a closed study of its own kind with all that figures stand on.
 
 Texts that are here under the same names are used as they are, others join them; judges come as imported ones.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar
 
 from django.db.models import Model
+from pydantic import AwareDatetime, Field
 
-from annotation.importing.label_studies import LabelPlan
-from annotation.importing.work_files import LabelPart, Work
-from annotation.models import (
-    EntailmentLabel,
-    LabelItem,
-    LabelTask,
-    PointLabel,
-    RatingLabel,
-    RatingPlan,
-    Study,
-    ValidationPlan,
-    VerificationPlan,
-)
-from annotation.studies.work_file import WORK, PairItem, PointItem, SummaryItem, SummaryPart, question_file
+from annotation.importing.label_studies import LABELS, LabelPlan, PlacedLabel
+from annotation.importing.opened import Opened
+from annotation.labelling.archive import WORK, PointItem, question_file
+from annotation.models import LabelItem, LabelTask, Study
+from annotation.models.validation import WhyNot
+from annotation.states import LabelTaskState
+from annotation.studies.kind import work_of
 from benchmarks.io import published
 from benchmarks.io.plan import BATCH, ImportRequest
 from benchmarks.io.questions import QuestionPlan
-from benchmarks.io.reading.problems import Problems
-from benchmarks.io.schemas.fields import Part
+from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.schemas.fields import Expected, Part, label, null_as
 from benchmarks.io.schemas.questions import QuestionText
-from benchmarks.models import (
-    AutodsScore,
-    Haystack,
-    Judge,
-    KeyPoint,
-    KeyPointVerdict,
-    PointVerdict,
-    Response,
-    Subtopic,
-    Summary,
-    SummaryRating,
-    System,
-)
-from benchmarks.scoring.likert import ASPECTS
+from benchmarks.models import Judge, KeyPoint, Response
+from benchmarks.states import Grounded
 
 Verdict = tuple[str, int, Any]
 """Name and version of a judge as the archive has them, and what it said as a row that has no judge yet."""
-PLANS: dict[str, Any] = {
-    Study.Kind.RATING: RatingPlan,
-    Study.Kind.VERIFICATION: VerificationPlan,
-    Study.Kind.VALIDATION: ValidationPlan,
-}
+
+
+class LabelPart(PlacedLabel):
+    """A row of `labels.jsonl` of label work; further columns stay in the archive."""
+
+    item: label(400)  # type: ignore[valid-type]
+    task: label(40)  # type: ignore[valid-type]
+    made_at: Annotated[AwareDatetime, Field(strict=False), Expected("a moment in ISO 8601 with its zone")]
+    is_unsure: bool = False
+    verdict_shown: Annotated[bool, null_as(bool)] = False
+    why_not: label(12) = ""  # type: ignore[valid-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an archive holds of label work: kind and terms, `work.json`, labels, questions by dataset."""
+
+    kind: str
+    terms: Mapping[str, Any]
+    work: Any
+    labels: Sequence[LabelPart]
+    questions: Mapping[str, Sequence[QuestionText]]
 
 
 class LabelWorkPlan(LabelPlan[Work]):
-    """A study with its items, tasks and answers, and what judges said of the items."""
+    """A study with its items, tasks and answers, and what judges said of the items.
 
-    MODELS = (
-        *LabelPlan.MODELS, Judge, System, Haystack, Subtopic, Summary, *PLANS.values(), LabelItem, LabelTask,
-        RatingLabel, PointLabel, EntailmentLabel, SummaryRating, KeyPointVerdict, AutodsScore, PointVerdict,
-    )  # fmt: skip
+    A kind adds its models, the schema of its `work.json`, and how items, answers and verdicts become rows.
+    """
+
+    MODELS: ClassVar[tuple[type[Model], ...]] = (*LabelPlan.MODELS, Judge)
+    TASKS = (LabelItem, LabelTask)
+    """Models between those of texts and those of answers."""
+    SCHEMA: ClassVar[type[Any]]
+    ANSWERS: ClassVar[Mapping[str, Sequence[str]]]
+    """What people may say, by task."""
+    SAID: ClassVar[Mapping[type[Model], tuple[tuple[str, ...], tuple[str, ...]]]]
+    """What a judge says one thing of, the text first, and what it says, by the model of its verdicts."""
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -70,6 +79,45 @@ class LabelWorkPlan(LabelPlan[Work]):
         self.points: dict[tuple[str, str, str], KeyPoint] = {}
         self.responses: dict[tuple[str, str, str], Response] = {}
         self.judges: dict[tuple[str, int], Judge] = {}
+
+    @abstractmethod
+    def subject(self, item: Any) -> dict[str, Any]:
+        """The texts of an item of the archive, as `LabelItem` names them."""
+
+    @abstractmethod
+    def answer(self, task: LabelTask, rows: Mapping[str, LabelPart], about: dict[str, Any]) -> Model:
+        """The answer of one person to an item, out of the rows of its tasks and what all answers have."""
+
+    @abstractmethod
+    def said(self, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
+        """What judges said."""
+
+    # Reading
+
+    @classmethod
+    def read(cls, archive: Opened) -> tuple[Work, Iterable[Mapping[str, Any]]] | None:
+        """None of older archives, which have no `work.json`."""
+        if WORK not in archive.members:
+            return None
+        about, problems = archive.manifest.study, archive.problems
+        work = archive.value(WORK, cls.SCHEMA)
+        labels = archive.rows(LABELS, LabelPart)
+        questions = {}
+        for dataset in sorted({item.dataset for item in work.items if isinstance(item, PointItem)}):
+            with archive.stream(question_file(dataset)) as stream:
+                questions[dataset] = long2rag.parse(stream, problems=problems)
+        _check_tasks(work, problems)
+        _check_labels(cls.ANSWERS, labels, problems)
+        problems.raise_errors()
+        terms = {
+            "seed": about.seed,
+            "hourly_rate": Decimal(about.hourly_rate) if about.hourly_rate is not None else None,
+            "currency": about.currency,
+        }
+        known = {name: value for name, value in terms.items() if value is not None}
+        return Work(about.kind, known, work, labels, questions), cls.placed(labels)
+
+    # Taking in
 
     def take(self, rows: Work) -> None:
         """Make the study; texts and judges that are here are used as they are."""
@@ -79,19 +127,24 @@ class LabelWorkPlan(LabelPlan[Work]):
         for dataset, questions in rows.questions.items():
             self._take_questions(dataset, questions)
         self.problems.raise_errors()
-        summaries = self._summaries([item.summary for item in rows.work.items if isinstance(item, SummaryItem)])
-        self._find_texts(rows.work.items)
-        items = [self._item(study, item, summaries) for item in rows.work.items]
+        self.find_texts(rows.work.items)
+        self.problems.raise_errors()
+        items = [self._item(study, item) for item in rows.work.items]
         tasks = self._tasks(study, items, rows.work.tasks)
         ids = {item.id: at for at, item in enumerate(rows.work.items)}
-        for (person, item), rows_by_task in _by_item(rows.labels).items():
+        by_item: dict[tuple[str, str], dict[str, LabelPart]] = defaultdict(dict)
+        for row in rows.labels:
+            by_item[row.annotator, row.item][row.task] = row
+        for (person, item), rows_by_task in by_item.items():
             task = tasks.get((person, ids.get(item, -1)))
             if task is not None:
                 self._answer(task, rows_by_task)
-        self._said(rows.kind, rows.work, items)
+        by_judge: dict[tuple[str, int], list[Any]] = defaultdict(list)
+        for name, version, verdict in self.said(rows.work, items):
+            by_judge[name, version].append(verdict)
+        for (name, version), verdicts in by_judge.items():
+            self._take_verdicts(name, version, verdicts)
         self._plan(study, rows.work.plan)
-
-    # Texts
 
     def _take_questions(self, dataset: str, questions: Sequence[QuestionText]) -> None:
         plan = QuestionPlan(replace(self.request, options={"dataset": dataset}), self.problems)
@@ -104,70 +157,21 @@ class LabelWorkPlan(LabelPlan[Work]):
         self.points |= {(dataset, row.question.key, row.key): row for row in points}
         self.responses |= {(dataset, row.question.key, row.system.key): row for row in answers}
 
-    def _summaries(self, texts: Sequence[SummaryPart]) -> list[Summary]:
-        self.know({text.system.key: System(**text.system.model_dump()) for text in texts}, kind="")
-        haystacks: dict[str, Haystack] = {
-            row.key: row for row in Haystack.objects.filter(key__in={text.haystack.key for text in texts})
-        }
-        subtopics = {
-            (row.haystack.key, row.key): row
-            for row in Subtopic.objects.filter(haystack__in=haystacks.values()).select_related("haystack")
-        }
-        known = {
-            (row.haystack.key, row.subtopic.key, row.system.key, row.text_sha256): row
-            for row in Summary.objects.filter(haystack__in=haystacks.values()).select_related(
-                "haystack", "subtopic", "system"
-            )
-        }
-        return [self._summary(text, haystacks, subtopics, known) for text in texts]
-
-    def _summary(self, text: SummaryPart, haystacks: Any, subtopics: Any, known: Any) -> Summary:
-        of, about = text.haystack, text.subtopic
-        place = (of.key, about.key, text.system.key, published.sha256_of(text.text))
-        if place in known:
-            self.unchanged["summaries"] += 1
-            return known[place]  # type: ignore[no-any-return]
-        if of.key not in haystacks:
-            haystacks[of.key] = self.create(Haystack(**of.model_dump(), created_at=self.now), "haystacks")
-        if place[:2] not in subtopics:
-            row = Subtopic(haystack=haystacks[of.key], **about.model_dump())
-            subtopics[place[:2]] = self.create(row, "subtopics")
-        has_text = any(earlier[:3] == place[:3] for earlier in known)
-        origin = Summary.Origin.ANNOTATED if has_text and text.origin != Summary.Origin.SESSION else text.origin
-        made = published.new_summary(
-            subtopics[place[:2]], self.systems[text.system.key], text.text, now=self.now, origin=origin
-        )
-        known[place] = self.create(made, "summaries")
-        return made
-
-    # Work
-
-    def _find_texts(self, items: Sequence[Any]) -> None:
-        """Raise `ImportFailed` where a question has no such key point or response."""
+    def find_texts(self, items: Sequence[Any]) -> None:
+        """Look up what items are about; here report questions that have no such key point or response."""
         for item in items:
-            if not isinstance(item, PointItem):
-                continue
             question, missing = (item.dataset, item.question), {}
             if (*question, item.key_point) not in self.points:
                 missing["key_point"] = item.key_point
-            if isinstance(item, PairItem) and (*question, item.system) not in self.responses:
-                missing["system"] = item.system
+            if (system := getattr(item, "system", None)) and (*question, system) not in self.responses:
+                missing["system"] = system
             for name, got in missing.items():
                 expected = f"what the question {item.question} has in {question_file(item.dataset)}"
                 self.problems.error("unknown_item", f"{WORK}, {item.id}", name, expected=expected, got=got)
-        self.problems.raise_errors()
 
-    def _item(self, study: Study, item: Any, summaries: list[Summary]) -> LabelItem:
+    def _item(self, study: Study, item: Any) -> LabelItem:
         about = item.model_dump(include={"block", "n_questions", "is_overlap"})
-        if isinstance(item, SummaryItem):
-            return self.create(LabelItem(study=study, summary=summaries.pop(0), added_at=self.now, **about))
-        point = self.points[item.dataset, item.question, item.key_point]
-        subject: dict[str, Any] = {"key_point": point}
-        if isinstance(item, PairItem):
-            subject["response"] = self.responses[item.dataset, item.question, item.system]
-        else:
-            subject["question"] = point.question
-        return self.create(LabelItem(study=study, added_at=self.now, **subject, **about))
+        return self.create(LabelItem(study=study, added_at=self.now, **self.subject(item), **about))
 
     def _plan(self, study: Study, settings: Part) -> None:
         values = settings.model_dump()
@@ -176,7 +180,8 @@ class LabelWorkPlan(LabelPlan[Work]):
             if (name, version) not in self.judges:  # it said nothing
                 self._take_verdicts(name, version, [])
             values["judge"] = self.judges[name, version]
-        self.create(PLANS[study.kind](study=study, **values))
+        model: Any = work_of(study).plan
+        self.create(model(study=study, **values))
 
     def _tasks(
         self, study: Study, items: Sequence[Any], rows: Sequence[Sequence[Any]]
@@ -190,21 +195,19 @@ class LabelWorkPlan(LabelPlan[Work]):
                 annotator=self.annotator(person),
                 item=items[at],
                 position=positions[person],
-                state=state if state in {LabelTask.State.DONE, LabelTask.State.BEGUN} else LabelTask.State.BEGUN,
+                state=state if state in {LabelTaskState.DONE, LabelTaskState.BEGUN} else LabelTaskState.BEGUN,
                 n_answered=n_answered,
                 n_questions=items[at].n_questions,
                 active_ms=active_ms,
-                done_at=self.now if state == LabelTask.State.DONE else None,
+                done_at=self.now if state == LabelTaskState.DONE else None,
                 created_at=self.now,
             )
             made[person, at] = self.create(task)
         return made
 
-    def _answer(self, task: LabelTask, rows_by_task: Mapping[str, LabelPart]) -> None:
-        """The answer of one person to an item, out of the rows of its tasks."""
-        first = next(iter(rows_by_task.values()))
-        said = {task_name: row.label for task_name, row in rows_by_task.items()}
-        about: dict[str, Any] = {
+    def _answer(self, task: LabelTask, rows: Mapping[str, LabelPart]) -> None:
+        first = next(iter(rows.values()))
+        about = {
             "study": task.study,
             "annotator": task.annotator,
             "task": task,
@@ -212,48 +215,16 @@ class LabelWorkPlan(LabelPlan[Work]):
             "op_id": "archive",
             "made_at": first.made_at,
         }
-        if task.item.summary is not None:
-            values = {aspect: int(said[aspect]) if said.get(aspect) else None for aspect in ASPECTS}
-            is_complete = None not in values.values()
-            row: Any = RatingLabel(summary=task.item.summary, is_complete=is_complete, **values, **about)
-        elif task.item.response is not None:
-            row = EntailmentLabel(
-                response=task.item.response,
-                key_point=task.item.key_point,
-                answer=first.label,
-                why_not=first.why_not,
-                verdict_shown=first.verdict_shown,
-                is_complete=bool(first.label),
-                **about,
-            )
-        else:
-            grounded, keyness = said.get("grounded", ""), said.get("key_point", "")
-            is_complete = grounded == "no" or bool(grounded and keyness)
-            point = task.item.key_point
-            row = PointLabel(key_point=point, grounded=grounded, keyness=keyness, is_complete=is_complete, **about)
-        self.create(row, "labels")
-
-    # Judges
-
-    def _said(self, kind: str, work: Any, items: Sequence[LabelItem]) -> None:
-        """What judges said, as far as it is not here, by the versions that say the same, else by imported ones.
-
-        A judge that works here must have said all of it: nothing is added to it.
-        """
-        by_judge: dict[tuple[str, int], list[Any]] = defaultdict(list)
-        for name, version, row in (*_SAID[kind](self, work, items), *_scores(self, work, items)):
-            by_judge[name, version].append(row)
-        for (name, version), rows in by_judge.items():
-            self._take_verdicts(name, version, rows)
+        self.create(self.answer(task, rows, about), "labels")
 
     def _take_verdicts(self, name: str, version: int, rows: Sequence[Any]) -> None:
         """What one judge said: the version of this number if nothing contradicts it, else any that said it all.
 
-        Else it is a new version. No judge here is two of an archive.
+        Else it is a new version. No judge here is two of an archive, and nothing is added to one that works here.
         """
-        incoming = {_place(row): _answer(row) for row in rows}
+        incoming = {self._place(row): self._said(row) for row in rows}
         taken = {judge.pk for judge in self.judges.values()}
-        known = {judge: _stored(judge, rows) for judge in Judge.objects.filter(name=name)}
+        known = {judge: self._stored(judge, rows) for judge in Judge.objects.filter(name=name)}
         free = [judge for judge in known if judge.pk not in taken]
         versions = {judge.version for judge in (*known, *self.judges.values()) if judge.name == name}
         config = {"source": "archive", "judge": name, "version": version}
@@ -265,11 +236,31 @@ class LabelWorkPlan(LabelPlan[Work]):
         stored = {} if here is None else known[here]
         judge = self.judges[name, version] = self.create(new) if here is None else here
         for row in rows:
-            if _place(row) in stored:
+            if self._place(row) in stored:
                 self.unchanged["verdicts"] += 1
             else:
                 row.judge = judge
                 self.create(row, "verdicts")
+
+    def _place(self, row: Model) -> tuple[Any, ...]:
+        return type(row), *[getattr(row, name) for name in self.SAID[type(row)][0]]
+
+    def _said(self, row: Model) -> tuple[Any, ...]:
+        return tuple([getattr(row, name) for name in self.SAID[type(row)][1]])
+
+    def _stored(self, judge: Judge, rows: Sequence[Model]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+        """What a judge has said of the texts of these rows: {place: answer}."""
+        stored = {}
+        for model in {type(row) for row in rows}:
+            subjects, answers = self.SAID[model]
+            places = map(self._place, rows)
+            texts = sorted({place[1] for place in places if place[0] is model and place[1] is not None})
+            for start in range(0, len(texts), BATCH):
+                of_texts = {f"{subjects[0]}__in": texts[start : start + BATCH]}
+                verdicts = model._default_manager.filter(judge=judge, **of_texts)
+                for values in verdicts.values_list(*subjects, *answers):
+                    stored[model, *values[: len(subjects)]] = values[len(subjects) :]
+        return stored
 
     def write(self) -> None:
         """Save the texts, then the rest."""
@@ -278,118 +269,55 @@ class LabelWorkPlan(LabelPlan[Work]):
         super().write()
 
 
-def _by_item(labels: Sequence[LabelPart]) -> dict[tuple[str, str], dict[str, LabelPart]]:
-    """{(annotator, item): {task: row}}."""
-    by_item: dict[tuple[str, str], dict[str, LabelPart]] = defaultdict(dict)
-    for row in labels:
-        by_item[row.annotator, row.item][row.task] = row
-    return by_item
+def _check_tasks(work: Any, problems: Problems) -> None:
+    """Report tasks and verdicts on unknown items, what is there twice, and counts that no task has."""
+    n_items = len(work.items)
+    autods = getattr(work, "autods", ())
+    for table, rows, at in (("tasks", work.tasks, 1), ("judges", work.judges, 2), ("autods", autods, 2)):
+        for number, row in enumerate(rows):
+            if row[at] is not None and row[at] >= n_items:
+                expected = f"the position of one of {n_items} items"
+                problems.error("unknown_item", f"{WORK}, {table}[{number}]", "", expected=expected, got=row[at])
+    problems.raise_errors()
+    for number, (_person, at, state, n_answered, _active_ms) in enumerate(work.tasks):
+        n_asked = work.items[at].n_questions
+        if n_answered > n_asked or (state == LabelTaskState.DONE and n_answered < n_asked):
+            expected, got = f"{n_asked} answers at most, and all where it is done", Got(f"{n_answered}, {state}")
+            problems.error("wrong_value", f"{WORK}, tasks[{number}]", "", expected=expected, got=got)
+    _check_once("items", [item.id for item in work.items], problems)
+    _check_once("tasks", [row[:2] for row in work.tasks], problems)
+    _check_once("judges", [row[:-1] for row in work.judges], problems)
+    _check_once("autods", [row[:4] for row in autods], problems)
 
 
-_SUBJECTS: dict[type[Model], tuple[str, ...]] = {
-    SummaryRating: ("summary_id", "aspect", "repeat"),
-    PointVerdict: ("response_id", "key_point_id", "repeat"),
-    KeyPointVerdict: ("key_point_id", "judgment", "repeat"),
-    AutodsScore: ("key_point_id", "repeat"),
-}
-"""What a judge says something of, the text first; of each it says one thing."""
-_ANSWERS: dict[type[Model], tuple[str, ...]] = {
-    SummaryRating: ("value",),
-    PointVerdict: ("answer",),
-    KeyPointVerdict: ("answer",),
-    AutodsScore: ("value", "low", "high"),
-}
+def _check_once(table: str, keys: Iterable[Hashable], problems: Problems) -> None:
+    seen: dict[Hashable, int] = {}
+    for number, key in enumerate(keys):
+        if (first := seen.setdefault(key, number)) != number:
+            got = Got(f"the same as {table}[{first}]")
+            problems.error("duplicate_key", f"{WORK}, {table}[{number}]", "", expected="each once", got=got)
 
 
-def _place(row: Model) -> tuple[Any, ...]:
-    return type(row), *[getattr(row, name) for name in _SUBJECTS[type(row)]]
-
-
-def _answer(row: Model) -> tuple[Any, ...]:
-    return tuple([getattr(row, name) for name in _ANSWERS[type(row)]])
-
-
-def _stored(judge: Judge, rows: Sequence[Model]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    """What a judge has said of the texts of these rows: {place: answer}."""
-    stored = {}
-    for model in {type(row) for row in rows}:
-        subjects, answers = _SUBJECTS[model], _ANSWERS[model]
-        texts = sorted({place[1] for place in map(_place, rows) if place[0] is model and place[1] is not None})
-        for start in range(0, len(texts), BATCH):
-            of_texts = {f"{subjects[0]}__in": texts[start : start + BATCH]}
-            verdicts = model._default_manager.filter(judge=judge, **of_texts)
-            for values in verdicts.values_list(*subjects, *answers):
-                stored[model, *values[: len(subjects)]] = values[len(subjects) :]
-    return stored
-
-
-def _ratings(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
-    for name, version, at, aspect, value in work.judges:
-        yield (
-            name,
-            version,
-            SummaryRating(
-                summary=items[at].summary,
-                aspect=aspect,
-                value=value,
-                is_valid=value is not None,
-                created_at=plan.now,
-            ),
-        )
-
-
-def _entailments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
-    for name, version, _at, dataset, question, system, key, answer in work.judges:
-        response = plan.responses.get((dataset, question, system))
-        point = plan.points.get((dataset, question, key))
-        if response is not None and point is not None:
-            yield (
-                name,
-                version,
-                PointVerdict(
-                    premise=PointVerdict.Premise.RESPONSE,
-                    response=response,
-                    key_point=point,
-                    answer=answer,
-                    is_imported=True,
-                    created_at=plan.now,
-                ),
+def _check_labels(answers: Mapping[str, Sequence[str]], labels: Sequence[LabelPart], problems: Problems) -> None:
+    """Report answers that nobody can give, reasons where there is none to give, and answers given twice."""
+    seen: set[tuple[str, str, str]] = set()
+    grounded = {(row.annotator, row.item): row.label for row in labels if row.task == "grounded"}
+    for number, row in enumerate(labels, 1):
+        where = f"{LABELS}, line {number}"
+        allowed = answers.get(row.task)
+        if allowed is None or row.label not in allowed:
+            expected = f"one of {', '.join(filter(None, allowed or ()))}" if allowed else "a task of the study"
+            problems.error(
+                "unknown_label", where, "label" if allowed else "task", expected=expected, got=row.label
             )
-
-
-def _judgments(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
-    for name, version, at, judgment, answer in work.judges:
-        yield (
-            name,
-            version,
-            KeyPointVerdict(
-                key_point=items[at].key_point,
-                judgment=judgment,
-                answer=answer,
-                is_valid=bool(answer),
-                created_at=plan.now,
-            ),
-        )
-
-
-def _scores(plan: LabelWorkPlan, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
-    for name, version, at, repeat, value, low, high in work.autods:
-        yield (
-            name,
-            version,
-            AutodsScore(
-                key_point=items[at].key_point,
-                repeat=repeat,
-                value=value,
-                low=low,
-                high=high,
-                created_at=plan.now,
-            ),
-        )
-
-
-_SAID: dict[str, Any] = {
-    Study.Kind.RATING: _ratings,
-    Study.Kind.VERIFICATION: _judgments,
-    Study.Kind.VALIDATION: _entailments,
-}
+        if row.task == "key_point" and row.label and grounded.get((row.annotator, row.item)) != Grounded.YES:
+            expected = "an answer to key_point after a yes to grounded"
+            problems.error("unknown_label", where, "label", expected=expected, got=row.label)
+        if row.why_not and (row.why_not not in WhyNot.values or row.label in {"", "yes"}):
+            expected = f"one of {', '.join(WhyNot.values)}, after an answer that is not yes"
+            problems.error("unknown_label", where, "why_not", expected=expected, got=row.why_not)
+        place = (row.annotator, row.item, row.task)
+        if place in seen:
+            expected = f"one answer of {row.annotator}"
+            problems.error("labelled_twice", where, "item", expected=expected, got=Got("another one"))
+        seen.add(place)

@@ -1,33 +1,43 @@
-"""The summaries of a linking study with people's labels and judges' predictions, for an annotated benchmark.
+"""Annotated summaries, out and in: labels of people, predictions of judges, and the texts that both are about.
 
-People appear as annotator1, annotator2 …, stable within the study; of a single person the labels have no name.
+People appear as annotator1, annotator2 …, stable within the study; of a single person the labels have no name. A
+label or prediction that differs from what was imported before is an error: labels never change.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext as _
 
-from annotation.kinds import StudyFile
-from annotation.linking import exports
-from annotation.models import LinkingPlan, Study
-from annotation.studies.rows import csv_file, pseudonyms_of
+from annotation.coverage.collect import study_of_published_labels
+from annotation.importing.label_studies import LABELS, PERMISSION, LabelPlan, PlacedLabel, address_of_figures
+from annotation.importing.opened import Opened
+from annotation.models import CoverageLabel, Study
+from annotation.studies.kind import NotPossible
+from annotation.studies.rows import Tally, pseudonyms_of
 from benchmarks import system_names as systems
 from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
+from benchmarks.engine.naming import judges_called
+from benchmarks.io import published
+from benchmarks.io.formats import Format
+from benchmarks.io.plan import ImportRequest
+from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import eval_benchmark
-from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
+from benchmarks.io.schemas.eval_benchmark import PERSON, BenchmarkEntry
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
-from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
+from benchmarks.scoring.text import without_emphasis
 
 Answers = dict[int, dict[str, list[TopicVerdict]]]
 """{summary pk: {name: answers}}."""
 CHUNK = 2_000
+IMPORTED = "imported"
+DEFAULT_DATASET = "summhay-eval-benchmark"
 
 
 def haystacks_of(study: Study) -> QuerySet[Haystack]:
@@ -89,25 +99,6 @@ def _entries(study: Study, people: Answers, *, is_named: bool) -> Iterator[Bench
         )
 
 
-def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """Annotated summaries, and what was decided: what an archive holds beside the labels."""
-
-    def decisions() -> Iterator[list[Any]]:
-        return exports.decision_cells(exports.decision_rows(study))
-
-    files = [
-        StudyFile("annotated-summaries.json", "Annotated summaries", lambda: dump_of(study)),
-        csv_file("adjudicated.csv", "Decisions", exports.DECISION_COLUMNS, decisions),
-    ]
-    plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
-    if plan is not None and plan.asks_unlinked:
-        unlinked = partial(exports.unlinked_rows, study)
-        files.append(
-            csv_file("bullets.csv", _("Bullets that cover no insight"), exports.UNLINKED_COLUMNS, unlinked)
-        )
-    return files
-
-
 def dump_of(study: Study) -> Iterator[bytes]:
     """The file of annotated summaries, with an empty list where there is no label yet."""
     try:
@@ -115,6 +106,18 @@ def dump_of(study: Study) -> Iterator[bytes]:
     except NobodyLabelled:
         entries = iter(())
     return eval_benchmark.dump(entries)
+
+
+def export_dataset(study: Study, options: Mapping[str, Any], write: Callable[..., Any]) -> str:
+    """Write them as `export_dataset` is told, and say how many there are; raises `NotPossible`."""
+    try:
+        entries = Tally(entries_of(study, annotator=options["annotator"]))
+    except NobodyLabelled as problem:
+        known = ", ".join(member.pseudonym for member in study.memberships.order_by("number"))
+        reason = f"There are no such labels in “{study.name}”; annotators: {known or 'none'}."
+        raise NotPossible(reason) from problem
+    write(options["out"], eval_benchmark.dump(entries))
+    return f"{entries.n:,} annotated summaries in {options['out']}"
 
 
 def _in_order(name: str) -> tuple[int, str]:
@@ -146,3 +149,271 @@ def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, 
         verdict = TopicVerdict(key, coverage, tuple(lines), raw=raw if is_imported else {})
         predictions[summary][names[judge]].append(verdict if is_valid else TopicVerdict(key, "", ()))
     return predictions
+
+
+# In
+
+
+class Said(NamedTuple):
+    """A prediction, with the rows that it is about and where it stands in the file."""
+
+    summary: Summary
+    insight: Insight
+    verdict: TopicVerdict
+    where: str
+
+    @property
+    def place(self) -> published.Place:
+        """What it is about."""
+        return published.place_of(self.summary, self.insight)
+
+    @property
+    def answer(self) -> tuple[str, tuple[int, ...]]:
+        """What counts of it."""
+        return self.verdict.coverage, self.verdict.lines
+
+
+class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
+    """Labels of annotator "imported", or of those the file names, and predictions as imported judges.
+
+    The texts that they are about may be new too.
+
+    Haystacks, subtopics and insights that are known by their keys are used as they are, summaries if they also
+    have the same text. Another text of the same system is another summary, which no leaderboard counts.
+    """
+
+    MODELS = (*LabelPlan.MODELS, Judge, System, Haystack, Subtopic, Insight, Summary, CoverageLabel, Verdict)
+    NEVER = "Texts and labels never change; give the file another dataset, or the judge another name."
+
+    def __init__(self, request: ImportRequest, problems: Problems) -> None:
+        super().__init__(request, problems)
+        self.dataset = self.dataset or DEFAULT_DATASET
+        self.haystacks: dict[str, Haystack] = {}
+        self.subtopics: dict[tuple[UUID, str], Subtopic] = {}
+        self.insights: dict[tuple[UUID, str], Insight] = {}
+        self.summaries: dict[tuple[UUID, str, str], Summary] = {}
+        self.have_text: set[tuple[UUID, str]] = set()
+        self.judges: dict[str, Judge] = {}
+        self.fitted_on: dict[str, set[str]] = defaultdict(set)
+        self.counted: set[UUID] = set()
+        self.labels: dict[str, published.Answers] = defaultdict(dict)
+        self.verdicts: dict[str, published.Answers] = defaultdict(dict)
+
+    @classmethod
+    def read(cls, archive: Opened) -> tuple[Sequence[BenchmarkEntry], Iterable[Mapping[str, Any]]]:
+        """Where one person's labels count the summaries name nobody, and the labels say who it was."""
+        with archive.stream("annotated-summaries.json") as stream:
+            entries: Sequence[BenchmarkEntry] = eval_benchmark.parse(stream, problems=archive.problems)
+        labels = archive.rows(LABELS, PlacedLabel)
+        names = {row.annotator for row in labels if row.is_complete}
+        if len(names) == 1 and any(entry.human for entry in entries):
+            [name] = names
+            entries = [
+                replace(entry, human=(), people={name: entry.human} if entry.human else {}) for entry in entries
+            ]
+        return entries, cls.placed(labels)
+
+    def take(self, rows: Sequence[BenchmarkEntry]) -> None:
+        """Compare the summaries of one file with their labels and predictions."""
+        if self.study is None:
+            name = self.request.options.get("study") or study_of_published_labels(self.dataset)
+            study = self.find_study(name, kind=Study.Kind.LINKING)
+            if not self.is_new:
+                known = study.coveragelabels.filter(is_current=True, annotator__user=None)
+                values = known.values_list("annotator__label", "summary", "insight", "coverage", "lines")
+                for name, summary, insight, coverage, lines in values:
+                    self.labels[name][summary, insight] = (coverage, tuple(lines))
+        names = {name for entry in rows for name in entry.people}
+        for name in sorted(names, key=lambda name: (len(name), name)):  # annotator2 comes before annotator10
+            self.annotator(name)
+        for entry in rows:
+            for name in entry.fitted:
+                self.fitted_on[name].add(self._haystack(entry).key)
+        self.know({entry.system.key: published.new_system(entry.system) for entry in rows}, kind="")
+        said: dict[str, list[Said]] = defaultdict(list)
+        for index, entry in enumerate(rows):
+            for name, incoming in self._take(entry, f"[{index}]"):
+                said[name].append(incoming)
+        for name, predictions in said.items():
+            self._predictions(name, predictions)
+
+    def _take(self, entry: BenchmarkEntry, where: str) -> Iterator[tuple[str, Said]]:
+        """Take the texts and the labels of a summary; gives what judges say of it, by name."""
+        haystack = self._haystack(entry)
+        subtopic = self._subtopic(haystack, entry)
+        insights = {insight.key: self._insight(subtopic, insight, where) for insight in entry.insights}
+        summary = self._summary(haystack, subtopic, entry)
+        for name, labels in ({IMPORTED: entry.human} | dict(entry.people)).items():
+            for label in labels:
+                self._label(name, summary, insights[label.insight_key], label, where)
+        for name, verdicts in entry.predictions.items():
+            for verdict in verdicts:
+                yield name, Said(summary, insights[verdict.insight_key], verdict, where)
+
+    def _haystack(self, entry: BenchmarkEntry) -> Haystack:
+        """Find it by its key or the name of its file, or make one without documents."""
+        key = entry.haystack_key
+        if key not in self.haystacks:
+            names = [key, f"topic_{key}"]
+            known = Haystack.objects.filter(Q(key=key) | Q(metadata__source_name__in=names)).first()
+            if known is None:
+                row = Haystack(
+                    key=key,
+                    title=without_emphasis(entry.haystack_title),
+                    metadata=published.source_title(entry.haystack_title),
+                    dataset=self.dataset,
+                    created_at=self.now,
+                )
+                self.create(row, "haystacks")
+            else:
+                self.unchanged["haystacks"] += 1
+                self._load_texts(known)
+            self.haystacks[key] = known or row
+        return self.haystacks[key]
+
+    def _load_texts(self, haystack: Haystack) -> None:
+        for subtopic in haystack.subtopics.all():
+            self.subtopics[haystack.uid, subtopic.key] = subtopic
+        for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
+            self.insights[insight.subtopic.uid, insight.key] = insight
+        summaries = Summary.objects.filter(haystack=haystack)
+        for summary in summaries.select_related("subtopic", "system"):
+            self._remember(summary)
+
+    def _known(self, row: Subtopic | Insight, kind: str) -> None:
+        """Count a row that was there, once."""
+        if row.uid not in self.counted:
+            self.counted.add(row.uid)
+            self.unchanged[kind] += 1
+
+    def _subtopic(self, haystack: Haystack, entry: BenchmarkEntry) -> Subtopic:
+        key = (haystack.uid, entry.subtopic_key)
+        if key in self.subtopics:
+            self._known(self.subtopics[key], "subtopics")
+            return self.subtopics[key]
+        others = [row.number for (owner, _key), row in self.subtopics.items() if owner == haystack.uid]
+        row = Subtopic(
+            haystack=haystack,
+            key=entry.subtopic_key,
+            number=max(others, default=0) + 1,
+            name=entry.subtopic,
+            query=entry.subtopic,
+        )
+        self.counted.add(row.uid)
+        self.subtopics[key] = self.create(row, "subtopics")
+        return row
+
+    def _insight(self, subtopic: Subtopic, stated: TopicInsight, where: str) -> Insight:
+        key = (subtopic.uid, stated.key)
+        if key in self.insights:
+            row = self.insights[key]
+            self._known(row, "insights")
+            self.same(where, insight=(row.text, stated.text))
+            return row
+        if subtopic.haystack.n_documents and subtopic.pk:
+            self.problems.error(
+                "unknown_insight",
+                where,
+                "reference_insights",
+                expected=f"an insight of the haystack's subtopic “{subtopic.key}”",
+                got=stated.key,
+                message="The insights of a haystack never change.",
+            )
+        others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
+        row = published.new_insight(subtopic, max(others, default=0) + 1, stated)
+        self.counted.add(row.uid)
+        self.insights[key] = self.create(row, "insights")
+        return row
+
+    def _summary(self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry) -> Summary:
+        """Find it by its text, or make one; where the haystack's file is there, or another text, beside it."""
+        text, system = "\n".join(entry.lines), entry.system.key
+        known = self.summaries.get((subtopic.uid, system, published.sha256_of(text)))
+        if known is not None:
+            self.unchanged["summaries"] += 1
+            return known
+        stands_beside = haystack.n_documents or (subtopic.uid, system) in self.have_text
+        origin = Summary.Origin.ANNOTATED if stands_beside else Summary.Origin.IMPORTED
+        if system == systems.HUMAN:
+            origin = Summary.Origin.SESSION
+        row = published.new_summary(subtopic, self.systems[system], text, now=self.now, origin=origin)
+        self._remember(self.create(row, "summaries"))
+        return row
+
+    def _remember(self, row: Summary) -> None:
+        self.summaries[row.subtopic.uid, row.system.key, row.text_sha256] = row
+        self.have_text.add((row.subtopic.uid, row.system.key))
+
+    def _label(self, name: str, summary: Summary, insight: Insight, label: TopicVerdict, where: str) -> None:
+        place, answer = published.place_of(summary, insight), (label.coverage, label.lines)
+        field = "annotation" if name == IMPORTED else PERSON + name
+        if self.is_new_answer(self.labels[name], place, answer, kind="labels", where=where, name=field):
+            raw = dict(label.raw)
+            self.create(self.coverage_label(name, summary, insight, label, raw=raw), "labels")
+
+    def _predictions(self, name: str, said: Sequence[Said]) -> None:
+        judge = self._judge(name, said)
+        known, field = self.verdicts[name], f"predictions_{judge}"
+        for prediction in said:
+            if self.is_new_answer(
+                known, prediction.place, prediction.answer, kind="verdicts", where=prediction.where, name=field
+            ):
+                row = published.new_verdict(
+                    judge, prediction.summary, prediction.insight, prediction.verdict, now=self.now
+                )
+                self.create(row, "verdicts")
+
+    def _judge(self, name: str, said: Sequence[Said]) -> Judge:
+        """The judge of this name (or “NAME vN”) that says the same; one that contradicts it gets a next version.
+
+        A version that came with such a file before stays the one: what it contradicts is an error.
+        """
+        judge = self.judges.get(name)
+        haystacks = list(
+            {prediction.summary.haystack.uid: prediction.summary.haystack for prediction in said}.values()
+        )
+        versions = [judge] if judge else list(Judge.objects.filter(name=name)) or judges_called(name)
+        known = published.answers_of(versions, haystacks)
+        if judge is None:
+            latest = max((version.version for version in versions if version.name == name), default=0)
+            config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
+            new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
+            alike = self._fitted_alike(versions, name, haystacks)
+            incoming = {prediction.place: prediction.answer for prediction in said}
+            judge = published.version_said_by(alike, incoming, lambda judge: known.get(judge.pk, {}), new=new)
+            judge = judge or published.of_configuration(versions, new) or self.create(new)
+            self.judges[name] = judge
+        self.verdicts[name] = {**known.get(judge.pk, {}), **self.verdicts[name]}
+        return judge
+
+    def _fitted_alike(self, versions: Sequence[Judge], name: str, haystacks: Sequence[Haystack]) -> list[Judge]:
+        """The versions that were fitted to exactly those of the haystacks of which the file says so."""
+        fitted_on = fitted_haystacks(versions)
+
+        def is_fitted(judge: Judge, haystack: Haystack) -> bool:
+            names = names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
+            return bool(fitted_on[judge.pk] & names)
+
+        told = self.fitted_on.get(name, ())
+        return [
+            judge
+            for judge in versions
+            if all((haystack.key in told) == is_fitted(judge, haystack) for haystack in haystacks)
+        ]
+
+
+ANNOTATED_SUMMARIES = Format(
+    name="summhay-eval-benchmark",
+    title="SummHay annotated summaries",
+    description=(
+        "A JSON list of summaries with their reference insights, the labels of people and the predictions of "
+        "judges, as published for judging the judges. Links of people count lines from 0, judges' from 1."
+    ),
+    extensions=(".json",),
+    example=eval_benchmark.EXAMPLE,
+    parse=lambda file, problems, _: eval_benchmark.parse(file.path, problems=problems, **file.limits),
+    plan=AnnotatedSummariesPlan,
+    kinds=("haystacks", "subtopics", "insights", "summaries", "labels", "verdicts"),
+    address=address_of_figures,
+    permission=PERMISSION,
+)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
 from annotation.coverage.collect import coverage_table
 from annotation.coverage.rows import PEOPLE, Answer, RowFilter, RowPosition, RowView, positions, views
-from annotation.linking import exports
+from annotation.linking import files
 from annotation.linking.adjudicating import DECISIONS, adjudicate, may_link_several
 from annotation.linking.annotated import haystacks_of
 from annotation.linking.bullets import Bullet, bullets_of
@@ -78,9 +78,9 @@ class CoverageDeciding(Deciding):
     words = staticmethod(lambda row: in_words(row.coverage))
     adjudicate = staticmethod(adjudicate)
     haystacks_of = staticmethod(haystacks_of)
-    columns = exports.DECISION_COLUMNS
-    rows = staticmethod(exports.decision_rows)
-    cells = staticmethod(exports.decision_cells)
+    columns = files.DECISION_COLUMNS
+    rows = staticmethod(files.decision_rows)
+    cells = staticmethod(files.decision_cells)
 
     def instead(self, study: Study) -> str:
         """Items made elsewhere have no text here to decide on: their rows are all there is to see."""

@@ -19,10 +19,10 @@ from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.licences import results as licences
-from annotation.linking import exports, planning
-from annotation.linking.annotated import files_of, haystacks_of
+from annotation.linking import annotated, planning
 from annotation.linking.bullets import SPARE_LETTERS
 from annotation.linking.disputes import DECIDING
+from annotation.linking.files import COLUMNS, files_of, label_rows, spaced
 from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
 from annotation.linking.overview import checks_in_order, checks_of, page_of
 from annotation.linking.page_context import page_context
@@ -74,13 +74,17 @@ class Linking(LabelWork):
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
-    label_columns = tuple(exports.COLUMNS)
-    label_rows = staticmethod(exports.label_rows)
-    label_cells = staticmethod(exports.spaced)
+    label_columns = tuple(COLUMNS)
+    label_rows = staticmethod(label_rows)
+    label_cells = staticmethod(spaced)
     label_files = (("current", "Labels"), ("history", "Every answer ever given"))
     downloads = (("annotation:annotated-summaries", "Annotated summaries, JSON"),)
     files = staticmethod(files_of)
-    insights_in_files = staticmethod(haystacks_of)
+    insights_in_files = staticmethod(annotated.haystacks_of)
+    formats = (annotated.ANNOTATED_SUMMARIES,)
+    archive_plan = annotated.AnnotatedSummariesPlan
+    dataset_format = annotated.ANNOTATED_SUMMARIES.name
+    export_dataset = staticmethod(annotated.export_dataset)
     answers = LINK
     deciding = DECIDING
     results = RESULTS

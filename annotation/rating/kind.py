@@ -19,7 +19,8 @@ from annotation.labelling.summary_forms import SummariesForm, add_from, choice_o
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
-from annotation.rating import exports, planning
+from annotation.rating import planning
+from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows
 from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
@@ -68,9 +69,11 @@ class Rating(LabelWork):
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
-    label_columns = tuple(exports.COLUMNS)
-    label_rows = staticmethod(exports.label_rows)
+    label_columns = tuple(COLUMNS)
+    label_rows = staticmethod(label_rows)
     label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
+    files = staticmethod(files_of)
+    archive_plan = RatingsPlan
     answers = RATED
     results = RESULTS
     reports = {"likert": REPORT}

@@ -23,6 +23,7 @@ from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
 from annotation.studies.overview import OverviewPage, Presence
 from annotation.studies.preview import PreviewPlace
 from annotation.studies.recipes import Recipe
+from annotation.studies.rows import objects
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
 from benchmarks.web.lists import Column
@@ -143,6 +144,8 @@ class Work(StudyKind, ABC):
     """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
     downloads: tuple[tuple[str, Text], ...] = ()
     """Other files, or the page where they are: the name of its URL, and what it is called."""
+
+    hub_task = "text-classification"
 
     recipes: tuple[Recipe, ...] = ()
     """Studies of this kind as the papers set them up."""
@@ -297,6 +300,9 @@ class Work(StudyKind, ABC):
     def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
         """One row a label in the order of `label_columns`, of a selection of `label_files`."""
         return iter(())
+
+    def told_of(self, study: Study) -> Iterable[Mapping[str, Any]]:
+        return objects(self.label_columns, self.label_rows(study, "current"))
 
     def label_cells(self, rows: Iterator[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:
         """The rows as a table has them, where that differs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -91,6 +92,26 @@ def objects(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Iterator[d
     """Rows with the names of their columns."""
     names = tuple(columns)
     return (dict(zip(names, row, strict=True)) for row in rows)
+
+
+class Tally:
+    """Rows that are counted as they pass."""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self.rows, self.n = rows, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self.rows:
+            self.n += 1
+            yield row
+
+
+def hashed(content: Iterable[bytes]) -> str:
+    """The SHA-256 of what a generator yields."""
+    digest = hashlib.sha256()
+    for piece in content:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def pseudonyms_of(study: Study) -> dict[int, str]:

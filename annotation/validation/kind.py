@@ -17,7 +17,8 @@ from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
-from annotation.validation import exports, planning
+from annotation.validation import planning
+from annotation.validation.files import COLUMNS, EntailmentsPlan, files_of, label_rows
 from annotation.validation.forms import PairsForm, ValidationStudyForm, busiest_judge, choice_of, lacking
 from annotation.validation.overview import ABOUT_ROWS, about, page_of
 from annotation.validation.page_context import page_context
@@ -60,9 +61,11 @@ class Validation(LabelWork):
     about_rows = ABOUT_ROWS
     about = staticmethod(about)
     about_label = gettext_lazy("Point")
-    label_columns = tuple(exports.COLUMNS)
-    label_rows = staticmethod(exports.label_rows)
+    label_columns = tuple(COLUMNS)
+    label_rows = staticmethod(label_rows)
     label_files = (("current", "Answers"), ("history", "Every answer ever given"))
+    files = staticmethod(files_of)
+    archive_plan = EntailmentsPlan
     answers = PAIR
     results = RESULTS
     reports = {"validation": REPORT}

@@ -11,7 +11,7 @@ from annotation.models import LabelItem, Study, ValidationPlan, WhyNot
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.validation import planning
-from annotation.validation.exports import verdicts_on
+from annotation.validation.files import verdicts_on
 from annotation.validation.recording import PAIR, PairAnswer
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 

@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Study
+from annotation.studies.rows import hashed
 from annotation.studies.scope import study_of
-from annotation.verification import datasets, exports
+from annotation.verification import datasets, files
 from annotation.verification.datasets import Choice, Dataset
 from annotation.verification.labels import PointTable, collect
 from annotation.verification.pairs import haystacks_of
@@ -72,7 +73,7 @@ def _page(
         "is_tried": is_tried,
         "n_adjudicated": len(decided),
         "sample": _sample(verified),
-        "question_sets": exports.ambiguous_sets(study) or [""],
+        "question_sets": files.ambiguous_sets(study) or [""],
         "versions": study.dataset_versions.prefetch_related("annotators").select_related("made_by"),
     }
     status = 422 if form.is_bound and form.errors else 200
@@ -151,8 +152,8 @@ def dataset_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespons
     if name in {"dataset.jsonl", "manifest.json"}:
         return _dataset(request, study, verified, title=title, is_manifest=name == "manifest.json")
     if name in {"kept.csv", "all.csv"}:
-        rows = exports.point_rows(study, verified, only_kept=name == "kept.csv")
-        return csv_download(request, exports.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
+        rows = files.point_rows(study, verified, only_kept=name == "kept.csv")
+        return csv_download(request, files.POINT_COLUMNS, rows, name=f"{title}-{name}", about=study)
     raise Http404
 
 
@@ -161,8 +162,8 @@ def _dataset(
 ) -> HttpResponseBase:
     """The dataset or its manifest; of one question set where questions of several share their keys."""
     chosen = request.GET.get("dataset", "")
-    sets = exports.ambiguous_sets(study)
-    if chosen and chosen not in exports.sets_in(study):
+    sets = files.ambiguous_sets(study)
+    if chosen and chosen not in files.sets_in(study):
         raise Http404
     if sets and not chosen:
         messages.error(
@@ -174,10 +175,10 @@ def _dataset(
         )
         return redirect("annotation:verification-dataset", uid=study.uid)
     name = f"{title}-{chosen}.jsonl" if chosen else f"{title}.jsonl"
-    content = exports.lines(study, verified, dataset=chosen)
+    content = files.lines(study, verified, dataset=chosen)
     if not is_manifest:
         return download(content, name=name, content_type="application/x-ndjson", about=study)
-    manifest = exports.manifest(
-        study, verified, dataset=chosen, sha256=exports.hashed(content), name=name, now=timezone.now()
+    manifest = files.manifest(
+        study, verified, dataset=chosen, sha256=hashed(content), name=name, now=timezone.now()
     )
     return json_download(manifest, name=f"{name}.manifest.json", about=study, indent=2)

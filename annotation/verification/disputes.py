@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row
 from annotation.models import LabelItem, PointAdjudication, Study
-from annotation.verification import datasets, exports
+from annotation.verification import datasets, files
 from annotation.verification.adjudicating import DECISIONS, adjudicate, disputes
 from annotation.verification.evidence import answers_on, in_words, passages_of
 from annotation.verification.labels import collect
@@ -41,8 +41,8 @@ class PointDeciding(Deciding):
     words = staticmethod(in_words)
     adjudicate = staticmethod(adjudicate)
     haystacks_of = staticmethod(haystacks_of)
-    columns = exports.DECISION_COLUMNS
-    rows = staticmethod(exports.decision_rows)
+    columns = files.DECISION_COLUMNS
+    rows = staticmethod(files.decision_rows)
 
     def queue(self, study: Study, which: Mapping[str, str]) -> Queue:
         table = collect(study)

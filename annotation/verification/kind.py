@@ -23,10 +23,11 @@ from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
-from annotation.verification import autods, choosing, exports, planning
+from annotation.verification import autods, choosing, planning
 from annotation.verification.datasets import VerifiedPoints, verified_by
 from annotation.verification.disputes import DECIDING
 from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
+from annotation.verification.files import LABEL_COLUMNS, JudgmentsPlan, export_dataset, files_of, label_rows
 from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
 from annotation.verification.labels import judges_points
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
@@ -85,15 +86,18 @@ class Verification(LabelWork):
     about_rows = ABOUT_ROWS
     about = staticmethod(about)
     about_label = gettext_lazy("Key point")
-    label_columns = tuple(exports.LABEL_COLUMNS)
-    label_rows = staticmethod(exports.label_rows)
+    label_columns = tuple(LABEL_COLUMNS)
+    label_rows = staticmethod(label_rows)
     label_files = (
         ("current", "Labels"),
         ("first", "First answers"),
         ("history", "Every answer ever given"),
     )
     downloads = (("annotation:verification-dataset", "Dataset and its files"),)
-    files = staticmethod(exports.files_of)
+    files = staticmethod(files_of)
+    archive_plan = JudgmentsPlan
+    dataset_format = "long2rag"
+    export_dataset = staticmethod(export_dataset)
     answers = POINT
     deciding = DECIDING
     results = RESULTS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,9 +26,10 @@ from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
-from annotation.writing.exports import files_of
+from annotation.writing.files import files_of, texts_on
 from annotation.writing.form_facts import forms_of, forms_problem
 from annotation.writing.gaps import SessionGaps
+from annotation.writing.imported import SessionsPlan
 from annotation.writing.late import waiting
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.preview import act, page
@@ -81,6 +82,9 @@ class Writing(Work):
     member_rows = staticmethod(member_rows)
     downloads = (("annotation:study-results", "Scores and files"),)
     files = staticmethod(files_of)
+    texts_on = staticmethod(texts_on)
+    archive_plan = SessionsPlan
+    hub_task = "summarization"
     deals = False
     short = ngettext_lazy("%(n)d planned session has no writer.", "%(n)d planned sessions have no writer.", "n")
     short_help = (
@@ -105,6 +109,10 @@ class Writing(Work):
     def untouched(self, study: Study) -> QuerySet[Assignment]:
         tasks: QuerySet[Assignment] = study.assignments.untouched()
         return tasks
+
+    def told_of(self, study: Study) -> Iterator[dict[str, Any]]:
+        uids = Session.objects.filter(assignment__study=study).values_list("uid", flat=True)
+        return ({"session": uid} for uid in uids)
 
     def headline(self, study: Study) -> Headline:
         """None: sessions are no labels."""

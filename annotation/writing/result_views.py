@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import clock
 from annotation.models import Session, Study
 from annotation.studies.scope import study_of
-from annotation.writing import amending, exports, late, session_page, settling
+from annotation.writing import amending, files, late, session_page, settling
 from annotation.writing.amending import Unchanged
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm
@@ -57,9 +57,9 @@ def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseB
     now = timezone.now()
     settling.settle_study(study=study, now=now)
     if name == "manifest.json":
-        values = exports.manifest(study, judge, now=now)
+        values = files.manifest(study, judge, now=now)
         return json_download(values, name=_name(study, name), about=study)
-    file = exports.files(study, judge, now).get(name)
+    file = files.files(study, judge, now).get(name)
     if file is None:
         raise Http404
     kind = CONTENT_TYPES[PurePath(name).suffix]

@@ -19,7 +19,7 @@ from annotation.models import Snapshot, Study
 from annotation.results.plannable import Plannable, Published, mean_of
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
-from annotation.writing import exports, scoring, settling
+from annotation.writing import files, scoring, settling
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json
 from annotation.writing.result_forms import ViewForm
@@ -117,7 +117,7 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
         form = look_form(study, request.GET)
         return {
             "form": form,
-            "files": exports.files(study, form.chosen, timezone.now()).values(),
+            "files": files.files(study, form.chosen, timezone.now()).values(),
         }
 
     def public(self, options: ProgressLook) -> ProgressLook:

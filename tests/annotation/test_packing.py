@@ -11,7 +11,8 @@ import pytest
 
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
 from annotation.people.removal import going_of
-from annotation.writing import amending, drafting, exports, late, packing, scoring, session_page
+from annotation.writing import amending, drafting, late, packing, scoring, session_page
+from annotation.writing.files import files_of
 from annotation.writing.results import with_facts
 from annotation.writing.wire import Event
 from benchmarks.engine import judge_versions
@@ -56,7 +57,7 @@ def all_that_is_seen(session: Session) -> dict[str, Any]:
         file.name: b"".join(
             piece if isinstance(piece, bytes) else piece.encode() for piece in file.content(reader="programs")
         )
-        for file in exports.files_of(study, LATER)
+        for file in files_of(study, LATER)
     }
     [row] = with_facts(Session.objects.filter(pk=session.pk))
     page = session_page.build(session=row, judge=judge, present_only=False)

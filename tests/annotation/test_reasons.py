@@ -14,12 +14,12 @@ from django.urls import reverse
 
 from annotation.labelling import recording
 from annotation.labelling.handling import OwnTask, TaskRefused
-from annotation.linking import exports
-from annotation.linking.annotated import files_of
+from annotation.linking import files
+from annotation.linking.files import files_of
 from annotation.linking.unlinked import UNLINKED, UnlinkedReasons, unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
 from annotation.people.removal import going_of
-from annotation.validation.exports import COLUMNS, label_rows
+from annotation.validation.files import COLUMNS, label_rows
 from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
@@ -241,7 +241,7 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
     [file] = [one for one in files_of(study, NOW) if one.name == "bullets.csv"]
     text = "".join(part if isinstance(part, str) else part.decode() for part in file.make(reader=PROGRAMS))
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert set(rows[0]) == set(exports.UNLINKED_COLUMNS)
+    assert set(rows[0]) == set(files.UNLINKED_COLUMNS)
     [row] = [row for row in rows if row["label"]]
     assert (row["annotator"], row["line"], row["label"]) == ("annotator1", "4", "subtopic")
     assert row["bullet_text"]

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
-from annotation.writing import amending, exports, scoring
+from annotation.writing import amending, files, scoring
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.results import session_results, sessions_of
@@ -268,7 +268,7 @@ def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: dat
     judge_everything(now)
     client = login(ada)
     base = f"/studies/{study.uid}/files/"
-    for name in exports.files(study, None, now):
+    for name in files.files(study, None, now):
         assert name in {"events.jsonl", "late_texts.jsonl"} or read(client, base + name)
     rows = list(csv.DictReader(io.StringIO(read(client, base + "sessions.csv").decode())))
     assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
@@ -324,7 +324,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, l
 def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> None:
     judge_everything(now)
     client = login(ada)
-    for name in exports.files(study, None, now):
+    for name in files.files(study, None, now):
         content = read(client, f"/studies/{study.uid}/files/{name}")
         content = gzip.decompress(content) if name.endswith(".gz") else content
         assert b"ben" not in content.lower()
@@ -349,8 +349,8 @@ def test_the_command_writes_what_the_page_offers(
 ) -> None:
     judge_everything(now)
     call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
-    assert {path.name for path in tmp_path.iterdir()} == {*exports.files(study, None, now), "manifest.json"}
-    for name in exports.files(study, None, now):
+    assert {path.name for path in tmp_path.iterdir()} == {*files.files(study, None, now), "manifest.json"}
+    for name in files.files(study, None, now):
         assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
     with pytest.raises(CommandError, match="no writing study"):
         call_command("export_sessions", study="nothing", out=tmp_path)

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import PointLabel, Study
-from annotation.verification import datasets, exports
+from annotation.verification import datasets, files
 from benchmarks.models import KeyPoint, Question
 from tests.makers import NOW
 from tests.makers_verification import make_questions, make_verification_study, say, say_all
@@ -125,7 +125,7 @@ def test_labels_go_out_under_pseudonyms_and_come_in_again_with_the_same_agreemen
         for name in ("percent", "randolph", "fleiss", "n_items", "n_pairable", "annotators", "n_clusters"):
             assert here[name] == there[name], (task, name)
     first, history = (
-        [dict(zip(exports.LABEL_COLUMNS, row, strict=True)) for row in exports.label_rows(study, which=which)]
+        [dict(zip(files.LABEL_COLUMNS, row, strict=True)) for row in files.label_rows(study, which=which)]
         for which in ("first", "history")
     )
     changed = [row for row in history if row["item"] == str(point.uid) and row["annotator"] == "annotator3"]
@@ -140,7 +140,7 @@ def test_labels_go_out_under_pseudonyms_and_come_in_again_with_the_same_agreemen
 
 def test_labels_as_json_lines(study: Study, tmp_path: Path) -> None:
     rows = export(study, tmp_path / "labels.jsonl", "--labels", "history")
-    assert set(rows[0]) == set(exports.LABEL_COLUMNS)
+    assert set(rows[0]) == set(files.LABEL_COLUMNS)
 
 
 @pytest.mark.parametrize(

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 from django.utils import timezone
 
 from annotation.exports.files import NotWritable, written
-from annotation.exports.haystacks import peoples_texts
-from annotation.kinds import kind_named
-from annotation.linking.annotated import NobodyLabelled, entries_of
+from annotation.exports.studies import peoples_texts
+from annotation.kinds import kinds
 from annotation.management.export_files import add_reader
-from annotation.models import Study
 from annotation.results.reports import ReportRefused, find_study
-from annotation.studies.rows import objects
-from annotation.verification import datasets, exports
+from annotation.studies.kind import NotPossible, works
+from annotation.studies.rows import Tally
 from benchmarks import audit
-from benchmarks.io.schemas import eval_benchmark, long2rag, sources, summhay
+from benchmarks.io.schemas import long2rag, sources, summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.io.writers.sources import sources_of
 from benchmarks.models import Haystack, Question
-from benchmarks.web.downloads import csv_lines, json_lines
 
 ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")
 
@@ -70,7 +66,7 @@ class Command(BaseCommand):
         )
         what.add_argument(
             "--labels",
-            choices=exports.WHICH,
+            choices=sorted({which for work in works() for which, _title in work.label_files}),
             default=None,
             help="the labels instead: current ones, first answers, or every row; JSONL by FILE's ending, else CSV",
         )
@@ -96,31 +92,30 @@ def _haystack(options: dict[str, Any]) -> Done:
         raise CommandError(f"There is no haystack “{name}”.")
     if len(haystacks) != 1:
         raise CommandError("Name one haystack with --haystack, by its file, id or title.")
-    studies = Study.objects.filter(kind=Study.Kind.WRITING)
-    further = peoples_texts(haystacks[0], studies=studies) if options["people"] else {}
+    further = peoples_texts(haystacks[0]) if options["people"] else {}
     written(options["out"], summhay.dump(topic_of(haystacks[0], further=further)))
     n_texts = sum(map(len, further.values()))
     line = f"“{haystacks[0].title}” in {options['out']}"
     return haystacks[0], f"{line}, with {n_texts:,} texts of people" if options["people"] else line, {}
 
 
-def _annotated(options: dict[str, Any]) -> Done:
-    study = _study_of(options, Study.Kind.LINKING)
+def _of_study(options: dict[str, Any]) -> Done:
+    """A study of the kind that is written in this format."""
+    if not options["study"]:
+        raise CommandError("Name a study with --study.")
+    study = find_study(options["study"])
+    [kind] = [kind for kind in kinds() if kind.dataset_format == options["format"]]
+    if study.kind != kind.value:
+        raise CommandError(f"“{study.name}” is a study of {study.get_kind_display()}, not of {kind.label}.")
     try:
-        n = Tally(entries_of(study, annotator=options["annotator"]))
-    except NobodyLabelled as problem:
-        known = ", ".join(member.pseudonym for member in study.memberships.order_by("number"))
-        raise CommandError(
-            f"There are no such labels in “{study.name}”; annotators: {known or 'none'}."
-        ) from problem
-    written(options["out"], eval_benchmark.dump(n))
-    return study, f"{n.n:,} annotated summaries in {options['out']}", {}
+        return study, kind.export_dataset(study, options, written), {}
+    except NotPossible as problem:
+        raise CommandError(str(problem)) from problem
 
 
 def _questions(options: dict[str, Any]) -> Done:
     if options["study"]:
-        study = _study_of(options, Study.Kind.VERIFICATION)
-        return study, _verified(study, options), {}
+        return _of_study(options)
     if not options["dataset"]:
         raise CommandError("Name a dataset with --dataset, or a study with --study.")
     needs_study = [name for name in ONLY_VERIFICATION if options[name]]
@@ -146,66 +141,9 @@ def _sources(options: dict[str, Any]) -> Done:
     return None, f"{rows.n:,} sources in {options['out']}", {"dataset": name}
 
 
-def _verified(study: Study, options: dict[str, Any]) -> str:
-    out = options["out"]
-    if options["labels"]:
-        n = Tally(exports.label_rows(study, which=options["labels"]))
-        written(out, _table(options, tuple(exports.LABEL_COLUMNS), n))
-        return f"{n.n:,} judgments in {out}"
-    try:
-        dataset = datasets.dataset_of(study, number=options["dataset_version"])
-        exports.check_keys(exports.questions_in(study, dataset=options["dataset"]))
-    except (datasets.NoVersion, exports.SameKeys) as problem:
-        raise CommandError(str(problem)) from problem
-    if options["csv"] or options["all_points"]:
-        n = Tally(exports.point_rows(study, dataset, only_kept=not options["all_points"]))
-        written(out, _table(options, exports.POINT_COLUMNS, n))
-        return f"{n.n:,} key points in {out}"
-    sha256 = written(out, exports.lines(study, dataset, dataset=options["dataset"]))
-    manifest = exports.manifest(
-        study, dataset, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now()
-    )
-    beside = out.with_name(out.name + ".manifest.json")
-    written(beside, [orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
-    overall, counts = dataset.overall(), manifest["counts"]
-    return (
-        f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
-        f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {dataset.table.n_items:,} in all"
-    )
-
-
-class Tally:
-    """Rows that are counted as they pass."""
-
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self.rows, self.n = rows, 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for row in self.rows:
-            self.n += 1
-            yield row
-
-
-def _table(options: dict[str, Any], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    if options["out"].suffix.lower() in {".jsonl", ".ndjson"}:
-        return json_lines(objects(columns, rows))
-    return (text.encode() for text in csv_lines(columns, rows, reader=options["reader"]))
-
-
-def _study_of(options: dict[str, Any], kind: Study.Kind) -> Study:
-    if not options["study"]:
-        raise CommandError("Name a study with --study.")
-    study = find_study(options["study"])
-    if study.kind != kind:
-        raise CommandError(
-            f"“{study.name}” is a study of {study.get_kind_display()}, not of {kind_named(kind).label}."
-        )
-    return study
-
-
 WRITERS: dict[str, Callable[[dict[str, Any]], Done]] = {
     "long2rag": _questions,
     "sources": _sources,
     "summhay": _haystack,
-    "summhay-eval-benchmark": _annotated,
+    "summhay-eval-benchmark": _of_study,
 }

@@ -13,7 +13,9 @@ from django.utils import timezone
 from annotation.exports.files import NotWritable, written
 from annotation.management.export_files import add_reader
 from annotation.models import Study
-from annotation.writing import exports, settling
+from annotation.writing import files as outgoing
+from annotation.writing import settling
+from annotation.writing.kind import KIND
 from annotation.writing.scoring import judge_of
 from benchmarks import audit
 from benchmarks.management import judges as judges_argument
@@ -38,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Settle the study's sessions, then write every file."""
         now = timezone.now()
-        study = Study.objects.filter(name=options["study"], kind=Study.Kind.WRITING).first()
+        study = Study.objects.filter(name=options["study"], kind=KIND.value).first()
         if study is None:
             raise CommandError(f"There is no writing study named “{options['study']}”.")
         name = options["judge"]
@@ -49,8 +51,8 @@ class Command(BaseCommand):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(f"{folder} cannot be made a folder: {error.strerror}.") from error
-        files = exports.files(study, judge, now)
-        manifest = exports.manifest(study, judge, now=now)
+        files = outgoing.files(study, judge, now)
+        manifest = outgoing.manifest(study, judge, now=now)
         try:
             for file in files.values():
                 written(folder / file.name, file.content(reader=options["reader"]))

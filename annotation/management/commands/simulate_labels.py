@@ -15,7 +15,6 @@ from django.utils import timezone
 from annotation.kinds import kind_named, label_kinds
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.simulating import Chosen, RateOutOfRange, Rates, Simulation, StudyExists, simulate
-from annotation.models import Study
 from annotation.studies.kind import NotPossible
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Haystack
@@ -32,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, metavar="NAME", help="of the study to make; must be new")
         parser.add_argument(
-            "--kind", choices=label_kinds(), default=Study.Kind.VERIFICATION.value, help="(default: verification)"
+            "--kind", choices=label_kinds(), default="verification", help="(default: verification)"
         )
         parser.add_argument(
             "--dataset", default="", metavar="NAME", help="the question set, for verification and validation"

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.adjudication import blind, deciding
 from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table, data_version, gold_of
-from annotation.linking import adjudicating, disputes, exports
+from annotation.linking import adjudicating, disputes, files
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
@@ -87,7 +87,7 @@ def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> No
 def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study, now: Any) -> None:
     def seen() -> Any:
         table = coverage_table(study.coveragelabels.all(), study=study)
-        return repr(agreement(table)), list(exports.label_rows(study, "history")), table.n_people
+        return repr(agreement(table)), list(files.label_rows(study, "history")), table.n_people
 
     before, version = seen(), data_version(study.coveragelabels.all())
     decide(study, ada, now)

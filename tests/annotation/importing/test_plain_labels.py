@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.linking import exports
+from annotation.linking import files
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks import grouping
 from benchmarks.io.reading.problems import ImportFailed, Problems
@@ -153,9 +153,9 @@ def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: 
     study = make_labelled_study(summaries=make_summaries(n=2), judges=())
     study.coveragelabels.exclude(coverage="none").update(lines=[2, 3], is_linked=True)
     if kind == "csv":
-        text = "".join(csv_lines(tuple(exports.COLUMNS), exports.spaced(exports.label_rows(study))))
+        text = "".join(csv_lines(tuple(files.COLUMNS), files.spaced(files.label_rows(study))))
     else:
-        rows = (dict(zip(exports.COLUMNS, row, strict=True)) for row in exports.label_rows(study))
+        rows = (dict(zip(files.COLUMNS, row, strict=True)) for row in files.label_rows(study))
         text = b"".join(json_lines(rows)).decode()
     assert run(write(tmp_path, text, f"labels.{kind}"), "--study", "Back")[0] == 0
     values = ("summary", "insight", "coverage", "lines")
@@ -170,7 +170,7 @@ def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(
     tmp_path: Path, eve: Any, now: Any
 ) -> None:
     study = make_labelled_study(summaries=make_summaries(n=2), judges=())
-    path = write(tmp_path, "".join(csv_lines(tuple(exports.COLUMNS), exports.spaced(exports.label_rows(study)))))
+    path = write(tmp_path, "".join(csv_lines(tuple(files.COLUMNS), files.spaced(files.label_rows(study)))))
     assert run(path, "--study", "Back", "--dry-run")[0] == 0
     Haystack.objects.update(group=grouping.make_group(name="Terns", by=eve, now=now))
     code, found = run(path, "--study", "Back", "--dry-run")

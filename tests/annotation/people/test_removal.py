@@ -38,7 +38,7 @@ from annotation.people import removal
 from annotation.people.removal import going_of, remove_work
 from annotation.studies.removed import removed_from
 from annotation.writing import scoring
-from annotation.writing.exports import manifest
+from annotation.writing.files import manifest
 from benchmarks.models import Insight, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
 from benchmarks.tasks import run_judge
 from summhay_site.operations import erasing, tombstones

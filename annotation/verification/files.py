@@ -1,4 +1,4 @@
-"""The verified dataset and the labels behind it as files: one generator for the page and for the command.
+"""The verified dataset and the labels behind it as files, for page and command alike; a study made of an archive.
 
 People appear as annotator1, annotator2 …, stable within the study. Times are UTC. Only the numbers of what is kept
 are held in memory.
@@ -6,29 +6,65 @@ are held in memory.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.utils import timezone
+from pydantic import Field
 
+from annotation.importing.label_work import LabelPart, LabelWorkPlan, Verdict
 from annotation.kinds import StudyFile
-from annotation.models import Grounded, LabelItem, PointLabel, Study
+from annotation.labelling.archive import (
+    BY,
+    JUDGE,
+    JUDGED,
+    SMALLINT,
+    Archived,
+    Number,
+    Place,
+    Plain,
+    PointItem,
+    Tasks,
+    one_of,
+    ordinary_items,
+    place_of_point,
+    table,
+    verdict_file,
+    whole,
+    work_files,
+)
+from annotation.models import Grounded, LabelItem, LabelTask, PointLabel, Study, VerificationPlan
+from annotation.studies.kind import NotPossible, has_plan
 from annotation.studies.removed import removed_from
-from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, csv_file, fields_of, read
-from annotation.verification.datasets import Dataset, dataset_of
+from annotation.studies.rows import (
+    IS_UNDO,
+    PERSON,
+    Columns,
+    Tally,
+    cells,
+    csv_file,
+    fields_of,
+    hashed,
+    objects,
+    read,
+)
+from annotation.verification.datasets import Dataset, NoVersion, dataset_of
 from benchmarks.io.schemas import long2rag
+from benchmarks.io.schemas.fields import Expected
 from benchmarks.io.schemas.questions import QuestionText
 from benchmarks.io.writers.questions import questions_of
-from benchmarks.models import KeyPoint, Question
+from benchmarks.models import AutodsScore, KeyPoint, KeyPointVerdict, Question
 from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import stat_json
+from benchmarks.states import Keyness, PointJudgment
+from benchmarks.web.downloads import csv_lines, json_lines
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000
@@ -75,8 +111,13 @@ DECISION_COLUMNS: Columns = {
     "was_blind": "was_blind",
     "decided_at": "made_at",
 }
-WHICH = ("current", "first", "history")
-"""Labels: those that count, the first complete answer to each item, or every row ever made."""
+VERDICTS: Columns = {
+    **BY,
+    **_JUDGED,
+    "task": "judgment",
+    "label": "answer",
+    "is_valid": "is_valid",
+}
 
 
 class SameKeys(ValueError):
@@ -171,7 +212,7 @@ def manifest(
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """The dataset as it is chosen now, with its manifest: what an archive holds beside the labels.
+    """The dataset as it is chosen now with its manifest, work and verdicts: what is archived beside the labels.
 
     Labels are read once, and only where a file is made: a page lists the files.
     """
@@ -201,6 +242,16 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
             StudyFile(title, "Questions with the key points that are kept", questions),
             StudyFile(f"{title}.manifest.json", "How this dataset was chosen", about),
         ]
+    if has_plan(study):
+        files += work_files(
+            study,
+            settings=lambda plan: {"people_per_question": plan.people_per_question},
+            item=lambda item: place_of_point(item) | {"id": str(item.key_point.uid)},  # type: ignore[union-attr]
+            said=_judgments,
+        )
+        points = ordinary_items(study).values("key_point")
+        verdicts = KeyPointVerdict.objects.counted().filter(repeat=0, key_point__in=points)
+        files.append(verdict_file(study, VERDICTS, verdicts))
     return files
 
 
@@ -209,14 +260,6 @@ def kept_in(rows: QuestionQuerySet, kept: frozenset[int]) -> tuple[int, int]:
     points = KeyPoint.objects.filter(question__in=rows).order_by().values_list("pk", "question_id")
     questions_kept = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in kept]
     return len(questions_kept), len(set(questions_kept))
-
-
-def hashed(content: Iterator[bytes]) -> str:
-    """The SHA-256 of what a generator yields."""
-    digest = hashlib.sha256()
-    for piece in content:
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def point_rows(study: Study, verified: Dataset, *, only_kept: bool = True) -> Iterator[tuple[Any, ...]]:
@@ -274,3 +317,114 @@ def _by_task(study: Study, rows: QuerySet[Any], columns: Columns) -> Iterator[tu
         ),
         columns,
     )
+
+
+def export_dataset(study: Study, options: Mapping[str, Any], write: Callable[..., str]) -> str:
+    """Write labels, key points as a table, or the dataset with its manifest beside it, as the command is told.
+
+    Gives what was written, in words; raises `NotPossible`.
+    """
+    out = options["out"]
+
+    def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+        tally = Tally(rows)
+        if out.suffix.lower() in {".jsonl", ".ndjson"}:
+            write(out, json_lines(objects(columns, tally)))
+        else:
+            write(out, csv_lines(columns, tally, reader=options["reader"]))
+        return tally.n
+
+    if options["labels"]:
+        n = table_of(tuple(LABEL_COLUMNS), label_rows(study, which=options["labels"]))
+        return f"{n:,} judgments in {out}"
+    try:
+        verified = dataset_of(study, number=options["dataset_version"])
+        check_keys(questions_in(study, dataset=options["dataset"]))
+    except (NoVersion, SameKeys) as problem:
+        raise NotPossible(str(problem)) from problem
+    if options["csv"] or options["all_points"]:
+        n = table_of(POINT_COLUMNS, point_rows(study, verified, only_kept=not options["all_points"]))
+        return f"{n:,} key points in {out}"
+    sha256 = write(out, lines(study, verified, dataset=options["dataset"]))
+    about = manifest(study, verified, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now())
+    beside = out.with_name(out.name + ".manifest.json")
+    write(beside, [orjson.dumps(about, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+    overall, counts = verified.overall(), about["counts"]
+    return (
+        f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"
+        f" in {out}; kept {overall.n_kept:,} of {overall.n_decided:,} decided, {verified.table.n_items:,} in all"
+    )
+
+
+# The study in an archive
+
+
+def _judgments(_study: Study, items: list[LabelItem]) -> Plain:
+    place = {item.key_point_id: at for at, item in enumerate(items)}
+    of_points = {"key_point__in": list(place)}
+    rows = KeyPointVerdict.objects.counted().filter(repeat=0, **of_points).order_by("judge", "pk")
+    scores = AutodsScore.objects.counted().filter(**of_points).order_by("judge", "pk")
+    values = {
+        "judges": rows.values_list(*JUDGE, "key_point", "judgment", "answer"),
+        "autods": scores.values_list(*JUDGE, "key_point", "repeat", "value", "low", "high"),
+    }
+    return {
+        name: [[judge, version, place[point], *said] for judge, version, point, *said in told]
+        for name, told in values.items()
+    }
+
+
+class Settings(Archived):
+    """Settings of a verification study."""
+
+    people_per_question: whole(1, SMALLINT)  # type: ignore[valid-type]
+
+
+Share = Annotated[float | None, Field(ge=0, le=1), Expected("a number from 0 to 1, or nothing")]
+Scores = table("judge, version, item, repeat, score and its bounds", *JUDGED, Place, Number, Share, Share, Share)
+
+
+class VerificationWork(Archived):
+    """`work.json` of a verification study."""
+
+    items: Annotated[list[PointItem], Expected("a list of items")]
+    plan: Settings
+    tasks: Tasks  # type: ignore[valid-type]
+    judges: table(  # type: ignore[valid-type]
+        "judge, version, item, judgment and answer",
+        *JUDGED, Place, one_of(*PointJudgment.values), one_of("", *Grounded.values, *Keyness.values),
+    )  # fmt: skip
+    autods: Scores = Field(default_factory=list)  # type: ignore[valid-type]
+
+
+class JudgmentsPlan(LabelWorkPlan):
+    """Key points with the judgments of people and of judges."""
+
+    MODELS = (
+        *LabelWorkPlan.MODELS, VerificationPlan, *LabelWorkPlan.TASKS, PointLabel, KeyPointVerdict, AutodsScore,
+    )  # fmt: skip
+    SCHEMA = VerificationWork
+    ANSWERS = {"grounded": ("", *Grounded.values), "key_point": ("", *Keyness.values)}
+    SAID = {
+        KeyPointVerdict: (("key_point_id", "judgment", "repeat"), ("answer",)),
+        AutodsScore: (("key_point_id", "repeat"), ("value", "low", "high")),
+    }
+
+    def subject(self, item: PointItem) -> Plain:
+        point = self.points[item.dataset, item.question, item.key_point]
+        return {"key_point": point, "question": point.question}
+
+    def answer(self, task: LabelTask, rows: Mapping[str, LabelPart], about: Plain) -> PointLabel:
+        said = {name: row.label for name, row in rows.items()}
+        grounded, keyness = said.get("grounded", ""), said.get("key_point", "")
+        is_complete = grounded == Grounded.NO or bool(grounded and keyness)
+        point = task.item.key_point
+        return PointLabel(key_point=point, grounded=grounded, keyness=keyness, is_complete=is_complete, **about)
+
+    def said(self, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
+        for *judge, at, judgment, answer in work.judges:
+            about = {"judgment": judgment, "answer": answer, "is_valid": bool(answer), "created_at": self.now}
+            yield *judge, KeyPointVerdict(key_point=items[at].key_point, **about)
+        for *judge, at, repeat, value, low, high in work.autods:
+            about = {"repeat": repeat, "value": value, "low": low, "high": high, "created_at": self.now}
+            yield *judge, AutodsScore(key_point=items[at].key_point, **about)

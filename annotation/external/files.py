@@ -1,4 +1,4 @@
-"""Plain labels made elsewhere: a study of kind external with its categories in their order.
+"""Plain labels made elsewhere, in and out: a study of kind external with its categories in their order.
 
 An item that names a summary and an insight of this site becomes a coverage label, so that judges stand beside it;
 any other is an item of its own. The tasks grounded and key_point are the two judgments on key points: an external
@@ -7,14 +7,19 @@ study may hold both, with known categories, and figures leave task 2 out after a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.importing.label_studies import PERMISSION, LabelPlan, address_of_figures
+from annotation.importing.label_studies import LABELS, PERMISSION, LabelPlan, address_of_figures
+from annotation.importing.opened import Opened
+from annotation.kinds import StudyFile
 from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.studies.rows import PERSON, Columns, csv_file, objects, rows_of
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.plan import Answer, ImportRequest
 from benchmarks.io.reading.files import File
@@ -31,16 +36,55 @@ Place = tuple[Summary, Insight]
 """A summary and one of its insights."""
 
 
+COLUMNS: Columns = {
+    "annotator": PERSON,
+    "item": "item",
+    "label": "label",
+    "cluster": "cluster",
+    "task": "task",
+    "links": (lambda links: ";".join(map(str, links)), "links"),
+}
+
+
+def _label_rows(study: Study) -> Iterator[tuple[Any, ...]]:
+    return rows_of(study, study.external_labels.order_by("pk"), COLUMNS)
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """The labels, links as “2;3”."""
+    return [csv_file("labels.csv", "Labels", COLUMNS, partial(_label_rows, study))]
+
+
+def told_of(study: Study) -> Iterator[Mapping[str, Any]]:
+    """The same labels by the names of their columns."""
+    return objects(COLUMNS, _label_rows(study))
+
+
 class PlainLabelsPlan(LabelPlan[PlainLabels]):
     """Labels compared with those that the study holds."""
 
     MODELS = (*LabelPlan.MODELS, CoverageLabel, ExternalLabel)
+    TOLD = ("annotator", "task", "item", "label")
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
         self.task = request.options.get("task", "")
         self.external: dict[tuple[str, str, str], Answer] = {}
         self.coverage: dict[tuple[str, int, int], Answer] = {}
+
+    @classmethod
+    def read(cls, archive: Opened) -> tuple[PlainLabels, Iterable[Mapping[str, Any]]]:
+        """Labels made elsewhere, or those of a study of another kind that cannot come back as one of its own."""
+        study = archive.manifest.study
+        name, categories = LABELS, list[str]()
+        if study.kind == Study.Kind.EXTERNAL:
+            name, categories = "labels.csv", study.categories
+        with (
+            archive.stream(name) as stream,
+            plain_labels.opened(stream, archive.problems, name=name) as rows,
+        ):
+            labels = plain_labels.read(rows, categories=categories, problems=archive.problems)
+        return labels, [{name: getattr(row, name) for name in cls.TOLD} for row in labels.labels]
 
     def take(self, rows: PlainLabels) -> None:
         """Compare the labels of one file."""

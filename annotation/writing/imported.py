@@ -6,7 +6,7 @@ Periods, credits, events, revisions and late texts do not come back; they stay i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -90,7 +90,7 @@ class Sessions:
     versions: Mapping[str, str]
 
 
-def read_sessions(archive: Opened) -> Sessions:
+def _read(archive: Opened) -> Sessions:
     """Read sessions and snapshots; those that are not over are left out with a warning."""
     rows, texts = [], defaultdict(list)
     for row in archive.rows(SESSIONS, SessionPart):
@@ -116,11 +116,18 @@ def read_sessions(archive: Opened) -> Sessions:
 class SessionsPlan(LabelPlan[Sessions]):
     """Sessions that the site does not hold, by their ids; their haystacks have to be here."""
 
+    COUNTED = "sessions"
+    TOLD = ("session",)
     MODELS = (*LabelPlan.MODELS, WritingPlan, Assignment, Session, SessionReport, Exclusion, Snapshot)
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
         self.subtopics: dict[tuple[str, str], Subtopic] = {}
+
+    @classmethod
+    def read(cls, archive: Opened) -> tuple[Sessions, Iterable[Mapping[str, Any]]]:
+        sessions = _read(archive)
+        return sessions, [{"session": row.session} for row in sessions.rows]
 
     def take(self, rows: Sessions) -> None:
         """Compare the sessions of an archive."""

@@ -1,4 +1,4 @@
-"""Labels and decisions of a linking study as rows: the same for CSV and JSON lines.
+"""The files of a linking study: labels and decisions as rows, the same for CSV and JSON lines.
 
 `item`, `annotator`, `label` and `cluster` (the subtopic) are what an import of labels asks for; the last columns
 are the texts that a label is about, so that a table can be read by itself.
@@ -6,14 +6,38 @@ are the texts that a label is about, so that a table can be read by itself.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Exists, OuterRef
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
+from annotation.kinds import StudyFile
+from annotation.labelling.archive import BY, verdict_file
+from annotation.linking.annotated import dump_of, haystacks_of
 from annotation.linking.unlinked import unlinked_of
-from annotation.models import Study
-from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, fields_of, pseudonyms_of, read, rows_of
+from annotation.models import LinkingPlan, Study
+from annotation.studies.rows import (
+    IS_UNDO,
+    PERSON,
+    Columns,
+    cells,
+    csv_file,
+    fields_of,
+    pseudonyms_of,
+    read,
+    rows_of,
+)
+from annotation.studies.scope import study_of
+from benchmarks.models import Verdict
+from benchmarks.web.downloads import download
+from benchmarks.web.exposure import saw_insights
+from benchmarks.web.permissions import requires
 
 
 def _bullets(summary: str, lines: Sequence[int]) -> str:
@@ -59,6 +83,15 @@ DECISION_COLUMNS: Columns = {
     "labels": "labels",
     "decided_at": "made_at",
     **_TEXTS,
+}
+VERDICTS: Columns = {
+    **BY,
+    **_ITEM,
+    "insight": "insight__key",
+    "lines": (lambda lines: " ".join(map(str, lines)), "lines"),
+    "p_partial": "p_partial",
+    "p_full": "p_full",
+    "is_valid": "is_valid",
 }
 UNLINKED_COLUMNS = ("annotator", *_ITEM, "line", "guideline_version", "made_at", "bullet_text")
 
@@ -131,3 +164,28 @@ def _labels_of_decided(study: Study) -> dict[tuple[int, int], list[dict[str, Any
         label = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}
         by_item.setdefault((row["summary"], row["insight"]), []).append(label)
     return by_item
+
+
+def files_of(study: Study, now: datetime) -> list[StudyFile]:
+    """Annotated summaries, decisions and verdicts: what an archive holds beside the labels."""
+    files = [
+        StudyFile("annotated-summaries.json", "Annotated summaries", lambda: dump_of(study)),
+        csv_file("adjudicated.csv", "Decisions", DECISION_COLUMNS, lambda: decision_cells(decision_rows(study))),
+    ]
+    plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
+    if plan is not None and plan.asks_unlinked:
+        unlinked = partial(unlinked_rows, study)
+        files.append(csv_file("bullets.csv", _("Bullets that cover no insight"), UNLINKED_COLUMNS, unlinked))
+    labelled = study.coveragelabels.for_figures().order_by().values("summary")
+    verdicts = Verdict.objects.counted().filter(repeat=0, summary__in=labelled)
+    return [*files, verdict_file(study, VERDICTS, verdicts)]
+
+
+@requires("annotation.view_study")
+@require_safe
+def annotated_summaries(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+    """The study in the format of the published annotated summaries."""
+    study = study_of(request, uid, kind=Study.Kind.LINKING)
+    saw_insights(request.user, *haystacks_of(study))
+    name = f"annotated-summaries-{study.uid}.json"
+    return download(dump_of(study), name=name, content_type="application/json", about=study)

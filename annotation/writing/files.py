@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,7 @@ from annotation.models import (
     ActivePeriod,
     Assignment,
     ClockCredit,
+    Consent,
     DraftRevision,
     LateDecision,
     PackedRows,
@@ -30,14 +32,17 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     Study,
+    WritingPlan,
 )
 from annotation.studies.removed import removed_from
 from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
 from annotation.writing import curves, packing, scoring, settling
 from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
-from annotation.writing.results import pseudonyms, sessions_of
-from benchmarks.models import Judge
+from annotation.writing.results import pseudonyms, session_results, sessions_in, sessions_of
+from benchmarks.io.schemas.topics import TopicSummary
+from benchmarks.models import Haystack, Judge, Summary
+from benchmarks.system_names import PEOPLE, TopicSystem, parse_system, published_retriever, setting_name
 from benchmarks.web.downloads import json_lines
 
 SCHEMA_VERSION = 2
@@ -360,3 +365,47 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
         *files(study, judge, now).values(),
         StudyFile("sessions.manifest.json", "Manifest of the sessions", about),
     ]
+
+
+def texts_on(haystack: Haystack) -> dict[int, list[tuple[TopicSystem, TopicSummary]]]:
+    """{subtopic pk: final texts}, as summaries of the system “people” in the file of a haystack. Five queries.
+
+    Only of sessions that count, never of somebody who withdrew. Nothing tells which texts have one writer: further
+    ones on a subtopic are of “people-2”, “people-3” …
+    """
+    agreed = Consent.objects.in_force().values("annotator")
+    withdrawn = Consent.objects.exclude(annotator__in=agreed).values("annotator")
+    sessions = (
+        sessions_in(Study.objects.all())
+        .filter(assignment__subtopic__haystack=haystack, assignment__is_practice=False)
+        .exclude(annotator__in=withdrawn)
+    )
+    taken: dict[int, set[str]] = defaultdict(set)
+    imported = Summary.objects.filter(haystack=haystack).counted().values_list("subtopic", "system__key")
+    for subtopic, key in imported:
+        taken[subtopic].add(key)
+    texts: dict[int, list[tuple[TopicSystem, TopicSummary]]] = defaultdict(list)
+    for result in session_results(sessions=sessions, judge=None):
+        if not result.counts or result.final is None or not result.final.text.strip():
+            continue
+        subtopic = result.session.assignment.subtopic_id
+        key = _free_key(_setting(result.session.config), taken[subtopic])
+        taken[subtopic].add(key)
+        text = TopicSummary(system_key=key, lines=tuple(scoring.text_of(result.final.text).split("\n")))
+        texts[subtopic].append((parse_system(key), text))
+    return texts
+
+
+def _setting(config: dict[str, str]) -> str:
+    """Where a session's documents came from, as published files spell it."""
+    if config.get("setting") == WritingPlan.Setting.FULL:
+        return setting_name("", "")
+    return published_retriever(config.get("retriever") or WritingPlan.Setting.ORACLE.value)
+
+
+def _free_key(setting: str, taken: set[str]) -> str:
+    key, number = f"{setting}_{PEOPLE}", 1
+    while key in taken:
+        number += 1
+        key = f"{setting}_{PEOPLE}-{number}"
+    return key
