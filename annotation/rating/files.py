@@ -134,7 +134,7 @@ class SubtopicPart(Archived):
     """A subtopic of it."""
 
     key: name_of(120)  # type: ignore[valid-type]
-    number: Place  # type: ignore[valid-type]
+    number: Place
     name: name_of(300)  # type: ignore[valid-type]
     query: Text
 
@@ -170,10 +170,10 @@ class RatingWork(Archived):
 
     items: Annotated[list[SummaryItem], Expected("a list of items")]
     plan: PeoplePerItem
-    tasks: Tasks  # type: ignore[valid-type]
-    judges: table(
+    tasks: Tasks
+    judges: table(  # type: ignore[valid-type]
         "judge, version, item, aspect and value", *JUDGED, Place, one_of(*ASPECTS), whole(LOWEST, HIGHEST) | None
-    )  # type: ignore[valid-type]
+    )
 
 
 class RatingsPlan(LabelWorkPlan):

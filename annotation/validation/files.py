@@ -153,7 +153,7 @@ class ValidationWork(Archived):
 
     items: Annotated[list[PairItem], Expected("a list of items")]
     plan: Settings
-    tasks: Tasks  # type: ignore[valid-type]
+    tasks: Tasks
     judges: table(  # type: ignore[valid-type]
         "judge, version, item if it is one, dataset, question, system, key point and answer",
         *JUDGED, Place | None, name_of(80), name_of(120), name_of(200), name_of(120), one_of(*ENTAILMENTS),

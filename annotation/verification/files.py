@@ -246,7 +246,7 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
         files += work_files(
             study,
             settings=lambda plan: {"people_per_question": plan.people_per_question},
-            item=lambda item: place_of_point(item) | {"id": str(item.key_point.uid)},  # type: ignore[union-attr]
+            item=lambda item: place_of_point(item) | {"id": str(item.key_point.uid)},
             said=_judgments,
         )
         points = ordinary_items(study).values("key_point")
@@ -389,7 +389,7 @@ class VerificationWork(Archived):
 
     items: Annotated[list[PointItem], Expected("a list of items")]
     plan: Settings
-    tasks: Tasks  # type: ignore[valid-type]
+    tasks: Tasks
     judges: table(  # type: ignore[valid-type]
         "judge, version, item, judgment and answer",
         *JUDGED, Place, one_of(*PointJudgment.values), one_of("", *Grounded.values, *Keyness.values),
