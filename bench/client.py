@@ -10,6 +10,7 @@ import json
 import random
 import sys
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPMessage
@@ -44,12 +45,11 @@ class Client:
 
     def prepare(self) -> None:
         """Claim the session, and send some requests that do not count."""
-        if "login" in self.job:
-            return
         if "page" in self.job:
             self.rev = json.loads(self.ask(f"{self.job['page']}claim/", '{"tab_id": "bench"}')[2])["rev"]
-        for _ in range(WARM_UP):
-            self.send()
+        if "login" not in self.job:
+            for _ in range(WARM_UP):
+                self.send()
         self.times_ms.clear()
         self.statuses.clear()
 
@@ -67,7 +67,14 @@ class Client:
 
     def send(self) -> None:
         """One request, timed from its first byte to the last of its answer."""
-        path, body = self._next()
+        self.n_sent += 1
+        operation = f"{time.perf_counter_ns():x}-{self.n_sent}"
+        if "page" in self.job:
+            draft = {"text": draft_text(self.rev), "base_rev": self.rev, "client_active_ms": 1000 * self.rev}
+            path, body = f"{self.job['page']}draft/", json.dumps({"tab_id": "bench", "op_id": operation, **draft})
+        else:
+            path, form = self.job["requests"][self.n_sent % len(self.job["requests"])]
+            body = form and f"{form}&op_id={operation}"
         began = time.perf_counter()
         status, _headers, answer = self.ask(path, body)
         self.times_ms.append((time.perf_counter() - began) * 1000)
@@ -97,23 +104,6 @@ class Client:
             self.connection.close()
             return BROKEN, HTTPMessage(), b""
 
-    def _next(self) -> tuple[str, str | None]:
-        self.n_sent += 1
-        operation = f"{time.perf_counter_ns():x}-{self.n_sent}"
-        if "page" in self.job:
-            draft = {"text": draft_text(self.rev), "base_rev": self.rev, "client_active_ms": 1000 * self.rev}
-            return f"{self.job['page']}draft/", json.dumps({"tab_id": "bench", "op_id": operation, **draft})
-        path, form = self.job["requests"][self.n_sent % len(self.job["requests"])]
-        return path, form and f"{form}&op_id={operation}"
-
-
-def by_kind(clients: list[Client]) -> dict[str, list[float]]:
-    """The times of clients together whose jobs have the same `kind`."""
-    times: dict[str, list[float]] = {}
-    for client in clients:
-        times.setdefault(client.job.get("kind", ""), []).extend(client.times_ms)
-    return times
-
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """Let all clients work at once; with a pace, until all who log in have done so and the seconds are over."""
@@ -129,12 +119,15 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         start.wait()
         began = time.perf_counter()
         wait(futures[: len(early)])
-        wait(futures, timeout=job.get("seconds", 0))
+        wait(futures, timeout=job["seconds"])
         is_over.set()
+    by_kind = defaultdict[str, list[float]](list)
+    for client in others:
+        by_kind[client.job.get("kind", "")] += client.times_ms
     return {
         "seconds": time.perf_counter() - began,
         "times_ms": [ms for client in others for ms in client.times_ms],
-        "by_kind": by_kind(others),
+        "by_kind": by_kind,
         "failures": sum(status != OK for client in others for status in client.statuses),
         "in_after_s": [client.in_after_s for client in early if client.in_after_s is not None],
         "refused": sum(client.in_after_s is None for client in early),

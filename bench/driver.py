@@ -1,73 +1,67 @@
-"""What a case is, how it is run on one checkout or on two in turn, and how its figures are printed."""
+"""A case, how it is run on one checkout or on two in turn, and how its figures are printed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
 from statistics import median
 from typing import Any
 
-from bench import cases
 from bench.site import Site
 
 Row = dict[str, float]
-HEAD = ("case", "figure", "median", "spread", "target", "", "floor", "ratio", "against", "change")
-WIDTHS = (8, 44, 13, 15, 13, 6, 13, 7, 13, 6)
+WIDTHS = {
+    "case": 8, "figure": 44, "median": 13, "spread": 15, "target": 13, "": 6, "floor": 13, "ratio": 7,
+    "against": 13, "change": 6,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One number of a case: `key` is its name in what a round measures, `floor` that of the least that could be.
 
-    Its target is to be at `most` or at `least` so much, or with `of_floor` so many times the floor.
+    A `target` is “≤ 5”, “≥ 100”, or so many times the floor: “≤ 5 × floor”.
     """
 
     key: str
     name: str
     unit: str = ""
-    most: float | None = None
-    least: float | None = None
+    target: str = ""
     floor: str = ""
-    floor_is: str = ""
-    of_floor: bool = False
-
-    @property
-    def target(self) -> str:
-        """The target in words; empty without one."""
-        bound, sign = (self.most, "≤") if self.least is None else (self.least, "≥")
-        return "" if bound is None else f"{sign} {bound:g}{' × floor' if self.of_floor else ''}"
 
     def is_met(self, *, value: float, ratio: float | None) -> bool | None:
         """Whether the target is kept; None if there is none, or no ratio to look at."""
-        measured = ratio if self.of_floor else value
+        sign, bound, *of_floor = (self.target or "≤ 0 none").split()
+        measured = ratio if of_floor else value
         if measured is None or not self.target:
             return None
-        return (self.most is None or measured <= self.most) and (self.least is None or measured >= self.least)
+        return measured <= float(bound) if sign == "≤" else measured >= float(bound)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """What is measured in which world: `prepare` adds to its database once what it returns to every `measure`.
 
-    Each round gets a fresh copy of that database, and its processes are fresh.
+    Each round gets a fresh copy of that database, and its processes are fresh. Name and docstring of `measure` are
+    those of the case.
     """
 
+    measure: Callable[[Site, Any], Row]
     world: str
     figures: Sequence[Figure]
-    measure: Callable[[Site, Any], Row]
     prepare: Callable[[Site], Any] = lambda _site: None
 
+    @property
+    def name(self) -> str:
+        return self.measure.__name__
 
-def all_cases() -> dict[str, tuple[str, Case]]:
-    """What every module of `bench.cases` says that it measures, and its `CASE`, by name."""
-    modules = {row.name: import_module(f"bench.cases.{row.name}") for row in iter_modules(cases.__path__)}
-    return {name: ((module.__doc__ or "").splitlines()[0], module.CASE) for name, module in modules.items()}
+    @property
+    def about(self) -> str:
+        return (self.measure.__doc__ or "").splitlines()[0]
 
 
-def run(name: str, case: Case, sites: Sequence[Site], *, rounds: int) -> list[dict[str, Any]]:
+def run(case: Case, sites: Sequence[Site], *, rounds: int) -> list[dict[str, Any]]:
     """Measure a case on every site in turn, in every second round the last one first; a row for each figure."""
     measured: list[list[Row]] = [[] for _ in sites]
     with ExitStack() as stack:
@@ -79,15 +73,15 @@ def run(name: str, case: Case, sites: Sequence[Site], *, rounds: int) -> list[di
             for (site, database, prepared), rows in turns[:: -1 if at % 2 else 1]:
                 with site.copy_of(database):
                     rows.append(case.measure(site, prepared))
-    return [_row(name, figure, *measured) for figure in case.figures]
+    return [_row(case, figure, *measured) for figure in case.figures]
 
 
-def _row(name: str, figure: Figure, rows: Sequence[Row], others: Sequence[Row] = ()) -> dict[str, Any]:
+def _row(case: Case, figure: Figure, rows: Sequence[Row], others: Sequence[Row] = ()) -> dict[str, Any]:
     seen, against = _summary(figure, rows), _summary(figure, others) if others else None
     is_met = figure.is_met(value=seen["median"], ratio=seen["ratio"])
     change = seen["median"] / against["median"] if against and against["median"] else None
-    about = {"case": name, "figure": figure.name, "unit": figure.unit, "floor_is": figure.floor_is}
-    return {**about, **seen, "target": figure.target, "met": is_met, "against": against, "change": change}
+    about = {"case": case.name, "figure": figure.name, "unit": figure.unit, "target": figure.target}
+    return {**about, **seen, "met": is_met, "against": against, "change": change}
 
 
 def _summary(figure: Figure, rows: Sequence[Row]) -> dict[str, Any]:
@@ -99,20 +93,16 @@ def _summary(figure: Figure, rows: Sequence[Row]) -> dict[str, Any]:
 
 def line(row: dict[str, Any] | None = None) -> str:
     """One figure as a line of the table; its head without one."""
-    if row is None:
-        return _padded(HEAD)
-    unit, against = row["unit"], row["against"] or {"median": None}
-    times = [f"{row[key]:.2f} ×" if row[key] is not None else "" for key in ("ratio", "change")]
-    spread = f"{_number(row['low'])} – {_number(row['high'])}"
-    verdict = {True: "met", False: "MISSED", None: ""}[row["met"]]
-    value, floor, other = (_number(each, unit) for each in (row["median"], row["floor"], against["median"]))
-    return _padded(
-        (row["case"], row["figure"], value, spread, row["target"], verdict, floor, times[0], other, times[1])
-    )
-
-
-def _padded(texts: Sequence[str]) -> str:
-    return "  ".join(f"{text:<{width}}" for text, width in zip(texts, WIDTHS, strict=True)).rstrip()
+    texts = list(WIDTHS)
+    if row is not None:
+        against = row["against"] or {"median": None}
+        values = (row["median"], row["floor"], against["median"])
+        value, floor, other = (_number(each, row["unit"]) for each in values)
+        ratio, change = (f"{row[key]:.2f} ×" if row[key] is not None else "" for key in ("ratio", "change"))
+        spread = f"{_number(row['low'])} – {_number(row['high'])}"
+        met = {True: "met", False: "MISSED", None: ""}[row["met"]]
+        texts = [row["case"], row["figure"], value, spread, row["target"], met, floor, ratio, other, change]
+    return "  ".join(f"{text:<{width}}" for text, width in zip(texts, WIDTHS.values(), strict=True)).rstrip()
 
 
 def _number(value: float | None, unit: str = "") -> str:

@@ -1,7 +1,5 @@
 """The site as it is served, and beside it the floor: a view without middleware that reads and changes one row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from time import perf_counter_ns
 from typing import Any

@@ -4,8 +4,6 @@
 in the same way; `serve` is gunicorn.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -22,9 +20,10 @@ if __name__ == "__main__":
     if sys.argv.pop(1) == "serve":
         import_module("gunicorn.app.wsgiapp").run()
     else:
+        told, sys.stdout = sys.stdout, sys.stderr  # whatever a function prints is no answer
         import_module("django").setup()
         for line in sys.stdin:
             job = json.loads(line)
             function = getattr(import_module(job["module"]), job["function"])
-            print(json.dumps(function(*job["arguments"])), flush=True)
+            print(json.dumps(function(*job["arguments"])), file=told, flush=True)
             import_module("django.db").connections.close_all()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
@@ -70,7 +71,16 @@ def haystack_file(folder: str, key: str) -> str:
     return str(path)
 
 
-def made_up(number: int = 7) -> dict[str, Any]:
+def import_made_up(key: str, number: int, n_texts: int = 78) -> None:
+    """Take in an invented haystack under this id."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{key}.json"
+        topic = {**made_up(number, n_texts), "topic_id": key, "topic": f"Invented words {number}"}
+        path.write_text(json.dumps(topic))
+        call_command("import_dataset", "summhay", str(path), stdout=StringIO(), stderr=StringIO())
+
+
+def made_up(number: int = 7, n_texts: int = 78) -> dict[str, Any]:
     """A haystack of invented words, the same on every run; each number has words of its own."""
     dice = random.Random(number)  # noqa: S311  no secret
 
@@ -81,7 +91,7 @@ def made_up(number: int = 7) -> dict[str, Any]:
         insights = [f"{at}-{number}" for number in range(7)]
         lines = {
             f"summary_subtopic_{n % 6}_{n // 6}": [f"* {line} [{n + 1}]" for line in sentences(7)]
-            for n in range(78)
+            for n in range(n_texts)
         }
         verdicts = [{"insight_id": key, "coverage": "FULL_COVERAGE", "bullet_id": 1} for key in insights]
         return {
@@ -99,22 +109,32 @@ def made_up(number: int = 7) -> dict[str, Any]:
     return {"topic": "Invented words", "documents": documents, "subtopics": [subtopic(at) for at in range(9)]}
 
 
-def people(name: str, count: int) -> list[Annotator]:
-    """Annotators with an account and the same password, who have agreed to the newest consent text."""
-    now, password, made = timezone.now(), make_password(PASSWORD), []
-    text = ConsentText.objects.order_by("version").last()
-    text = text or ConsentText.objects.create(version=1, body="Agree.", created_at=now)
+def accounts(role: str, name: str, count: int, password: str | None = None) -> list[Any]:
+    """Users with this role and the same password, or none; the annotators are rows of their own."""
+    made, encoded, group = [], make_password(password), Group.objects.get(name=role)
     for at in range(count):
-        user = get_user_model().objects.create(username=f"{name}{at}", password=password)
-        user.groups.add(Group.objects.get(name="annotator"))
-        made.append(Annotator.objects.create(user=user, label=f"{name} {at}", created_at=now))
-        Consent.objects.create(annotator=made[-1], text=text, given_at=now)
+        user = get_user_model().objects.create(username=f"{name}{at}", password=encoded)
+        user.groups.add(group)
+        made.append(user)
     return made
 
 
-def headers(client: Client, content: str) -> dict[str, str]:
-    """What the browser of whoever is logged in there sends along with content of this type."""
-    token = secrets.token_hex(16)
+def people(name: str, count: int) -> list[Annotator]:
+    """Annotators with an account and the same password, who have agreed to the newest consent text."""
+    now = timezone.now()
+    text = ConsentText.objects.order_by("version").last()
+    text = text or ConsentText.objects.create(version=1, body="Agree.", created_at=now)
+    team = [
+        Annotator.objects.create(user=user, label=f"{name} {at}", created_at=now)
+        for at, user in enumerate(accounts("annotator", name, count, PASSWORD))
+    ]
+    Consent.objects.bulk_create(Consent(annotator=person, text=text, given_at=now) for person in team)
+    return team
+
+
+def headers(person: Any, content: str) -> dict[str, str]:
+    """What the browser of this annotator or user, who is logged in, sends along with content of this type."""
+    token, client = secrets.token_hex(16), logged_in(person)
     cookies = f"sessionid={client.cookies['sessionid'].value}; csrftoken={token}"
     answers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
     return {"Cookie": cookies, "X-CSRFToken": token, "Content-Type": content, **answers}
@@ -146,10 +166,11 @@ def writers(count: int) -> list[dict[str, Any]]:
     WritingPlan.objects.create(study=study, setting="full").subtopics.set([subtopic])
     shown = list(subtopic.haystack.documents.order_by("number").values_list("number", flat=True))
     for person in team:
-        client, size = logged_in(person), {"n_words": 80_000, "n_insights_present": 7, "document_numbers": shown}
+        size = {"n_words": 80_000, "n_insights_present": 7, "document_numbers": shown}
         task = Assignment.objects.create(study=study, annotator=person, subtopic=subtopic, created_at=now, **size)
-        page = client.post(f"/work/tasks/{task.uid}/start/", {"no_model": "on"}).headers["Location"]
-        rows.append({"pk": person.pk, "page": page, "headers": headers(client, "application/json")})
+        begun = logged_in(person).post(f"/work/tasks/{task.uid}/start/", {"no_model": "on"})
+        sent = headers(person, "application/json")
+        rows.append({"pk": person.pk, "page": begun.headers["Location"], "headers": sent})
     return rows
 
 
@@ -165,32 +186,26 @@ def linkers(count: int) -> list[dict[str, Any]]:
     return at_work(study, subjects, forms, n_questions=len(insights))
 
 
-def readers(count: int) -> list[dict[str, Any]]:
-    """Researchers who look around: home, studies, haystacks, the study that others work on."""
-    rows, group = [], Group.objects.get(name="researcher")
-    paths = [
-        "/",
-        "/studies/",
-        "/corpora/",
-        *(f"/studies/{uid}/" for uid in Study.objects.values_list("uid", flat=True)),
-    ]
-    for at in range(count):
-        user = get_user_model().objects.create(username=f"reader{at}", password=make_password(None))
-        user.groups.add(group)
-        for study in Study.objects.all():
-            study.researchers.add(user)
-        rows.append({"headers": headers(logged_in(user), FORM), "requests": [[path, None] for path in paths]})
-    return rows
-
-
 def verifiers(count: int) -> list[dict[str, Any]]:
-    """People who verify the same key points of the demo, and the forms that each of them sends in turn."""
+    """People who verify the same key points, and the forms that each of them sends in turn."""
     points = KeyPoint.objects.order_by("pk")[:N_TASKS]
     subjects = [{"question_id": point.question_id, "key_point": point} for point in points]
     study = open_study(Study.Kind.VERIFICATION, people("verifier", count))
     VerificationPlan.objects.create(study=study)
     forms = [{"grounded": "no"}, {"grounded": "yes"}, {"grounded": "yes", "keyness": "agree"}]
     return at_work(study, subjects, forms, n_questions=1)
+
+
+def readers(count: int) -> list[dict[str, Any]]:
+    """Researchers who look around: home, studies, haystacks, the study that others work on."""
+    studies = list(Study.objects.all())
+    requests = [
+        [path, None] for path in ("/", "/studies/", "/corpora/", *(f"/studies/{row.uid}/" for row in studies))
+    ]
+    team = accounts("researcher", "reader", count)
+    for study in studies:
+        study.researchers.add(*team)
+    return [{"headers": headers(user, FORM), "requests": requests} for user in team]
 
 
 def open_study(kind: str, team: Sequence[Annotator]) -> Study:
@@ -219,5 +234,6 @@ def at_work(
         ]
         paths = [f"/work/{study.kind}/{task.uid}/choice/" for task in tasks]
         requests = [[path, urlencode({"guideline": 1, **form})] for form in forms for path in paths]
-        rows.append({"pk": person.pk, "headers": headers(logged_in(person), FORM), "requests": requests})
+        about = {"pk": person.pk, "name": person.label}
+        rows.append({**about, "headers": headers(person, FORM), "requests": requests})
     return rows

@@ -7,49 +7,28 @@ import platform
 import secrets
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from pathlib import Path
 
 from bench.chaos.running import Numbers, Outcome, run
-from bench.processes import ending_in_order
-from bench.site import Site
+from bench.site import Site, ending_in_order
 
 
-def arguments() -> Namespace:
-    parser = ArgumentParser(prog="python -m bench.chaos", description=__doc__)
-    parser.add_argument("--faults", type=int, default=60, metavar="N", help="how many faults; 60")
-    parser.add_argument(
-        "--seed", type=int, default=None, metavar="N", help="what is drawn; a new one if not given"
-    )
-    parser.add_argument("--writers", type=int, default=12, metavar="N", help="who write at once; 12")
-    parser.add_argument(
-        "--labellers", type=int, default=5, metavar="N", help="who verify, and as many who link; 5"
-    )
-    parser.add_argument("--reviewers", type=int, default=2, metavar="N", help="who decide disagreements; 2")
-    url = "a PostgreSQL server on which databases may be made and dropped; SQLite without it"
-    parser.add_argument("--database-url", default="", metavar="URL", help=url)
-    empty = "a SQLite file with all tables and no data, which is copied; made where it is not given"
-    parser.add_argument("--empty", default="", metavar="FILE", help=empty)
-    parser.add_argument("--keep", action="store_true", help="leave the folder with the logs of all processes")
-    return parser.parse_args()
-
-
-def report(outcome: Outcome, numbers: Numbers) -> str:
+def report(outcome: Outcome, seed: int) -> str:
     """What was done, what was acknowledged, and what is wrong."""
     logs, stored = outcome.logs, outcome.stored
     acts = sum(act.has_changed for log in logs for act in log.acts)
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    lost = [line for line in outcome.problems if line.startswith(("lost", "kept"))]
     return "\n".join(
         [
-            f"seed {numbers.seed}, {outcome.vendor}, {machine}, {outcome.seconds:.0f} s",
+            f"seed {seed}, {outcome.vendor}, {machine}",
             f"faults: {outcome.faults.total()}",
             *(f"  {n:5}  {kind}" for kind, n in outcome.faults.most_common()),
             f"sent again: {sum(log.n_retries for log in logs)} requests",
             f"acknowledged: {sum(len(log.saves) for log in logs)} saves in {len(stored.sessions)} sessions, "
             f"{acts} labels and undos, {sum(len(log.decisions) for log in logs)} decisions",
             f"verdicts of models: {len(stored.verdicts)}",
-            f"lost: {len(lost)}",
+            f"lost: {sum(line.startswith(('lost', 'kept')) for line in outcome.problems)}",
             f"problems: {len(outcome.problems)}",
             *(f"  {line}" for line in outcome.problems[:50]),
         ]
@@ -57,20 +36,25 @@ def report(outcome: Outcome, numbers: Numbers) -> str:
 
 
 def main() -> int:
-    options = arguments()
-    seed = options.seed if options.seed is not None else secrets.randbelow(1_000_000)
-    numbers = Numbers(seed, options.faults, options.writers, options.labellers, options.reviewers)
+    parser = ArgumentParser(prog="python -m bench.chaos", description=__doc__)
+    url = "a PostgreSQL server on which databases may be made and dropped; SQLite without it"
+    empty = "a SQLite file with all tables and no data, which is copied; made where it is not given"
+    drawn = secrets.randbelow(1_000_000)
+    parser.add_argument("--faults", type=int, default=60, metavar="N", help="how many; 60")
+    parser.add_argument("--seed", type=int, default=drawn, metavar="N", help="a new one if not given")
+    parser.add_argument("--database-url", default="", metavar="URL", help=url)
+    parser.add_argument("--empty", type=Path, metavar="FILE", help=empty)
+    options = parser.parse_args()
     site = Site(database_url=options.database_url, say=lambda line: print(line, file=sys.stderr, flush=True))
-    print(f"seed {seed}, in {site.folder}", file=sys.stderr, flush=True)
-    began, keep = time.monotonic(), options.keep
+    site.say(f"seed {options.seed}, in {site.folder}")
+    began, keep = time.monotonic(), False
     try:
-        outcome = run(site, numbers, empty=Path(options.empty) if options.empty else None)
-        outcome.seconds = time.monotonic() - began
-        print(report(outcome, numbers), flush=True)
-        keep = keep or bool(outcome.problems)
-        return 1 if outcome.problems else 0
+        outcome = run(site, Numbers(options.seed, options.faults), empty=options.empty)
+        print(f"{report(outcome, options.seed)}\n{time.monotonic() - began:.0f} s", flush=True)
+        keep = bool(outcome.problems)
+        return 1 if keep else 0
     finally:
-        site.close(keep_folder=keep)
+        site.close(keep_folder=keep)  # its logs say what happened
 
 
 if __name__ == "__main__":

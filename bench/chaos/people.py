@@ -1,21 +1,164 @@
 """People at work, as the scripts of their pages do it: one thing at a time, in order, nothing forgotten.
 
 A person has what a browser keeps (`kept`, `acts`), which outlives a reload, and what a page knows, which does not.
-The rules are those of static/js/session/autosave.js and static/js/labelling/outbox.js.
+The rules are those of static/js/talk.js, session/autosave.js and labelling/outbox.js; only the waiting is shorter,
+so that more happens in a minute.
 """
 
 from __future__ import annotations
 
 import json
+import random
+import socket
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from http.client import HTTPConnection, HTTPException
+from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
-from bench.chaos.browser import FORM, OK, REDIRECT, Person, Reloaded
-from bench.chaos.logs import Act, Decision, Save
+from bench.chaos.checking import Act, Log, Save
+
+TIMEOUT_S = 5.0
+"""For which a page waits for an answer; 15 s in a browser."""
+PACE = 0.1
+"""How long people wait beside people in a browser."""
+FORM = "application/x-www-form-urlencoded"
+OK, REDIRECT, LOST_LOGIN, TOO_MANY, TROUBLE = 200, 302, (401, 403), 429, 500
+
+
+class Unreachable(Exception):
+    """Nothing came that the site would answer, or it is in trouble."""
+
+
+class Reloaded(Exception):
+    """The page was closed and opened anew: what it knew is gone, what the browser kept is there."""
+
+
+class GaveUp(Exception):
+    """The work is over, and the server still does not take it."""
+
+
+@dataclass
+class Line:
+    """The way to the site: several web servers, the next one where one refuses, as a proxy does it."""
+
+    ports: list[int]
+    headers: dict[str, str]
+    at: int = 0
+    connection: HTTPConnection | None = None
+
+    def ask(self, path: str, body: str | None, content: str) -> tuple[int, str, bytes]:
+        """Send a request; status, address of a redirection and body. Raises Unreachable."""
+        for _ in self.ports:
+            connection = self.connection or HTTPConnection("127.0.0.1", self.ports[self.at], timeout=TIMEOUT_S)
+            try:
+                if self.connection is None:
+                    connection.connect()
+                    self.connection = connection
+            except OSError:  # nothing was sent
+                self.at = (self.at + 1) % len(self.ports)
+                continue
+            try:
+                method = "GET" if body is None else "POST"
+                connection.request(method, path, body, {**self.headers, "Content-Type": content})
+                answer = connection.getresponse()
+                read = answer.status, answer.headers["Location"] or "", answer.read()
+            except (OSError, HTTPException, ValueError, AttributeError) as error:
+                self.hang_up()
+                raise Unreachable from error
+            if read[0] >= TROUBLE or read[0] == TOO_MANY:
+                raise Unreachable
+            return read
+        raise Unreachable
+
+    def hang_up(self) -> None:
+        """Begin anew, with another server."""
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+        self.at = (self.at + 1) % len(self.ports)
+
+    def cut(self) -> bool:
+        """Break the connection under whatever is on its way; tells whether there was one."""
+        line = self.connection.sock if self.connection is not None else None
+        if line is None:
+            return False
+        with suppress(OSError):
+            line.shutdown(socket.SHUT_RDWR)
+        return True
+
+
+@dataclass
+class Person:
+    """Somebody at work until `over`, who then sends what is left until `until` at the latest (monotonic).
+
+    Where `is_closed` is set from outside, the page is closed, and opened again at once.
+    """
+
+    job: dict[str, Any]
+    ports: list[int]
+    dice: random.Random
+    over: threading.Event
+    log: Log = field(default_factory=Log)
+    until: float = float("inf")
+    is_closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.line = Line(self.ports, self.job["headers"])
+        self.n_made = 0
+
+    def new_id(self) -> str:
+        """A name for an operation, as `newId` makes it."""
+        self.n_made += 1
+        return f"{self.dice.getrandbits(64):016x}{self.n_made:08x}"
+
+    def object_to(self, what: object) -> None:
+        """Note something that no script expects."""
+        self.log.troubles.append(f"{what} of {self.job['name']}")
+
+    def rest(self, seconds: float) -> None:
+        """Do nothing; shorter once the work is over."""
+        self.over.wait(seconds * PACE * (0.5 + self.dice.random()))
+
+    def insist(self, path: str, body: str | None, content: str) -> tuple[int, str, bytes]:
+        """Send until there is an answer. Raises Reloaded where the page is closed meanwhile, GaveUp too late."""
+        for attempt in count():
+            if self.is_closed:
+                self.is_closed = False
+                self.line.hang_up()
+                raise Reloaded
+            if time.monotonic() > self.until:
+                break
+            try:
+                answer = self.line.ask(path, body, content)
+                if answer[0] not in LOST_LOGIN:
+                    return answer
+                self.object_to(f"{answer[0]} for {path}")
+                time.sleep(5 * PACE)
+            except Unreachable:
+                self.log.n_retries += 1
+                time.sleep(2.0 ** min(attempt, 3) * PACE * (0.8 + 0.4 * self.dice.random()))
+        raise GaveUp
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Work, and note what is left unsent, and what this client did not expect."""
+        try:
+            self.work()
+        except GaveUp:
+            self.log.unsent.append(f"{self.job['name']}: {self.left()}")
+        except Exception as error:
+            self.object_to(repr(error))
+
+    def left(self) -> str:
+        """Names what the browser still keeps."""
+        return "the page"
 
 
 @dataclass
@@ -40,43 +183,37 @@ class Writer(Person):
     def _begin(self, start: str) -> str:
         """Promise, and start the clock; gives the address of the session."""
         while True:
-            try:
+            with suppress(Reloaded):
                 status, location, _page = self.insist(start, "no_model=on", FORM)
-            except Reloaded:
-                continue
-            if status == REDIRECT:
-                return location
-            self.log.troubles.append(f"{status} at the start of a session of {self.job['name']}")
-            return ""
+                break
+        if status == REDIRECT:
+            return location
+        self.object_to(f"{status} at the start of a session")
+        return ""
 
     def _write(self, page: str) -> None:
         """One session, each opening of its page until it is closed or the session is over."""
         self.page, self.session, self.kept = page, page.rstrip("/").rpartition("/")[2], None
         while True:
-            try:
+            with suppress(Reloaded):
                 if self._open():
                     while self._go_on():
                         pass
                 return
-            except Reloaded:
-                continue
 
     def _open(self) -> bool:
         """Open the page and go on from what the server or the browser has; false where the session is over."""
         self.tab, self.operation = self.new_id(), None
-        while True:
+        status, body = self._call("claim", {"tab_id": self.tab})
+        while status == OK and body["state"] == "paused":
+            self._call("resume", {"tab_id": self.tab})
             status, body = self._call("claim", {"tab_id": self.tab})
-            if status == OK and body["state"] == "paused":
-                self._call("resume", {"tab_id": self.tab})
-                continue
-            break
         if body.get("code") == "closed":
             return self._deliver()
         if status != OK:
-            self.log.troubles.append(f"{status} {body.get('code')} for a claim of {self.job['name']}")
+            self.object_to(f"{status} {body.get('code')} for a claim")
             return False
-        self.rev, self.text = body.get("rev", 0), body["text"]
-        self.saved = self.text
+        self.rev, self.text, self.saved = body.get("rev", 0), body["text"], body["text"]
         self.log.held[self.session] = _sha(self.saved)
         if body["state"] not in {"running", "paused"}:
             return self._deliver()
@@ -154,7 +291,7 @@ class Writer(Person):
             self._resolve(body, self.text)
             return True
         if code not in {"tab_lost", "paused"}:
-            self.log.troubles.append(f"{code} for {name} of {self.job['name']}")
+            self.object_to(f"{code} for {name}")
         raise Reloaded
 
     def _deliver(self) -> bool:
@@ -190,16 +327,12 @@ class Writer(Person):
         """A message with a text, and a line in the log for its answer."""
         began = time.monotonic()
         status, body = self._call(name, {"tab_id": self.tab, **operation})
-        code = "" if status == OK else body.get("code", str(status))
-        is_stored = status == OK or "your_text" in body
-        if is_stored:
+        if status == OK or "your_text" in body:
+            about = (self.session, operation["op_id"], _sha(operation["text"]))
             rev = body.get("rev") if status == OK else None
-            done = time.monotonic()
-            save = Save(self.session, operation["op_id"], _sha(operation["text"]), rev, code,
-                        body["active_ms"], began, done)  # fmt: skip
-            self.log.saves.append(save)
+            self.log.saves.append(Save(*about, rev, body["active_ms"], began, time.monotonic()))
         else:
-            self.log.troubles.append(f"{status} {code} for {name} of {self.job['name']}")
+            self.object_to(f"{status} {body.get('code')} for {name}")
         return status, body
 
     def _call(self, name: str, message: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -243,7 +376,7 @@ class Labeller(Person):
         status, _location, answer = self.insist(path, urlencode({**form, **fields}), FORM)
         body = json.loads(answer)
         if status != OK:
-            self.log.troubles.append(f"{status} {body.get('code')} for an act of {self.job['name']}")
+            self.object_to(f"{status} {body.get('code')} for an act")
             return
         has_changed = not (body.get("nothing") or body.get("unchanged"))
         question = "" if act["is_undo"] else form.get("question", "")
@@ -267,9 +400,9 @@ class Reviewer(Person):
                 form = urlencode({**said, "seen": seen})
                 status, _location, _page = self.insist(page, form, FORM)
                 if status == REDIRECT:
-                    self.log.decisions.append(Decision(page.rstrip("/").rpartition("/")[2], note))
+                    self.log.decisions.append((page.rstrip("/").rpartition("/")[2], note))
                 else:
-                    self.log.troubles.append(f"{status} for a decision of {self.job['name']}")
+                    self.object_to(f"{status} for a decision")
             self.rest(15)
 
 

@@ -1,8 +1,4 @@
-"""The load of two years, in an empty database: `python -m bench.two_years --share 1 --seed 1`.
-
-What the app makes once is made by the app (haystacks by its import, sessions by its verbs); SQL multiplies it.
-Each module is a program of its own too, so Django is set up before any of them imports a model.
-"""
+"""The load of two years, in an empty database, and what is measured on it: `python -m bench.two_years --help`."""
 
 import os
 
@@ -10,5 +6,5 @@ import django
 from django.apps import apps
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "summhay_site.settings")
-if not apps.ready:  # it is where tests import this
+if not apps.ready:  # it is where tests import this; Django is set up before any module here imports a model
     django.setup()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db.models import Max
 from django.urls import reverse
 from django.utils import timezone
 
@@ -37,30 +38,22 @@ def busy(folder: str, model: str, seconds: int) -> dict[str, Any]:
         for name, at in WorkerHeartbeat.objects.filter(at__gte=began).values_list("name", "at"):
             silent[name] = max(silent.get(name, 0.0), (now - at).total_seconds())
         time.sleep(EVERY_S)
+    results = Result.objects.filter(computed_at__gte=began)
     return {
         "silent_s": silent,
         "verdicts": Verdict.objects.filter(created_at__gte=began).count(),
-        "results": Result.objects.filter(computed_at__gte=began).count(),
+        "results": results.count(),
         "imports": ImportJob.objects.filter(created_at__gte=began, state=ImportJob.State.DONE).count(),
-        "slowest_result_s": max(
-            (row.took.total_seconds() for row in Result.objects.filter(computed_at__gte=began)), default=0
-        ),
-        "figure_worker_mib": max(
-            Result.objects.filter(computed_at__gte=began).values_list("memory", flat=True), default=0
-        ),
+        "slowest_result_s": max((row.took.total_seconds() for row in results), default=0),
+        "figure_worker_mib": results.aggregate(most=Max("memory"))["most"] or 0,
     }
 
 
 def _models(address: str) -> None:
-    config = {"base_url": address, "model": "load", "prompt": "Say."}
-    judge = judge_versions.ensure_judge(name="load", kind="openai", config=config, now=timezone.now())
-    judging.request_run(
-        judge=judge,
-        subjects=Summary.objects.order_by("pk")[:N_JUDGED],
-        reason="load",
-        now=timezone.now(),
-        options=judging.ModelOptions(concurrency=8),
-    )
+    config, now = {"base_url": address, "model": "load", "prompt": "Say."}, timezone.now()
+    judge = judge_versions.ensure_judge(name="load", kind="openai", config=config, now=now)
+    subjects, options = Summary.objects.order_by("pk")[:N_JUDGED], judging.ModelOptions(concurrency=8)
+    judging.request_run(judge=judge, subjects=subjects, reason="load", now=now, options=options)
     resume_runs.delay()
 
 
@@ -69,9 +62,8 @@ def _imports(folder: str) -> None:
     actor = get_user_model().objects.get(username="researcher0")
     for at in range(N_IMPORTS):
         content = Path(haystack_file(folder, f"import{at}")).read_bytes()
-        options = {"judge": "published"}
-        about: dict[str, Any] = {"file_name": f"{at}.json", "format_name": "summhay", "options": options}
-        job = jobs.receive(chunks=[content], actor=actor, now=timezone.now(), **about)
+        about: dict[str, Any] = {"format_name": "summhay", "options": {"judge": "published"}, "actor": actor}
+        job = jobs.receive(chunks=[content], file_name=f"{at}.json", now=timezone.now(), **about)
         ImportJob.objects.filter(pk=job.pk).update(state=ImportJob.State.QUEUED)
         run_import.delay(str(job.uid))
 

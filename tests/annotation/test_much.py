@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Annotator, DraftRevision, SessionEvent, Snapshot, Study
 from annotation.writing import charts
-from bench.two_years import labelling, scene, writing
+from bench.two_years import load
 from benchmarks.models import Verdict
 from tests.annotation.little import ALL, MAKERS
 from tests.makers import NOW, make_assignment, make_session
@@ -72,12 +71,12 @@ def test_single_sessions_are_not_drawn_where_there_are_too_many(
 @pytest.mark.nightly
 @pytest.mark.every_database
 def test_the_load_of_two_years_holds_what_it_says() -> None:
-    world = scene.Scene(0.002, random.Random(1), timezone.now())
-    for step in (scene.set_up, labelling.fill, writing.fill):
-        step(world)
-    sessions = writing.N_TEMPLATES + writing.STUDIES * (world.many(writing.SESSIONS) // writing.STUDIES)
-    assert DraftRevision.objects.count() == writing.N_SAVES * sessions
-    assert SessionEvent.objects.count() == writing.N_EVENTS * sessions
+    world = load.Load(0.002, 1, timezone.now())
+    for step in (world.corpora, world.labels, world.sessions):
+        step()
+    sessions = load.N_TEMPLATES + load.WRITING * (world.many(load.SESSIONS) // load.WRITING)
+    assert DraftRevision.objects.count() == load.N_SAVES * sessions
+    assert SessionEvent.objects.count() == load.N_EVENTS * sessions
     assert Snapshot.objects.count() == Snapshot.objects.exclude(summary=None).count() == 12 * sessions
     assert Study.objects.count() == 61
     assert Verdict.objects.filter(summary__origin="session").count() == 7 * 12 * sessions

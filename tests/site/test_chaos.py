@@ -17,22 +17,19 @@ import pytest
 
 from bench.chaos import running
 from bench.chaos.__main__ import report
-from bench.chaos.checking import held_after, problems
-from bench.chaos.faults import WEIGHTS
-from bench.chaos.logs import (
+from bench.chaos.checking import (
     Act,
-    Decision,
     Log,
-    Mark,
     Period,
     Revision,
     Save,
     Stored,
     StoredAct,
     StoredSession,
+    held_after,
+    problems,
 )
-from bench.processes import ROOT, Member
-from bench.site import Site
+from bench.site import ROOT, Member, Site
 
 SHA = "a" * 64
 
@@ -41,9 +38,9 @@ def log() -> Log:
     """Somebody who saved twice and once too late, answered, took that back and answered again."""
     return Log(
         saves=[
-            Save("s", "one", SHA, 1, "", 9_000, 0.0, 0.1),
-            Save("s", "two", SHA, 2, "", 20_000, 11.0, 11.1),
-            Save("s", "late", SHA, None, "closed", 20_000, 30.0, 30.1),
+            Save("s", "one", SHA, 1, 9_000, 0.0, 0.1),
+            Save("s", "two", SHA, 2, 20_000, 11.0, 11.1),
+            Save("s", "late", SHA, None, 20_000, 30.0, 30.1),
         ],
         acts=[
             Act("ben", "t", "x", "q", "no"),
@@ -51,7 +48,7 @@ def log() -> Log:
             Act("ben", "t", "z", "q", "yes agree"),
             Act("ben", "t", "same", "q", "yes agree", has_changed=False),
         ],
-        decisions=[Decision("p", "why")],
+        decisions=[("p", "why")],
         held={"s": SHA},
     )
 
@@ -70,7 +67,7 @@ def stored() -> Stored:
             Revision("late", None, SHA, 20_000),
         ],
         periods=[Period(1_000, 16_000, 0), Period(17_000, 22_000, 15_000)],
-        marks=[Mark(10_000, 1), Mark(20_000, 2)],
+        marks=[(10_000, 1), (20_000, 2)],
     )
     acts = [
         StoredAct("ben", "t", "x", "q", "no", False, False),
@@ -82,7 +79,7 @@ def stored() -> Stored:
 
 def session_with(**changed: Any) -> Stored:
     there = stored()
-    return replace(there, sessions={"s": replace(there.sessions["s"], **changed)})
+    return there._replace(sessions={"s": there.sessions["s"]._replace(**changed)})
 
 
 def test_nothing_is_wrong_where_all_is_there() -> None:
@@ -98,24 +95,24 @@ ONE, TWO, LATE = REVISIONS
     [
         (session_with(revisions=[ONE, LATE]), "lost: the text two"),
         (session_with(revisions=[ONE, TWO]), "lost: the text late"),
-        (session_with(revisions=[ONE, replace(TWO, sha256="b"), LATE]), "lost: the text two"),
+        (session_with(revisions=[ONE, TWO._replace(sha256="b"), LATE]), "lost: the text two"),
         (session_with(revisions=[*REVISIONS, TWO]), "doubled: the text two"),
         (session_with(draft_sha256="b"), "lost: the draft of session s"),
-        (session_with(revisions=[ONE, replace(TWO, active_ms=8_000), LATE]), "ran back between"),
+        (session_with(revisions=[ONE, TWO._replace(active_ms=8_000), LATE]), "ran back between"),
         (session_with(limit_ms=19_999), "passed its limit"),
         (session_with(periods=[Period(1_000, 16_000, 0)]), "not the sum of its periods"),
         (session_with(state="running"), "has an open period although"),
-        (session_with(marks=[Mark(20_000, 2)]), "no snapshot at a mark"),
-        (session_with(marks=[Mark(10_000, 2), Mark(20_000, 2)]), "has revision 2 in the snapshot at 10000"),
-        (replace(stored(), acts=ACTS[:2]), "lost: the answer z"),
-        (replace(stored(), acts=[ACTS[0], replace(ACTS[2], op_id="z")]), "lost: the undo y"),
-        (replace(stored(), acts=[*ACTS, replace(ACTS[2], is_current=False)]), "stored 2 times"),
-        (replace(stored(), acts=[*ACTS, replace(ACTS[2], op_id="ghost", is_current=False)]), "acknowledged never"),
-        (replace(stored(), acts=[*ACTS, replace(ACTS[0], op_id="x2", is_current=True)]), "2 answers hold at once"),
-        (replace(stored(), acts=[*ACTS[:2], replace(ACTS[2], answer="no")]), "and not “yes agree”"),
-        (replace(stored(), decisions=[]), "lost: the decision"),
-        (replace(stored(), decisions=[("p", "why", True)] * 2), "2 decisions hold at once"),
-        (replace(stored(), verdicts=stored().verdicts * 2), "doubled: the verdict"),
+        (session_with(marks=[(20_000, 2)]), "no snapshot at a mark"),
+        (session_with(marks=[(10_000, 2), (20_000, 2)]), "has revision 2 in the snapshot at 10000"),
+        (stored()._replace(acts=ACTS[:2]), "lost: the answer z"),
+        (stored()._replace(acts=[ACTS[0], ACTS[2]._replace(op_id="z")]), "lost: the undo y"),
+        (stored()._replace(acts=[*ACTS, ACTS[2]._replace(is_current=False)]), "stored 2 times"),
+        (stored()._replace(acts=[*ACTS, ACTS[2]._replace(op_id="ghost", is_current=False)]), "acknowledged never"),
+        (stored()._replace(acts=[*ACTS, ACTS[0]._replace(op_id="x2", is_current=True)]), "2 answers hold at once"),
+        (stored()._replace(acts=[*ACTS[:2], ACTS[2]._replace(answer="no")]), "and not “yes agree”"),
+        (stored()._replace(decisions=[]), "lost: the decision"),
+        (stored()._replace(decisions=[("p", "why", True)] * 2), "2 decisions hold at once"),
+        (stored()._replace(verdicts=stored().verdicts * 2), "doubled: the verdict"),
     ],
 )  # fmt: skip
 def test_what_is_missing_doubled_or_runs_back_is_noticed(planted: Stored, noticed: str) -> None:
@@ -156,10 +153,10 @@ def test_a_short_run_loses_nothing(empty_database: Path, collected: Path) -> Non
     try:
         numbers = running.Numbers(seed=26, faults=15, writers=4, labellers=2, reviewers=1, has_one_worker=True)
         outcome = running.run(site, numbers, empty=empty_database, static=collected)
-        said = report(outcome, numbers)
+        said = report(outcome, numbers.seed)
         assert outcome.problems == [], said
         assert outcome.faults.total() == 15
-        assert set(outcome.faults) <= set(WEIGHTS)
+        assert set(outcome.faults) <= set(running.WEIGHTS)
         assert sum(len(each.saves) for each in outcome.logs) > 10, said
         assert "lost: 0" in said
     finally:
@@ -170,7 +167,7 @@ LONGEST_S = 120
 STARTER = """
 import signal, sys
 from pathlib import Path
-from bench.processes import Member, ending_in_order
+from bench.site import Member, ending_in_order
 
 with ending_in_order():
     member = Member("sleeper", ["sleep", "600"], {"STARTED_BY": sys.argv[1]}, Path(sys.argv[1]))

@@ -21,8 +21,8 @@ from django.urls import reverse
 
 from annotation.models import DraftRevision, PointLabel, SessionEvent
 from bench.chaos import running
-from bench.chaos.browser import Person
-from bench.chaos.crew import Crew
+from bench.chaos.people import Person
+from bench.chaos.running import Crew
 from bench.site import Site
 from tests.annotation.writer import start_session
 from tests.conftest import NOW

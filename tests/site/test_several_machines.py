@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from bench.chaos import running
-from bench.chaos.browser import Line, Person
-from bench.chaos.crew import Crew, answers
-from bench.chaos.people import Reviewer
-from bench.site import Site
+from bench.chaos.people import Line, Person, Reviewer
+from bench.chaos.running import Crew
+from bench.site import Site, answers
 from bench.world import made_up
 from benchmarks.io.jobs import INLINE_BYTES
 from tests.conftest import ON_POSTGRESQL

@@ -1,1 +1,0 @@
-"""One case of measurements a module; see `bench.driver.Case`."""
