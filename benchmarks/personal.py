@@ -72,7 +72,7 @@ class Erased(Worded):
 class Reason(Worded):
     """Why a field is not in a person's own export."""
 
-    SECRET = _("Secrets that open the account, such as the digest of a password.")
+    OPENS = _("Secrets that open the account, such as the digest of a password.")
     SPOILS = _("What would give away hidden checks or expected answers and so spoil later work.")
     JUDGED = _("What judges and other people said of texts: whoever writes or labels is not shown scores.")
     OTHERS = _("Who else was involved: names of researchers, of admins and of other people.")
@@ -80,7 +80,7 @@ class Reason(Worded):
     TWICE = _("What is in another file already.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Held:
     """Fields of a model that hold something of a person: what, why, who sees it, how long.
 
@@ -93,10 +93,10 @@ class Held:
     model: type[Model]
     name: str
     subject: Subject
-    what: Words
-    why: Words
     seen_by: Seen
     erased: Erased
+    what: Words
+    why: Words
     fields: tuple[str, ...] = ()
     withheld: Mapping[Reason, tuple[str, ...]] = field(default_factory=dict)
     emptied: Mapping[str, Any] = field(default_factory=dict)
@@ -105,6 +105,13 @@ class Held:
     find: Callable[[Person], QuerySet[Any]] | None = None
     setting: str = ""
     """The setting that says after how many days it goes before anybody is erased."""
+
+    @classmethod
+    def of(cls, *about: Any, fields: str = "", **more: Any) -> Held:
+        """Makes one from names in one string: `fields`, and what is withheld under the name of the reason."""
+        reasons = [(reason, reason.name.lower()) for reason in Reason]
+        withheld = {reason: tuple(more.pop(name).split()) for reason, name in reasons if name in more}
+        return cls(*about, fields=tuple(fields.split()), withheld=withheld, **more)
 
     @property
     def covered(self) -> frozenset[str]:

@@ -45,7 +45,7 @@ SOURCES = (
     "summhay_site/serving/errors.py",
     "benchmarks/web/form_errors.py",
     "benchmarks/web/permissions.py",
-    "annotation/people/held/*.py",
+    "annotation/people/held.py",
     "benchmarks/models/personal.py",
     "benchmarks/personal.py",
     "summhay_site/privacy/views.py",

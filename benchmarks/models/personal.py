@@ -23,7 +23,7 @@ from benchmarks.models import (
     SynthesisDecision,
     SynthesisStep,
 )
-from benchmarks.personal import Acts, Erased, Held, Person, Reason, Seen, Subject
+from benchmarks.personal import Acts, Erased, Held, Person, Seen, Subject
 
 
 def _about(person: Person) -> QuerySet[AuditEvent]:
@@ -34,46 +34,19 @@ def _about(person: Person) -> QuerySet[AuditEvent]:
 
 _DETAILS = "RETAIN_AUDIT_DETAILS_DAYS"
 HELD = (
-    Held(
-        model=ResearchGroup.members.through,
-        name="research_groups",
-        subject=Subject.ACCOUNT,
-        what=_("The research groups that the person belongs to, if the site has any."),
-        why=_("To show people, studies and texts of a group to its researchers only."),
-        seen_by=Seen.ADMINS,
-        erased=Erased.ALWAYS,
-        user="user",
-        fields=("researchgroup__name",),
-    ),
-    Held(
-        model=AuditEvent,
-        name="audit_own_acts",
-        subject=Subject.RECORDS,
-        what=_("In the audit log: what the person did that others may want to trace, such as taking a file."),
-        why=_("To trace who changed or took what, where something went wrong or was misused."),
-        seen_by=Seen.ADMINS,
-        erased=Erased.NAMELESS,
-        user="actor",
-        fields=("at", "action", "object_type"),
-        withheld={Reason.OTHERS: ("object_name", "object_uid", "detail")},
-        setting=_DETAILS,
-    ),
-    Held(
-        model=AuditEvent,
-        name="audit_about",
-        subject=Subject.RECORDS,
-        what=_(
-            "In the audit log: what admins and researchers did to the account, such as making a password link."
-        ),
-        why=_("To trace who changed an account, and how."),
-        seen_by=Seen.ADMINS,
-        erased=Erased.NAMELESS,
-        find=_about,
-        fields=("at", "action", "object_type", "object_name"),
-        withheld={Reason.OTHERS: ("actor", "detail"), Reason.TECHNICAL: ("object_uid",)},
-        setting=_DETAILS,
-    ),
-)
+    Held.of(ResearchGroup.members.through, "research_groups", Subject.ACCOUNT, Seen.ADMINS, Erased.ALWAYS,
+        _("The research groups that the person belongs to, if the site has any."),
+        _("To show people, studies and texts of a group to its researchers only."), user="user",
+        fields="researchgroup__name"),
+    Held.of(AuditEvent, "audit_own_acts", Subject.RECORDS, Seen.ADMINS, Erased.NAMELESS,
+        _("In the audit log: what the person did that others may want to trace, such as taking a file."),
+        _("To trace who changed or took what, where something went wrong or was misused."), user="actor",
+        fields="at action object_type", others="object_name object_uid detail", setting=_DETAILS),
+    Held.of(AuditEvent, "audit_about", Subject.RECORDS, Seen.ADMINS, Erased.NAMELESS,
+        _("In the audit log: what admins and researchers did to the account, such as making a password link."),
+        _("To trace who changed an account, and how."), find=_about, fields="at action object_type object_name",
+        others="actor detail", technical="object_uid", setting=_DETAILS),
+)  # fmt: skip
 
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (Haystack, ImportJob, Question, Judge, Summarizer, Generator)),
