@@ -111,7 +111,7 @@ class Held:
         """Makes one from names in one string: `fields`, and what is withheld under the name of the reason."""
         reasons = [(reason, reason.name.lower()) for reason in Reason]
         withheld = {reason: tuple(more.pop(name).split()) for reason, name in reasons if name in more}
-        return cls(*about, fields=tuple(fields.split()), withheld=withheld, **more)
+        return cls(*about, **{"fields": tuple(fields.split()), "withheld": withheld, **more})
 
     @property
     def covered(self) -> frozenset[str]:
