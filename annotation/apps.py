@@ -20,11 +20,11 @@ class AnnotationConfig(AppConfig):
         from benchmarks.engine import scopes
         from benchmarks.io import formats
         from benchmarks.results import judged
-        from benchmarks.web import exposure
+        from benchmarks.web import permissions
 
         kinds.load()
         scopes.register(RunStudies())
-        exposure.register(record_exposures)
+        permissions.register(record_exposures)
         judged.register(LicenceSource())
         for kind in kinds.kinds():
             for entry in kind.formats:

@@ -26,7 +26,7 @@ from django.utils.translation import get_language, get_language_info
 
 from benchmarks.engine.data_folder import data_folder
 from benchmarks.models import Document, Haystack
-from benchmarks.web.highlighting import Mark, segments
+from benchmarks.web.pages import Mark, segments
 
 KEPT = timedelta(days=14)
 VERSION = 3

@@ -18,7 +18,7 @@ from django.utils import timezone
 from bench import walk, world
 from bench.driver import Case, Figure, Row, percentile
 from bench.site import Member, Site, fake_model
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 
 LOCKED = "database is locked"
 PACE_S, FLOOR_S = 0.5, 30
@@ -186,7 +186,7 @@ def judge(address: str, concurrency: int, n_summaries: int) -> dict[str, Any]:
     """What the command reports of a sample of summaries and a judge that shares no answers."""
     name, printed = f"measured {concurrency}", StringIO()
     config = {"base_url": address, "model": name}
-    judge_versions.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())
+    versions.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())
     words = ("run_judge", name, "--sample", str(n_summaries), "--concurrency", str(concurrency), "--json")
     call_command(*words, stdout=printed, stderr=StringIO())
     report: dict[str, Any] = json.loads(printed.getvalue())

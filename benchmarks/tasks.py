@@ -12,7 +12,7 @@ from typing import Any
 from celery import current_app, shared_task
 from django.utils import timezone
 
-from benchmarks.engine import judging, leases, retrieving, runs
+from benchmarks.engine import judging, retrieving, runs
 from benchmarks.io import tasks as import_tasks
 from benchmarks.leaderboard import sampling
 from benchmarks.models import JudgeRun
@@ -65,7 +65,7 @@ def _work(task: Any, run_uid: str, slice_: timedelta) -> None:
 @shared_task
 def resume_runs() -> None:
     """Have runs that nobody holds taken up; beat calls it every minute."""
-    leases.sweep()
+    runs.sweep()
     uids = runs.unfinished_runs(now=timezone.now())
     for run in JudgeRun.objects.filter(uid__in=uids).select_related("judge").order_by("created_at"):
         task = current_app.tasks[runs.worker_task(run)]

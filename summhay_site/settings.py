@@ -211,7 +211,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_HANDLERS = [
-    "benchmarks.web.uploads.LimitedUploadHandler",  # first: what is over the limit goes no further
+    "benchmarks.web.pages.LimitedUploadHandler",  # first: what is over the limit goes no further
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

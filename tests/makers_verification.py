@@ -18,7 +18,7 @@ from annotation.models import (
     Study,
     VerificationPlan,
 )
-from benchmarks.io.schemas.questions import CATEGORIES, DOMAINS
+from benchmarks.io.schemas.long2rag import CATEGORIES, DOMAINS
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
 from tests.makers import NOW, annotator_of, give_consent, imported_annotator
 

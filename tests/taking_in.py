@@ -13,7 +13,7 @@ from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.questions import DEFAULT_DATASET, LONG2RAG
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, applied
-from benchmarks.io.schemas.questions import QuestionText
+from benchmarks.io.schemas.long2rag import QuestionText
 from benchmarks.io.schemas.topics import TopicFile
 
 Rows = TypeVar("Rows")

@@ -27,9 +27,8 @@ from annotation.studies.rows import objects
 from annotation.studies.scope import uid_in
 from benchmarks.access import sight
 from benchmarks.web.downloads import csv_download, jsonl_download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 A_PAGE = 25
 Item = dict[str, Any]

@@ -10,8 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from annotation.results.reports import Report, ReportRefused
-from benchmarks.engine.judge_versions import OFFLINE
-from benchmarks.engine.naming import judges_called
+from benchmarks.engine.versions import OFFLINE, judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.models import Judge
 from benchmarks.recall.extraction import Compared, NotThere, Recalled, extraction_sheet, named_in, recalled

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from annotation.coverage.biases import JudgedPairs
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, Chart, Lines, bland_altman, colour_of
+from benchmarks.web.charts import HUMAN, Chart, Kind, Lines, Point, Words, bland_altman, colour_of
 
 PERCENT = (-2.0, 102.0)
 """An axis of percentages, with room for dots at its ends."""

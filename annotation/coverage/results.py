@@ -32,7 +32,7 @@ from benchmarks.results.sheet import Sheet
 from benchmarks.scoring.correction import NOT_RANDOM
 from benchmarks.scoring.linking import link_hits
 from benchmarks.web.charts import Chart
-from benchmarks.web.exposure import saw_insights
+from benchmarks.web.permissions import saw_insights
 
 
 class CoverageResults(StudyResults[Look, Figures]):

@@ -17,7 +17,7 @@ from annotation.models import ConsentText, Study, TrialAnswer
 from annotation.states import ItemRole
 from annotation.studies.kind import Work
 from annotation.studies.rows import csv_file, jsonl_file, pseudonyms_of
-from benchmarks.web.parquet import is_available, parquet
+from benchmarks.web.downloads import is_available, parquet
 
 ANNOTATOR_COLUMNS = ("annotator", "joined_at", "left_at")
 TRIAL_COLUMNS = ("annotator", "role", "try", "example", "question", "answer", "is_right", "is_passed", "made_at")

@@ -37,9 +37,8 @@ from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, 
 from benchmarks.results.views import waiting_file
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 EVERYTHING = "annotation.delete_study"
 """Held by those who see the studies of everybody."""

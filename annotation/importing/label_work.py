@@ -28,7 +28,7 @@ from benchmarks.io.questions import QuestionPlan
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.fields import Expected, Part, label, null_as
-from benchmarks.io.schemas.questions import QuestionText
+from benchmarks.io.schemas.long2rag import QuestionText
 from benchmarks.models import Judge, KeyPoint, Response
 from benchmarks.states import Grounded
 

@@ -52,8 +52,7 @@ from benchmarks.summarizers.arrangements import (
     USUAL_MEASURE,
     Arrangement,
 )
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Lines, colour_of
+from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 HEADING = "Experiments on sources"
 

@@ -40,8 +40,7 @@ from benchmarks.results.writing import number
 from benchmarks.scoring.position.curves import Comparison, Curve, Distance
 from benchmarks.scoring.position.late import Late
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, MUTED, Chart, Lines, colour_of
+from benchmarks.web.charts import HUMAN, MUTED, Chart, Kind, Lines, Point, Words, colour_of
 
 RANDOM_MEANS = "mean; between the ends lie 95 of 100 means of as many random texts"
 NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))

@@ -28,7 +28,7 @@ from annotation.models import Snapshot, Study
 from annotation.results.reports import Report, ReportRefused, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.finals import AVERAGES
-from benchmarks.engine.naming import judges_called
+from benchmarks.engine.versions import judges_called
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Haystack, Judge, SourceSample

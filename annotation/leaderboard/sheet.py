@@ -51,8 +51,7 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.scoring.leaderboard import WORDS
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Dots, colour_of
+from benchmarks.web.charts import Chart, Dots, Kind, Point, Words, colour_of
 
 METHOD = "all systems compared at once, signs of subtopics turned"
 BLOCKS = ("coverage", "citation", "joint")

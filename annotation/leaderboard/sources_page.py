@@ -49,8 +49,7 @@ from benchmarks.results.sheet import (
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.sources import WINDOWS
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_points import Point, Words
-from benchmarks.web.charts import Chart, Dots, Lines
+from benchmarks.web.charts import Chart, Dots, Lines, Point, Words
 
 USUAL = "rouge2"
 """The measure that is shown unless another is chosen."""

@@ -17,8 +17,7 @@ from benchmarks.scoring.minutes import Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.stat import interval_json
 from benchmarks.scoring.survival import SHARES, TimeToScore, time_to_score
 from benchmarks.scoring.survival import Session as Marks
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Lines, colour_of
+from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 
 @dataclass(frozen=True, slots=True)

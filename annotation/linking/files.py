@@ -36,8 +36,7 @@ from annotation.studies.rows import (
 from annotation.studies.scope import study_of
 from benchmarks.models import Verdict
 from benchmarks.web.downloads import download
-from benchmarks.web.exposure import saw_insights
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 
 def _bullets(summary: str, lines: Sequence[int]) -> str:

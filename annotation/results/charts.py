@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from annotation.results.judges import JudgeReport
 from annotation.results.people import Agreement
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_points import Point, Words
-from benchmarks.web.charts import HUMAN, Chart, Dots, colour_of
+from benchmarks.web.charts import HUMAN, Chart, Dots, Point, Words, colour_of
 
 MEASURES = {
     "pearson": "Pearson",

@@ -14,8 +14,7 @@ from annotation.results.learning import LEARNING, PARTS, Learner, Learning, Righ
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
 from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Row, Section, Sheet, Table, Unit
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Lines, colour_of
+from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 TAB = Tab(
     "learning",

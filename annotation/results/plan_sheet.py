@@ -34,8 +34,7 @@ from benchmarks.results.sheet import (
 from benchmarks.results.stored import look_up_many
 from benchmarks.results.writing import number
 from benchmarks.scoring.stat import stat_json
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Lines, colour_of
+from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 TAB = Tab("plan", "How many more?", "annotation:study-plan", "results", "annotation.view_session")
 

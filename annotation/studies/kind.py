@@ -26,8 +26,8 @@ from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
+from benchmarks.web.downloads import is_available
 from benchmarks.web.lists import Column
-from benchmarks.web.parquet import is_available
 
 CLOSING = "No answers can be saved after that; work that was started stays readable."
 

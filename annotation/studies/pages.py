@@ -40,11 +40,10 @@ from annotation.studies.scope import study_of, uid_in
 from benchmarks.grouping import CannotMove
 from benchmarks.models import Haystack
 from benchmarks.questions.sets import sets
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.groups import may_move
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 
 class StudyTable(ListTable):

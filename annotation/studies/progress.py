@@ -23,8 +23,7 @@ from annotation.models import Assignment, LabelTask, Study
 from annotation.studies.kind import Work
 from annotation.studies.overview import members_of
 from benchmarks.scoring.students_t import t_quantile
-from benchmarks.web.chart_points import Point, Words
-from benchmarks.web.charts import MUTED, Bars, Chart, Lines, colour_of
+from benchmarks.web.charts import MUTED, Bars, Chart, Lines, Point, Words, colour_of
 
 MOST_PEOPLE = 7
 """People with a line of their own; the others share one."""

@@ -40,12 +40,10 @@ from annotation.studies.scope import study_of
 from benchmarks.access import sight
 from benchmarks.results.chart_files import chart_file
 from benchmarks.results.drawings import drawings_of
-from benchmarks.web.downloads import csv_download, download, jsonl_download
-from benchmarks.web.exposure import saw_insights
+from benchmarks.web.downloads import CONTENT_TYPE, csv_download, download, jsonl_download, parquet
 from benchmarks.web.groups import move_page
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
-from benchmarks.web.parquet import CONTENT_TYPE, parquet
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 LIVE = "annotation/_study_live.html"
 """The part of an overview that refreshes itself."""

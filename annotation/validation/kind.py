@@ -27,7 +27,7 @@ from annotation.validation.results import MeasuredJudges
 from annotation.validation.sheet import REPORT, RESULTS
 from annotation.validation.simulated import SIMULATED
 from annotation.validation.trial import TRIAL
-from benchmarks.engine.judge_versions import default_judge
+from benchmarks.engine.versions import default_judge
 from benchmarks.recall import people
 
 

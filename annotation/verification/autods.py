@@ -38,8 +38,7 @@ from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Floats, Ints
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import HUMAN, Bars, Chart, Colours, Lines, colour_of
+from benchmarks.web.charts import HUMAN, Bars, Chart, Colours, Kind, Lines, Point, Words, colour_of
 
 STEPS = tuple(step / 20 for step in range(21))
 GRID = tuple(step / 50 for step in range(51))

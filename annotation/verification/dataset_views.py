@@ -22,9 +22,8 @@ from annotation.verification.research_forms import ChoiceForm
 from benchmarks.models import KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 TRIED = ("annotators", "rule", "autods_threshold")
 

@@ -17,7 +17,7 @@ from annotation.models import LabelTask
 from annotation.pane import Pane, compress, direction_of, joined, kept, rendered_document
 from annotation.verification.recording import Judgments
 from benchmarks.models import Question, QuestionDocument, Span
-from benchmarks.web.highlighting import Mark
+from benchmarks.web.pages import Mark
 
 VERSION = 1
 """Part of the name of what is kept: raise it when the markup changes."""

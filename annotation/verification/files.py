@@ -57,7 +57,7 @@ from annotation.studies.rows import (
 from annotation.verification.datasets import Dataset, NoVersion, dataset_of
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.fields import Expected
-from benchmarks.io.schemas.questions import QuestionText
+from benchmarks.io.schemas.long2rag import QuestionText
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import AutodsScore, KeyPoint, KeyPointVerdict, Question
 from benchmarks.models.querysets import QuestionQuerySet

@@ -17,9 +17,8 @@ from annotation.verification import spotchecks
 from annotation.verification.evidence import in_words, passages_of
 from annotation.verification.pairs import haystacks_of
 from annotation.verification.research_forms import DrawForm, MarkForm
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 
 @requires("annotation.change_study")

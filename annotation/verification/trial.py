@@ -16,7 +16,7 @@ from annotation.verification.documents import Highlight, Passage, laid_out
 from annotation.verification.recording import POINT, Judgments
 from benchmarks.io.schemas.fields import Expected, OptionalText, Text
 from benchmarks.models import KeyPoint, Question, QuestionDocument
-from benchmarks.web.highlighting import Mark
+from benchmarks.web.pages import Mark
 
 
 class OwnPoint(OwnItem):

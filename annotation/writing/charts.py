@@ -19,8 +19,7 @@ from annotation.writing.results import MEASURES
 from annotation.writing.scoring import judge_of
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.scoring.curves import Curve
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import MUTED, Chart, Lines, colour_of
+from benchmarks.web.charts import MUTED, Chart, Kind, Lines, Point, Words, colour_of
 
 PERCENT = (0.0, 100.0)
 MANY_MINUTES, EVERY, EVERY_OF_MANY = 60, 10, 30

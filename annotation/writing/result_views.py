@@ -28,9 +28,8 @@ from annotation.writing.results import with_facts
 from annotation.writing.results_sheet import look_form
 from benchmarks.judges.registry import description_of
 from benchmarks.web.downloads import download, json_download, reader_of
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires
+from benchmarks.web.permissions import requires, saw_insights
 
 CONTENT_TYPES = {".csv": "text/csv; charset=utf-8", ".jsonl": "application/x-ndjson", ".gz": "application/gzip"}
 

@@ -17,7 +17,7 @@ from django.db.models import F, QuerySet, Subquery
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
 from annotation.writing import growth, packing
 from annotation.writing.drafting import sha256_of
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Document, Judge, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
@@ -61,7 +61,7 @@ def judge_of(*, study: int | None, now: datetime) -> Judge:
         name__in=OFFLINE,
         verdicts__summary=Subquery(first_written_here.order_by("pk").values("summary")[:1]),
     )
-    return known.order_by("verdicts__pk").first() or judge_versions.default_judge(now=now)
+    return known.order_by("verdicts__pk").first() or versions.default_judge(now=now)
 
 
 def _study_of(row: Written) -> int | None:

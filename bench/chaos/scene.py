@@ -35,7 +35,7 @@ from bench.world import (
     people,
     verifiers,
 )
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Subtopic, Summary, Verdict
 from benchmarks.tasks import resume_runs
 
@@ -51,7 +51,7 @@ def set_up(n_writers: int, n_labellers: int, n_reviewers: int, model: str) -> di
     _points()
     for at in range(JUDGES):  # several over all summaries, so that workers meet on them
         config, now = {"base_url": model, "model": f"unruly-{at}", "prompt": "Say."}, timezone.now()
-        judge = judge_versions.ensure_judge(name=f"unruly {at}", kind="openai", config=config, now=now)
+        judge = versions.ensure_judge(name=f"unruly {at}", kind="openai", config=config, now=now)
         options = judging.ModelOptions(concurrency=4)
         judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="chaos", now=now, options=options)
     labellers = [*verifiers(n_labellers), *linkers(n_labellers)]

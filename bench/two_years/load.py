@@ -43,7 +43,7 @@ from annotation.models import (
 from annotation.writing import drafting, scoring, sessions
 from annotation.writing.wire import Draft, Event, Message
 from bench.world import PASSWORD, WORDS, accounts, import_made_up, people
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.models import (
     AuditEvent,
     Insight,
@@ -135,7 +135,7 @@ class Load:
         Annotator.objects.update(created_at=self.begun)
         for at in range(self.many(5)):
             import_made_up(f"load{at}", at)
-        self.judge = judge_versions.default_judge(now=self.now)
+        self.judge = versions.default_judge(now=self.now)
         self._questions()
         store(AuditEvent, (
             AuditEvent(at=self.day(), actor=self.dice.choice(self.researchers), action=ACTIONS[at % len(ACTIONS)],

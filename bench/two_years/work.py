@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.kinds import kind_named
 from annotation.models import Study
 from bench.world import haystack_file, logged_in
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.io import jobs
 from benchmarks.io.tasks import run_import
 from benchmarks.models import ImportJob, Result, Summary, Verdict
@@ -51,7 +51,7 @@ def busy(folder: str, model: str, seconds: int) -> dict[str, Any]:
 
 def _models(address: str) -> None:
     config, now = {"base_url": address, "model": "load", "prompt": "Say."}, timezone.now()
-    judge = judge_versions.ensure_judge(name="load", kind="openai", config=config, now=now)
+    judge = versions.ensure_judge(name="load", kind="openai", config=config, now=now)
     subjects, options = Summary.objects.order_by("pk")[:N_JUDGED], judging.ModelOptions(concurrency=8)
     judging.request_run(judge=judge, subjects=subjects, reason="load", now=now, options=options)
     resume_runs.delay()

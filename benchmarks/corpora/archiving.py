@@ -11,7 +11,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from benchmarks import audit
-from benchmarks.engine import source_datasets
+from benchmarks.engine import texts
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
 
 PATHS: dict[type[models.Model], str] = {
@@ -108,4 +108,4 @@ def delete(*, haystack: Haystack, actor: Any, now: datetime) -> None:
     audit.record(actor=actor, action="haystack.deleted", target=haystack, now=now, key=haystack.key, **gone)
     haystack.delete()
     if haystack.is_source:
-        source_datasets.forget_unused(haystack.dataset)
+        texts.forget_unused(haystack.dataset)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
-from benchmarks.engine import source_datasets
+from benchmarks.engine import texts
 from benchmarks.models import Haystack
 from benchmarks.summarizers.source_tasks import SourceTask
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -39,10 +39,10 @@ def source_task(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
     if not Haystack.objects.sources().filter(dataset=dataset).exists():
         raise Http404
     back = f"{reverse('benchmarks:corpora')}?{urlencode({'dataset': dataset})}"
-    form = SourceTaskForm(request.POST or None, initial=asdict(source_datasets.tasks_of([dataset])[dataset]))
+    form = SourceTaskForm(request.POST or None, initial=asdict(texts.tasks_of([dataset])[dataset]))
     if request.method == "POST" and form.is_valid():
         task = SourceTask(**form.cleaned_data)
-        source_datasets.change(dataset=dataset, task=task, by=request.user, now=timezone.now())
+        texts.change(dataset=dataset, task=task, by=request.user, now=timezone.now())
         messages.success(request, "Summaries that are not asked for yet will have the new length.")
         return redirect(back)
     context = {"form": form, "dataset": dataset, "back": back}

@@ -21,7 +21,7 @@ from benchmarks.corpora import archiving as corpora
 from benchmarks.corpora import queries as browse
 from benchmarks.corpora.searching import KINDS, search
 from benchmarks.engine.scopes import studies
-from benchmarks.engine.source_datasets import tasks_of
+from benchmarks.engine.texts import tasks_of
 from benchmarks.grouping import move_haystacks
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
@@ -30,11 +30,10 @@ from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summ
 from benchmarks.models.querysets import HaystackQuerySet
 from benchmarks.results.stored import look_up
 from benchmarks.web.downloads import download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
-from benchmarks.web.permissions import refuse_others, requires, wanted
+from benchmarks.web.permissions import refuse_others, requires, saw_insights, wanted
 
 VIEW = "benchmarks.view_haystack"
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Source, ask
+from benchmarks.engine.versions import NotPossible
 from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
 from benchmarks.scoring.position.rouge import rouge

@@ -20,8 +20,8 @@ from django.db import transaction
 from benchmarks import audit
 from benchmarks.engine import ledger, runs
 from benchmarks.engine.answering import Answering, Clock, kept_replies
-from benchmarks.engine.leases import Lease
 from benchmarks.engine.ledger import Request
+from benchmarks.engine.runs import Lease
 from benchmarks.engine.sending import config_of
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.judges.openai import AddressNotAllowed

@@ -1,20 +1,23 @@
-"""What calls cost: tokens as the server counted them, times the price of that day in UTC; unknown is undefined."""
+"""Costs of calls, and what a run may still spend."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from math import ceil
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from benchmarks import audit
 from benchmarks.access.owning import NotYours, may_change
-from benchmarks.models import JudgeCall, ModelPrice
+from benchmarks.judges.questions import ModelConfig, estimated_tokens, limit_of
+from benchmarks.models import JudgeCall, JudgeRun, LostReply, ModelPrice
 
 MILLION = Decimal(1_000_000)
 PRICE_TAKEN = (
@@ -170,3 +173,237 @@ def set_price(
     )
     audit.record(actor=by, action="price.set", target=price, now=now, input=str(input_per_million))
     return price
+
+
+SAFETY = 1.5
+"""Servers may count more tokens in a text than the estimate by words."""
+BYTES_IN_A_TOKEN = 3
+"""No fewer on average, also where a script has no spaces; the whole body counts, with the schema of the reply."""
+
+
+class CostUnknown(Exception):
+    """A price or a count is missing, so that no budget can be kept; the message says which."""
+
+
+@dataclass
+class Account:
+    """US dollars of a run against its cap; `settled` does not shrink any more, `reserved` may as answers come."""
+
+    cap: Decimal
+    settled: Decimal
+    reserved: Decimal
+
+    def admit(self, worst: Decimal) -> bool:
+        """Reserve the worst case of a request if it fits."""
+        if self.settled + self.reserved + worst > self.cap:
+            return False
+        self.reserved += worst
+        return True
+
+    def may_fit_later(self, worst: Decimal) -> bool:
+        """Whether answers on their way may leave room for it."""
+        return self.settled + worst <= self.cap
+
+
+class Budget:
+    """The budget of a run, opened for one claim of requests; without a cap everything is admitted."""
+
+    def __init__(
+        self,
+        *,
+        run: JudgeRun,
+        config: ModelConfig,
+        gone: Collection[int],
+        now: datetime,
+        price_share: Decimal = Decimal(1),
+    ) -> None:
+        """Read the account; `gone` are calls in flight whose worker will not come back."""
+        self._price_share = price_share
+        self._account: Account | None = None
+        self.pause_because = ""
+        if run.budget is None:
+            return
+        prices = Prices()
+        self._price_of = _worst_price(prices, base_url=config.base_url, model=config.model, now=now)
+        if not self._price_of:
+            self.pause_because = "The run has a budget, but there is no price for %s." % config.model
+            return
+        try:
+            self._account = account_of(run, prices=prices, gone=gone, now=now)
+        except CostUnknown as error:
+            self.pause_because = "What was spent is not known, so the budget cannot be kept." + f" {error}"
+
+    def admits(self, tokens: tuple[int, int]) -> bool:
+        """Reserve the worst case of a request if it fits; if it never will, say why the run pauses."""
+        if self._account is None:
+            return not self.pause_because
+        worst = self._price_share * max(_dollars(price, tokens) for price in self._price_of)
+        if self._account.admit(worst):
+            return True
+        if not self._account.may_fit_later(worst):
+            self.pause_because = (
+                "The budget of $%(cap)s allows no more: $%(spent).4f are spent, "
+                "and the next request may cost $%(next).4f."
+            ) % {
+                "cap": f"{self._account.cap.normalize():f}",
+                "spent": self._account.settled,
+                "next": worst,
+            }
+        return False
+
+
+def account_of(run: JudgeRun, *, prices: Prices, now: datetime, gone: Collection[int] | None = None) -> Account:
+    """What counts against a run's budget; four queries.
+
+    Raises:
+        CostUnknown: a price or a count is missing.
+    """
+    settled, reserved = Decimal(0), _on_file(run, prices, now)
+    # In flight first: what is answered between two queries is counted twice, never left out
+    rows = run.calls.filter(state=JudgeCall.State.ASKED, batch=None).values_list(
+        "pk", "base_url", "model", "most_prompt_tokens", "most_completion_tokens"
+    )
+    for pk, base_url, model, prompt, completion in rows:
+        if prompt is None or completion is None:
+            raise CostUnknown("A request on its way has no known worst case.")
+        both = _worst_price(prices, base_url=base_url, model=model, now=now)
+        if not both:
+            raise CostUnknown("There is no price for %s." % model)
+        worst = max(_dollars(price, (prompt, completion)) for price in both)
+        if gone is not None and pk in gone:
+            settled += worst
+        else:
+            reserved += worst
+    settled += _priced(_answered(run), prices) + _priced(_lost(run), prices)
+    return Account(cap=run.budget or Decimal(0), settled=settled, reserved=reserved)
+
+
+def _on_file(run: JudgeRun, prices: Prices, now: datetime) -> Decimal:
+    """The worst case of all requests that wait in files, which may be many."""
+    rows = run.calls.filter(state=JudgeCall.State.ASKED).exclude(batch=None).order_by()
+    sums = rows.values("base_url", "model", "price_share").annotate(
+        prompt=Coalesce(Sum("most_prompt_tokens"), 0), completion=Coalesce(Sum("most_completion_tokens"), 0)
+    )
+    total = Decimal(0)
+    for row in sums:
+        both = _worst_price(prices, base_url=row["base_url"], model=row["model"], now=now)
+        if not both:
+            raise CostUnknown("There is no price for %s." % row["model"])
+        sides = ((row["prompt"], 0), (0, row["completion"]))
+        total += row["price_share"] * sum(max(_dollars(price, side) for price in both) for side in sides)
+    return total
+
+
+def _answered(run: JudgeRun) -> list[Any]:
+    """Tokens by address, model and day: the server's count, else the worst case."""
+    return list(
+        run.calls.filter(state=JudgeCall.State.ANSWERED)
+        .order_by()
+        .annotate(
+            day=TruncDate("answered_at", tzinfo=UTC),
+            sent=Coalesce("prompt_tokens", "most_prompt_tokens"),
+            back=Coalesce("completion_tokens", "most_completion_tokens"),
+        )
+        .values("base_url", "model", "day", "price_share")
+        .annotate(
+            n_unknown=Count("pk", filter=Q(sent=None) | Q(back=None)),
+            prompt=Coalesce(Sum("sent"), 0),
+            cached=Coalesce(Sum("cached_tokens"), 0),
+            completion=Coalesce(Sum("back"), 0),
+        )
+    )
+
+
+def _lost(run: JudgeRun) -> list[Any]:
+    return list(
+        LostReply.objects.filter(run=run)
+        .order_by()
+        .annotate(
+            day=TruncDate("sent_at", tzinfo=UTC),
+            base_url=F("call__base_url"),
+            model=F("call__model"),
+            price_share=F("call__price_share"),
+        )
+        .values("base_url", "model", "day", "price_share")
+        .annotate(
+            n_unknown=Count("pk", filter=Q(most_prompt_tokens=None) | Q(most_completion_tokens=None)),
+            prompt=Coalesce(Sum("most_prompt_tokens"), 0),
+            completion=Coalesce(Sum("most_completion_tokens"), 0),
+        )
+    )
+
+
+def _priced(rows: list[Any], prices: Prices) -> Decimal:
+    total = Decimal(0)
+    for row in rows:
+        price = prices.of(base_url=row["base_url"], model=row["model"], day=row["day"])
+        if row["n_unknown"]:
+            raise CostUnknown("%d requests have neither a token count nor a worst case." % row["n_unknown"])
+        if price is None:
+            raise CostUnknown(no_price(row["model"], row["day"]))
+        total += row["price_share"] * price_of_tokens(
+            price, prompt=row["prompt"], cached=row.get("cached", 0), completion=row["completion"]
+        )
+    return total
+
+
+def lost_dollars(run: JudgeRun) -> tuple[int, Decimal | None]:
+    """(replies of a run that were lost, what they cost at most in US dollars or None where it is not known)."""
+    count = LostReply.objects.filter(run=run).count()
+    try:
+        return count, _priced(_lost(run), Prices()) if count else Decimal(0)
+    except CostUnknown:
+        return count, None
+
+
+class BudgetRefused(Exception):
+    """The run is not paused, or has spent more than that already; the message says which."""
+
+
+@transaction.atomic
+def change_budget(*, run: JudgeRun, budget: Decimal | None, by: Any, now: datetime) -> None:
+    """Give a paused run another budget in US dollars, None for no limit; it goes on when it is resumed.
+
+    Raises:
+        BudgetRefused: the run is not paused, or the new budget is spent or reserved already.
+    """
+    held = JudgeRun.objects.select_for_update().get(pk=run.pk)
+    if held.state != JudgeRun.State.PAUSED:
+        raise BudgetRefused("Only a paused run can be given another budget.")
+    if budget is not None:
+        try:
+            account = account_of(held, prices=Prices(), now=now)
+        except CostUnknown:
+            pass  # the run says so when it goes on, and sends nothing
+        else:
+            if budget <= (taken := account.settled + account.reserved):
+                raise BudgetRefused("The run has spent $%(spent).4f already." % {"spent": taken})
+    before, held.budget = held.budget, budget
+    held.save(update_fields=["budget"])
+    audit.record(
+        actor=by, action="run.budget_changed", target=held, now=now, before=str(before), after=str(budget)
+    )
+
+
+def worst_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
+    """(tokens sent, tokens of the reply) of a request at most: a safe estimate, and its whole token limit."""
+    by_words, _verdict = estimated_tokens(body, n_verdicts=1)
+    by_bytes = len(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")) / BYTES_IN_A_TOKEN
+    return ceil(max(by_words * SAFETY, by_bytes)), limit_of(body)
+
+
+def worst_case(body: Mapping[str, Any], price: ModelPrice) -> Decimal:
+    """US dollars of a request that uses its whole token limit."""
+    return _dollars(price, worst_tokens(body))
+
+
+def _dollars(price: ModelPrice, tokens: tuple[int, int]) -> Decimal:
+    return price_of_tokens(price, prompt=tokens[0], cached=0, completion=tokens[1])
+
+
+def _worst_price(prices: Prices, *, base_url: str, model: str, now: datetime) -> list[ModelPrice]:
+    """The prices of today and tomorrow: an answer is paid at that of the day on which it comes."""
+    today: date = now.astimezone(UTC).date()
+    current = prices.of(base_url=base_url, model=model, day=today)
+    later = prices.of(base_url=base_url, model=model, day=today + timedelta(days=1))
+    return [price for price in (current, later) if price is not None] if current is not None else []

@@ -16,9 +16,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from benchmarks.engine import budgets
-from benchmarks.engine.leases import Lease, my_name
-from benchmarks.engine.runs import GOING
+from benchmarks.engine import costs
+from benchmarks.engine.runs import GOING, Lease, my_name
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.judges.questions import ModelConfig, Question, cache_key, request_body
 from benchmarks.judges.replies import Failure, Reply, Trouble
@@ -103,7 +102,7 @@ def claim(
             claim.rests_until, room = endpoint.rests_until, 0
         room = min(room, endpoint.limit_now - len(flight.alive))
     share = Decimal(1) if batch is None else batch.price_share
-    budget = budgets.Budget(run=current, config=config, gone=set(flight.gone.values()), now=now, price_share=share)
+    budget = costs.Budget(run=current, config=config, gone=set(flight.gone.values()), now=now, price_share=share)
     # Without the replies, which are long: they are read when the locks are gone
     calls = JudgeCall.objects.filter(cache_key__in={r.key for r in wanted}).defer("reply")
     known = {call.cache_key: call for call in calls}
@@ -118,7 +117,7 @@ def claim(
             claim.held.append(request)
         elif room <= 0:
             claim.no_room.append(request)
-        elif not budget.admits(most := budgets.worst_tokens(request.body)):
+        elif not budget.admits(most := costs.worst_tokens(request.body)):
             room = 0  # in order: a small one does not overtake what waits for room in the budget
             claim.no_room.append(request)
             claim.pause_because, claim.is_short = budget.pause_because, not budget.pause_because

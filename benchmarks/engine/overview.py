@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Model, Q
 
-from benchmarks.engine import budgets, costs, judging, ledger, sending
+from benchmarks.engine import costs, judging, ledger, sending
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Task, parts
 from benchmarks.engine.tasks import TASKS
@@ -180,7 +180,7 @@ def _estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_subjects
     dollars = at_most = None
     if price is not None:
         dollars = costs.price_of_tokens(price, prompt=prompt, cached=0, completion=completion)
-        at_most = sum((budgets.worst_case(request.body, price) for request in fresh.values()), Decimal(0))
+        at_most = sum((costs.worst_case(request.body, price) for request in fresh.values()), Decimal(0))
     return Estimate(n_subjects, len(requests), len(requests) - len(fresh), prompt, completion, dollars, at_most)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Shown
+from benchmarks.engine.versions import NotPossible
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
 from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, OWN_NOTES, Condition
 from benchmarks.summarizers.token_budget import counted_by

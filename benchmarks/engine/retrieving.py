@@ -21,7 +21,7 @@ from django.db.models import F
 from django.utils.translation import ngettext
 
 from benchmarks import audit
-from benchmarks.engine.leases import Lease
+from benchmarks.engine.runs import Lease
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import (
     Document,

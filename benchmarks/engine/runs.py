@@ -1,30 +1,109 @@
-"""Who works on what of a run, whatever its task: claims with a lease, putting back, closing, pause and resume.
-
-Items are claimed for the length of `LEASE`; when their worker dies, another takes them over after that. Those
-whose requests are in a file (`batches`) wait for its replies.
-"""
+"""Claims of workers on rows and runs: leases, putting back, closing, pause and resume."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import time
+import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.template.defaultfilters import floatformat
 from django.utils.translation import gettext as _
 
 from benchmarks import audit
-from benchmarks.engine import budgets, costs
-from benchmarks.engine.leases import Lease
+from benchmarks.engine import costs
+from benchmarks.engine.data_folder import data_folder
 from benchmarks.engine.task import Task
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.cleaning import clean_text
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
+
+KEPT_S = 24 * 3600
+_held: dict[int, tuple[str, IO[bytes]]] = {}
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How long a claim holds that is not renewed; `names_worker` is False for rows without `claimed_by`."""
+
+    length: timedelta
+    names_worker: bool = True
+
+    def free(self, now: datetime) -> Q:
+        """Rows that nobody holds: never claimed, or by a worker that ended or has not been heard of."""
+        nobody = Q(claimed_at=None) | Q(claimed_at__lt=now - self.length)
+        return nobody | Q(claimed_by__in=gone()) if self.names_worker else nobody
+
+    def take(self, rows: QuerySet[Any, Any], *, now: datetime, **changes: object) -> int:
+        """Claim all of these rows for this process, and change them with it; how many there were."""
+        if self.names_worker:
+            changes["claimed_by"] = my_name()
+        return rows.update(claimed_at=now, **changes)
+
+    def renew(self, rows: QuerySet[Any, Any], *, now: datetime) -> None:
+        """Keep those that this process holds."""
+        self._held(rows).update(claimed_at=now)
+
+    def release(self, rows: QuerySet[Any, Any]) -> None:
+        """Let others take those that this process holds, without waiting for the lease."""
+        self._held(rows).update(claimed_at=None, **({"claimed_by": ""} if self.names_worker else {}))
+
+    def _held(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+        return rows.filter(claimed_by=my_name()) if self.names_worker else rows
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "workers"
+
+
+def my_name() -> str:
+    """This process; a fork is another one."""
+    pid = os.getpid()
+    if pid not in _held:
+        name = uuid.uuid4().hex
+        folder = data_folder("workers")
+        making = folder / f".{name}"  # nobody looks at it before it is locked
+        handle = making.open("wb")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        making.rename(folder / name)
+        _held[pid] = (name, handle)
+    return _held[pid][0]
+
+
+def gone() -> list[str]:
+    """Workers of this machine that ended; their files are kept for a day, longer than any lease."""
+    files = _folder().glob("[!.]*") if _folder().is_dir() else ()
+    return [path.name for path in files if not _is_locked(path)]
+
+
+def sweep() -> None:
+    """Remove the files of workers that ended more than a day ago."""
+    for name in gone():
+        path = _folder() / name
+        if path.exists() and time.time() - path.stat().st_mtime > KEPT_S:
+            path.unlink(missing_ok=True)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return True
+
 
 LEASE = Lease(timedelta(minutes=10))
 RENEW_EVERY = timedelta(seconds=30)
@@ -276,4 +355,4 @@ def run_state(run: JudgeRun) -> RunState:
     failed = run.calls.filter(state=JudgeCall.State.FAILED).count()
     progress, cost = run_progress(run), costs.cost_of(run.calls.all())
     on_file = run.calls.filter(state=JudgeCall.State.ASKED).exclude(batch=None).count()
-    return RunState(run, progress, n_answers, n_invalid, failed, cost, *budgets.lost_dollars(run), on_file)
+    return RunState(run, progress, n_answers, n_invalid, failed, cost, *costs.lost_dollars(run), on_file)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 
-from benchmarks.engine import source_datasets
-from benchmarks.engine.summarizer_versions import LONGEST_KEY, NotPossible, check_decoding
+from benchmarks.engine import texts
+from benchmarks.engine.versions import LONGEST_KEY, NotPossible, check_decoding
 from benchmarks.models import (
     Document,
     Draft,
@@ -130,7 +130,7 @@ class Source(Shown):
     def prepare(self, subjects: Sequence[Subtopic]) -> None:
         """How long summaries of the datasets of sources are."""
         if datasets := {subject.haystack.dataset for subject in subjects if subject.haystack.is_source}:
-            source_datasets.ensure(datasets)
+            texts.ensure(datasets)
 
     def is_taken(self, system: System) -> bool:
         """Whether the system has summaries that were not written here."""
@@ -251,7 +251,7 @@ def _system_of(judge: Judge, shown: Shown) -> System:
 
 def ask(judge: Judge, drafts: Sequence[Draft]) -> None:
     """Write on drafts, which are not stored, how many bullets or sentences they are asked for. Three queries."""
-    tasks = source_datasets.tasks_of(
+    tasks = texts.tasks_of(
         {draft.subtopic.haystack.dataset for draft in drafts if draft.subtopic.haystack.is_source}
     )
     of_haystacks = [draft for draft in drafts if not draft.subtopic.haystack.is_source]

@@ -1,9 +1,4 @@
-"""The format of haystacks from SummHay files: what a file adds to the database, or completes there.
-
-Texts that others may already have read, cited or judged never change: documents, queries, insights with their
-gold documents, summaries and published verdicts can be added but not altered. Titles, metadata and retriever
-scores may be. A haystack that annotated summaries brought is completed (`completing`).
-"""
+"""The format of haystacks from SummHay files: additions to the database, or what completes it."""
 
 from __future__ import annotations
 
@@ -11,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.db.models import F
 from django.urls import reverse
 
 from benchmarks.access.owning import may_change
-from benchmarks.io import completing, published
+from benchmarks.io import published
 from benchmarks.io.formats import DATASET, Format, Option
-from benchmarks.io.plan import ImportRequest, Plan, Result
+from benchmarks.io.plan import BATCH, ImportRequest, Plan, Result
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import summhay
-from benchmarks.io.schemas.topics import TopicFile, TopicSubtopic, TopicSummary
+from benchmarks.io.schemas.topics import TopicFile, TopicInsight, TopicSubtopic, TopicSummary
 from benchmarks.models import (
     Document,
     Haystack,
@@ -33,6 +29,63 @@ from benchmarks.models import (
     Verdict,
 )
 from benchmarks.scoring.text import without_emphasis
+
+OUT_OF_THE_WAY = 1_000_000
+"""Added to numbers that are about to be given anew, since each is unique at every moment."""
+SUBTOPIC_FIELDS = ("number", "name", "description", "query")
+INSIGHT_FIELDS = ("number", "name", "gold_documents")
+
+
+def incomplete(topic: TopicFile) -> Haystack | None:
+    """The haystack without documents that annotated summaries named by this file."""
+    key = topic.source_name.removeprefix("topic_")
+    known: Haystack | None = Haystack.objects.filter(key=key, n_documents=0).first() if key else None
+    return known
+
+
+def complete_subtopics(known: Mapping[str, Subtopic], topic: TopicFile) -> list[Subtopic]:
+    """Number and word the subtopics as the file does; what it lacks comes after."""
+    incoming = {subtopic.key: subtopic for subtopic in topic.subtopics}
+    last = max((subtopic.number for subtopic in topic.subtopics), default=0)
+    others = sorted((row for key, row in known.items() if key not in incoming), key=lambda row: row.number)
+    for number, row in enumerate(others, last + 1):
+        row.number = number
+    for key in known.keys() & incoming.keys():
+        row, insight = known[key], incoming[key]
+        row.number, row.name, row.description, row.query = (
+            insight.number,
+            insight.name,
+            insight.description,
+            insight.query,
+        )
+    return list(known.values())
+
+
+def complete_insight(row: Insight, number: int, incoming: TopicInsight) -> Insight:
+    """Give an insight its number, name and gold documents."""
+    row.number, row.name, row.gold_documents = number, incoming.name, list(incoming.gold_documents)
+    return row
+
+
+def make_room(haystack: Haystack, topic: TopicFile, displaced: Sequence[Summary]) -> None:
+    """Free the numbers, and the places of texts that others take in leaderboards, before rows are written."""
+    haystack.subtopics.update(number=F("number") + OUT_OF_THE_WAY)
+    keys = [subtopic.key for subtopic in topic.subtopics]
+    insights = Insight.objects.filter(subtopic__haystack=haystack, subtopic__key__in=keys)
+    insights.update(number=F("number") + OUT_OF_THE_WAY)
+    for start in range(0, len(displaced), BATCH):
+        pks = [row.pk for row in displaced[start : start + BATCH]]
+        Summary.objects.filter(pk__in=pks).update(origin=Summary.Origin.ANNOTATED)
+
+
+def kept(haystack: Haystack, incoming: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """What a haystack of somebody else is called already, and a warning where a file would call it otherwise."""
+    before = {name: getattr(haystack, name) for name in incoming}
+    for name in sorted(name for name in incoming if incoming[name] != before[name]):
+        expected = "what whoever imported the haystack gave it"
+        message = "Only they or an admin can change it."
+        problems.warning("kept", "", name, expected=expected, got=Got("something else"), message=message)
+    return before
 
 
 class HaystackPlan(Plan[TopicFile]):
@@ -68,7 +121,7 @@ class HaystackPlan(Plan[TopicFile]):
     def write(self) -> None:
         """Save the rows; new subtopics make another version of the data."""
         if self.completes:
-            completing.make_room(self.haystack, self.topic, self.displaced)
+            make_room(self.haystack, self.topic, self.displaced)
         super().write()
         if self.completes or (self.created["subtopics"] and not self.is_new):
             Haystack.objects.filter(pk=self.haystack.pk).update(
@@ -88,7 +141,7 @@ class HaystackPlan(Plan[TopicFile]):
         incoming: dict[str, Any] = {"title": without_emphasis(topic.title), "domain": topic.domain}
         if self.dataset:
             incoming["dataset"] = self.dataset
-        known: Haystack | None = Haystack.objects.filter(key=topic.key).first() or completing.incomplete(topic)
+        known: Haystack | None = Haystack.objects.filter(key=topic.key).first() or incomplete(topic)
         self.is_new = known is None
         self.completes = known is not None and not known.n_documents
         # The first file gave the haystack its name; the same content under another name changes nothing.
@@ -107,7 +160,7 @@ class HaystackPlan(Plan[TopicFile]):
             self.create(row, "haystacks")
             return row
         if not self.completes and not may_change(self.request.actor, known):
-            incoming = completing.kept(known, incoming, self.problems)
+            incoming = kept(known, incoming, self.problems)
         self.change(known, incoming, "haystacks")
         return known
 
@@ -124,8 +177,8 @@ class HaystackPlan(Plan[TopicFile]):
     def _plan_subtopics(self) -> dict[str, Subtopic]:
         known = {} if self.is_new else {row.key: row for row in self.haystack.subtopics.all()}
         if self.completes:
-            for row in completing.complete_subtopics(known, self.topic):
-                self.alter(row, completing.SUBTOPIC_FIELDS, "subtopics")
+            for row in complete_subtopics(known, self.topic):
+                self.alter(row, SUBTOPIC_FIELDS, "subtopics")
         numbers = {row.number for row in known.values()}
         for incoming in self.topic.subtopics:
             if incoming.key not in known:
@@ -165,8 +218,8 @@ class HaystackPlan(Plan[TopicFile]):
                 row = self.create(published.new_insight(owner, number, insight), "insights")
             elif self.completes:
                 self.same(f"{where}[{number - 1}]", insight=(row.text, insight.text))
-                completing.complete_insight(row, number, insight)
-                self.alter(row, completing.INSIGHT_FIELDS, "insights")
+                complete_insight(row, number, insight)
+                self.alter(row, INSIGHT_FIELDS, "insights")
             else:
                 gold = [Got(f"documents {list(of)}") for of in (row.gold_documents, insight.gold_documents)]
                 pairs = {"insight": (row.text, insight.text), "insight_id": (gold[0], gold[1])}

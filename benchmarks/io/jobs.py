@@ -20,7 +20,7 @@ from django.db.models import Q
 
 from benchmarks.access.sight import WHOLE_SITE, seeing
 from benchmarks.access.sight import of as sight_of
-from benchmarks.engine.leases import Lease
+from benchmarks.engine.runs import Lease
 from benchmarks.io import uploads
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest

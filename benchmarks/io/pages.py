@@ -22,9 +22,8 @@ from benchmarks.io.formats import FORMATS, Format, get_format, kind_in_words
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import CSV_TYPE, download
 from benchmarks.web.groups import GroupedForm
-from benchmarks.web.pages import HtmxHttpRequest, page, polled
+from benchmarks.web.pages import HtmxHttpRequest, page, polled, was_too_large
 from benchmarks.web.permissions import requires
-from benchmarks.web.uploads import was_too_large
 
 ADD = "benchmarks.add_haystack"
 IMPORT_TASK = "benchmarks.io.tasks.run_import"

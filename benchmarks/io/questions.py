@@ -12,7 +12,7 @@ from benchmarks.io.plan import DatasetPlan
 from benchmarks.io.published import sha256_of
 from benchmarks.io.reading.problems import joined
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText
+from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText
 from benchmarks.io.writers.questions import CHUNK, PARTS, text_of
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
 from benchmarks.summarizers.conditions import named_system

@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from benchmarks.engine import source_datasets
+from benchmarks.engine import texts
 from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
@@ -42,7 +42,7 @@ class SourcePlan(DatasetPlan):
     def write(self) -> None:
         """Save the rows, and how long summaries of the dataset are to be if that is not known yet."""
         super().write()
-        source_datasets.ensure([self.dataset])
+        texts.ensure([self.dataset])
 
     def systems_of(self, rows: Sequence[SourceText]) -> dict[str, System]:
         """The systems and people who wrote their summaries."""

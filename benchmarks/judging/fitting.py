@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from benchmarks.engine import judge_versions, texts
+from benchmarks.engine import texts, versions
 from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary
@@ -71,6 +71,6 @@ def save_fitted(*, result: FitResult, name: str, now: datetime) -> Judge:
         raise NameTaken(f"“{name}” is the offline judge with its defaults; give the fitted one another name.")
     if Judge.objects.filter(name=name).exclude(kind=Judge.Kind.LEXICAL).exists():
         raise NameTaken(f"“{name}” is the name of a judge of another kind.")
-    return judge_versions.ensure_judge(
+    return versions.ensure_judge(
         name=name, kind=Judge.Kind.LEXICAL, config=result.config.as_mapping(), now=now, note=result.description()
     )

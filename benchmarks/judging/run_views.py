@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add, may_change
-from benchmarks.engine import budgets, judging, juries, overview, runs, scopes, sending
+from benchmarks.engine import costs, judging, juries, overview, runs, scopes, sending
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.judges.registry import description_of
@@ -24,9 +24,8 @@ from benchmarks.judging import answers
 from benchmarks.judging.forms import BudgetForm, PublishedCostForm, TryForm
 from benchmarks.judging.run_forms import RunForm
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Summary
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
-from benchmarks.web.permissions import refuse_others, requires
+from benchmarks.web.permissions import refuse_others, requires, saw_insights
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"
 ANSWERS_PER_PAGE = 50
@@ -305,8 +304,8 @@ def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:
     if budget == run.budget:
         return True
     try:
-        budgets.change_budget(run=run, budget=budget, by=request.user, now=timezone.now())
-    except budgets.BudgetRefused as refused:
+        costs.change_budget(run=run, budget=budget, by=request.user, now=timezone.now())
+    except costs.BudgetRefused as refused:
         messages.error(request, str(refused))
         return False
     return True

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import NotYours
-from benchmarks.engine import costs, judge_versions, overview
+from benchmarks.engine import costs, overview, versions
 from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.judging.forms import JuryForm, ModelJudgeForm, PriceForm, PublishedCostForm
@@ -26,7 +26,7 @@ from benchmarks.web.permissions import refuse_others, requires
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 _edit = partial(
     edit_model,
-    save=judge_versions.save_judge,
+    save=versions.save_judge,
     template="benchmarks/judge_edit.html",
     then="benchmarks:judge-detail",
 )
@@ -62,9 +62,7 @@ def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def judge_offline(request: HtmxHttpRequest) -> HttpResponse:
     """Go to an offline judge as the code of today configures it, which nobody may have run yet."""
     name = request.POST.get("name", "")
-    judge = judge_versions.offline_judge(
-        name=name if name in OFFLINE else judge_versions.OFFLINE, now=timezone.now()
-    )
+    judge = versions.offline_judge(name=name if name in OFFLINE else versions.OFFLINE, now=timezone.now())
     return redirect(f"{reverse('benchmarks:judge-detail', args=[judge.uid])}#run")
 
 
@@ -76,7 +74,7 @@ def jury_new(request: HtmxHttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            jury = judge_versions.save_jury(
+            jury = versions.save_jury(
                 name=data["name"],
                 members=list(data["members"]),
                 rule=JuryRule(data["score"]),
@@ -121,7 +119,7 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         messages.error(request, "Enter US dollars, 0 or more, or leave it blank.")
     else:
         dollars = form.cleaned_data["published_cost"]
-        judge_versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
+        versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
         messages.success(request, "The cost was saved.")
     return redirect("benchmarks:judge-detail", judge.uid)
 

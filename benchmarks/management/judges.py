@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from benchmarks.engine.naming import judges_called
+from benchmarks.engine.versions import judges_called
 from benchmarks.models import Judge
 
 

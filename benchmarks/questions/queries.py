@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.querysets import QuestionQuerySet
-from benchmarks.web.highlighting import Mark, Segment, segments
+from benchmarks.web.pages import Mark, Segment, segments
 
 
 def names(field: str, *, with_archive: bool = True) -> list[tuple[str, str]]:

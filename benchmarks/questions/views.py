@@ -27,11 +27,10 @@ from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
 from benchmarks.questions.queries import names, question_page
 from benchmarks.web.downloads import download
-from benchmarks.web.exposure import saw_insights
 from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.lists import Column, ListPage, ListTable
 from benchmarks.web.pages import HtmxHttpRequest, page
-from benchmarks.web.permissions import requires, wanted
+from benchmarks.web.permissions import requires, saw_insights, wanted
 
 VIEW = "benchmarks.view_question"
 

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 from benchmarks.recall.figures import Group, order_of
 from benchmarks.recall.systems import Counted
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Chart, Dots, Lines
+from benchmarks.web.charts import Chart, Dots, Kind, Lines, Point, Words
 
 PERCENT = (0.0, 100.0)
 DODGE, MOST_DODGE = 0.06, 0.6

@@ -10,7 +10,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.engine.scopes import Scope
 from benchmarks.judging.run_forms import RunOptionsForm
 from benchmarks.models import Judge, JudgeRun, Question, Response, System
@@ -27,7 +27,7 @@ def _judges() -> list[tuple[str, Any]]:
     """The offline judge, then models that are not archived, each version by itself."""
     models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
     return [
-        (judge_versions.OFFLINE, "the offline judge (lexical)"),
+        (versions.OFFLINE, "the offline judge (lexical)"),
         *((str(judge.uid), str(judge)) for judge in models),
     ]
 
@@ -115,13 +115,13 @@ class ResponseRunForm(RunOptionsForm):
     def judge_of(self, *, now: datetime | None = None) -> Judge:
         """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""
         name = self.cleaned_data["judge"]
-        if name != judge_versions.OFFLINE:
+        if name != versions.OFFLINE:
             return Judge.objects.get(uid=name)
         if now is not None:
-            return judge_versions.default_judge(now=now)
-        digest = judge_versions.default_digest()
-        fitted = Judge.objects.filter(name=judge_versions.OFFLINE, config_sha256=digest).first()
-        return fitted or Judge(pk=0, name=judge_versions.OFFLINE, kind=Judge.Kind.LEXICAL)
+            return versions.default_judge(now=now)
+        digest = versions.default_digest()
+        fitted = Judge.objects.filter(name=versions.OFFLINE, config_sha256=digest).first()
+        return fitted or Judge(pk=0, name=versions.OFFLINE, kind=Judge.Kind.LEXICAL)
 
     def scope(self) -> Scope:
         """The scope of a valid form."""

@@ -20,8 +20,7 @@ from benchmarks.results.sheet import Cards, Sheet
 from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, wide
 from benchmarks.results.stored import Shown
 from benchmarks.results.tex import Origin, tex
-from benchmarks.web.downloads import csv_download, download, json_download
-from benchmarks.web.parquet import CONTENT_TYPE, is_available, parquet
+from benchmarks.web.downloads import CONTENT_TYPE, csv_download, download, is_available, json_download, parquet
 
 TEX = "text/plain; charset=utf-8"
 EXTRA = "columns"

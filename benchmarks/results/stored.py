@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from benchmarks.access.sight import Sight, seeing
 from benchmarks.access.sight import current as current_sight
-from benchmarks.engine.leases import Lease
+from benchmarks.engine.runs import Lease
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import Result
 from benchmarks.results.computation import CannotCompute, Computation, F, O, computation_named, program

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from benchmarks.engine.summarizer_versions import NotPossible, check_decoding, check_name
+from benchmarks.engine.versions import NotPossible, check_decoding, check_name
 from benchmarks.judges.questions import BadConfiguration
 from benchmarks.judging.model_forms import ModelForm, PromptField
 from benchmarks.models import Judge

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add
-from benchmarks.engine import judging, overview, summarizer_versions, summarizing
+from benchmarks.engine import judging, overview, summarizing, versions
 from benchmarks.judging.model_views import edit_model
 from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, Summarizer
@@ -31,7 +31,7 @@ from benchmarks.web.permissions import requires
 
 _edit = partial(
     edit_model,
-    save=summarizer_versions.save_summarizer,
+    save=versions.save_summarizer,
     template="benchmarks/summarizer_edit.html",
     then="benchmarks:summarizer-detail",
 )
@@ -64,7 +64,7 @@ def summarizer_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @requires(RUN)
 def summarizer_offline(request: HtmxHttpRequest) -> HttpResponse:
     """Go to the offline baseline as the code of today configures it, which nobody may have run yet."""
-    judge = summarizer_versions.extractive(now=timezone.now())
+    judge = versions.extractive(now=timezone.now())
     return redirect(f"{reverse('benchmarks:summarizer-detail', args=[judge.uid])}#run-haystack")
 
 
@@ -98,7 +98,7 @@ def summarizer_start(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     shown, back = form.shown(), reverse("benchmarks:summarizer-detail", args=[judge.uid])
     try:
         drafts = summarizing.drafted(judge=judge, subjects=form.subjects(), shown=shown, now=timezone.now())
-    except summarizer_versions.NotPossible as error:
+    except versions.NotPossible as error:
         messages.error(request, str(error))
         return redirect(back)
     return start_run(

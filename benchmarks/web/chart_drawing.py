@@ -19,8 +19,7 @@ import orjson
 
 from benchmarks.web import chart_lines, chart_marks
 from benchmarks.web.chart_marks import Plan
-from benchmarks.web.chart_points import clean
-from benchmarks.web.charts import LINE, MUTED, TEXT, Chart
+from benchmarks.web.charts import LINE, MUTED, TEXT, Chart, clean
 
 LIGHT = {
     "human": "#1c1d1f",

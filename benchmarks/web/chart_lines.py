@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.web.chart_marks import FIGURES, LINE_HEIGHT, Plan, colours_of, places_of, scale_of, tips_of
-from benchmarks.web.chart_points import Kind, Point, Words, row_of, wrapped
-from benchmarks.web.charts import Chart, Lines
+from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, row_of, wrapped
 
 END_LETTERS = 26
 """Letters of a line of a name at the end of a line."""

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.web.chart_points import Kind, Point, Words, clean, headings_of, number, row_of, wrapped
 from benchmarks.web.charts import (
     HUMAN,
     LINE,
@@ -24,7 +23,15 @@ from benchmarks.web.charts import (
     Chart,
     Colours,
     Dots,
+    Kind,
+    Point,
+    Words,
+    clean,
     colour_of,
+    headings_of,
+    number,
+    row_of,
+    wrapped,
 )
 
 SMALL_WIDTH = 250

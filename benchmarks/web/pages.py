@@ -1,9 +1,14 @@
-"""A page, or the fragment of it that htmx asked for."""
+"""Pages and fragments, marked passages, and the limit on uploads."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+from django.conf import settings
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -45,3 +50,63 @@ def polled(
     """A page whose `part` is asked for again and again, until nobody works on what it shows."""
     is_last = wants_fragment(request) and not is_working
     return page(request, template, context, part=part, status=STOP_POLLING if is_last else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A passage from `start` to `end` (code points, end excluded) that belongs to key point `point`."""
+
+    start: int
+    end: int
+    point: int
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of text inside the same marks throughout; `anchors` are of the marks that begin with it."""
+
+    text: str
+    points: tuple[int, ...] = ()
+    anchors: tuple[str, ...] = ()
+
+
+def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
+    """Pieces in order, together the whole text; marks outside of it are cut off."""
+    inside = [mark for mark in marks if mark.start < min(mark.end, len(text))]
+    borders = sorted(
+        {0, len(text), *(mark.start for mark in inside), *(min(mark.end, len(text)) for mark in inside)}
+    )
+    return [
+        Segment(
+            text=text[start:end],
+            points=tuple(sorted({mark.point for mark in inside if mark.start <= start and end <= mark.end})),
+            anchors=tuple(mark.anchor for mark in inside if mark.start == start),
+        )
+        for start, end in pairwise(borders)
+    ]
+
+
+TOO_LARGE = "upload_was_too_large"
+
+
+class LimitedUploadHandler(FileUploadHandler):
+    """Stops at `UPLOAD_LIMIT_BYTES`, reads the rest away so that an answer can be given, and marks the request."""
+
+    n_seen = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        """Pass chunks on to the handlers that store them, until there are too many."""
+        self.n_seen += len(raw_data)
+        if self.n_seen > settings.UPLOAD_LIMIT_BYTES:
+            setattr(self.request, TOO_LARGE, True)
+            raise StopUpload(connection_reset=False)
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        """Storing is the business of the handlers after this one."""
+
+
+def was_too_large(request: HttpRequest) -> Any:
+    """Whether the request held a file over the limit; its form then has no file."""
+    return getattr(request, TOO_LARGE, False)

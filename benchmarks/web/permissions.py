@@ -1,4 +1,4 @@
-"""Who may open a view. Every view carries exactly one of these marks; a test walks the URLs for them."""
+"""Who may open a view: every view carries one of these marks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,22 @@ from django.utils.translation import gettext as _
 from benchmarks import audit
 from benchmarks.access import sight
 from benchmarks.access.owning import may_change
+from benchmarks.models import Haystack
+
+_listeners: list[Callable[..., None]] = []
+
+
+def register(listener: Callable[..., None]) -> None:
+    """Call `listener(users=, haystacks=, reason=, now=)` at every exposure."""
+    if listener not in _listeners:
+        _listeners.append(listener)
+
+
+def saw_insights(user: Any, *haystacks: Haystack, reason: str = "page") -> None:
+    """Tell that this user is being shown reference insights of these haystacks."""
+    for listener in _listeners:
+        listener(users=[user], haystacks=haystacks, reason=reason, now=timezone.now())
+
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 

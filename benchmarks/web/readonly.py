@@ -10,7 +10,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 
 from benchmarks.models import Haystack, Insight
-from benchmarks.web.exposure import saw_insights
+from benchmarks.web.permissions import saw_insights
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from django.db.models.functions import Now
 
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.engine.retrieving import KeptAnswers
 from benchmarks.engine.task import Origin, Store
 from benchmarks.models import Judge, SynthesisPart, SynthesisReply
@@ -67,7 +67,7 @@ def save_search(*, addresses: Sequence[str], by: Any, now: datetime) -> Judge:
     chosen = sorted({check_search(address) for address in addresses})
     name = ", ".join(urlsplit(address).netloc for address in chosen) or "uploads"
     digest = hashlib.sha256("\n".join(chosen).encode()).hexdigest()[:8]
-    return judge_versions.ensure_judge(
+    return versions.ensure_judge(
         name=f"{name[:100]} ({digest})" if chosen else name,
         kind=Judge.Kind.SEARCH,
         config={"addresses": chosen},

@@ -15,7 +15,7 @@ from benchmarks.io.running import applied
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.models import Haystack, Synthesis, SynthesisDecision, SynthesisPart
 from benchmarks.states import PartKind, PartState, StepState
-from benchmarks.web.exposure import saw_insights
+from benchmarks.web.permissions import saw_insights
 from extensions.synthesis.part_states import stands
 from extensions.synthesis.refusals import StepRefused
 from extensions.synthesis.settings import Settings

@@ -14,7 +14,7 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.questions import LONG2RAG
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import applied
-from benchmarks.io.schemas.questions import KeyPointText, QuestionText, SpanText
+from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, SpanText
 from benchmarks.io.schemas.topics import TopicDocument
 from benchmarks.models import Synthesis, SynthesisPart
 from benchmarks.states import PartKind

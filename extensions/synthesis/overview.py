@@ -20,7 +20,7 @@ from benchmarks.models import (
     SynthesisStep,
 )
 from benchmarks.states import PartKind, PartState, ReviewAction, StepState
-from benchmarks.web.highlighting import Mark, Segment, segments
+from benchmarks.web.pages import Mark, Segment, segments
 from extensions.synthesis import making
 from extensions.synthesis.deciding import Edits
 from extensions.synthesis.part_states import GONE, READ

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from benchmarks.io.schemas.questions import CATEGORIES, DOMAINS
+from benchmarks.io.schemas.long2rag import CATEGORIES, DOMAINS
 
 
 @dataclass(frozen=True)

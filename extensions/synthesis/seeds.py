@@ -12,7 +12,7 @@ from benchmarks.io.reading import jsonlines
 from benchmarks.io.reading.files import Limits
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import Expected, Part, Text, checked, label
-from benchmarks.io.schemas.questions import CATEGORIES, known_name
+from benchmarks.io.schemas.long2rag import CATEGORIES, known_name
 
 
 @dataclass(frozen=True)

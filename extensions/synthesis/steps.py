@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.engine import judge_versions, judging, overview, runs
+from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisStep
@@ -42,7 +42,7 @@ def save_generator(*, config: GeneratorConfig, by: Any, now: datetime) -> Judge:
     Raises:
         NotYours: somebody else has one of this name.
     """
-    return judge_versions.ensure_judge(
+    return versions.ensure_judge(
         name=config.model[:120],
         kind=Judge.Kind.OPENAI,
         config=config.as_mapping(),

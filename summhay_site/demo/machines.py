@@ -18,15 +18,7 @@ from django.conf import settings
 from annotation.labelling.simulating import Played, Rates
 from annotation.models import Study
 from annotation.writing import scoring
-from benchmarks.engine import (
-    batch_replies,
-    batches,
-    judge_versions,
-    judging,
-    retrieving,
-    summarizer_versions,
-    summarizing,
-)
+from benchmarks.engine import batch_replies, batches, judging, retrieving, summarizing, versions
 from benchmarks.engine.arranging import InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.scopes import Scope
@@ -57,14 +49,14 @@ def judge_summaries(*, dataset: str, now: datetime) -> None:
     """Let the offline judge judge what systems wrote on a haystack and it has not judged yet."""
     haystack = haystack_of(dataset)
     scope = Scope(haystack=haystack.title).as_json()
-    _run(judge_versions.default_judge(now=now), haystack.summaries.of_systems(), now=now, scope=scope)
+    _run(versions.default_judge(now=now), haystack.summaries.of_systems(), now=now, scope=scope)
 
 
 def judge_responses(*, dataset: str, now: datetime) -> None:
     """Judge what responses recall, split them into points, and look for what supports these."""
     responses = list(Response.objects.filter(question__dataset=dataset).order_by("pk"))
     for task in RESPONSE_TASKS:
-        _run(judge_versions.default_judge(now=now), responses, task=task, now=now)
+        _run(versions.default_judge(now=now), responses, task=task, now=now)
 
 
 def retrieve(*, dataset: str, now: datetime) -> None:
@@ -77,7 +69,7 @@ def retrieve(*, dataset: str, now: datetime) -> None:
 
 def summarize(*, dataset: str, shown: Sequence[Mapping[str, str]], cut: int = 0, now: datetime) -> None:
     """Let the offline baseline, or one that reads a beginning only, summarize what it is shown in each way."""
-    writer = _reading_a_beginning(cut, now=now) if cut else summarizer_versions.extractive(now=now)
+    writer = _reading_a_beginning(cut, now=now) if cut else versions.extractive(now=now)
     rows = Subtopic.objects.filter(haystack__dataset=dataset, haystack__is_practice=False)
     subtopics = list(rows.select_related("haystack").order_by("haystack", "number"))
     name = dataset if subtopics[0].haystack.is_source else subtopics[0].haystack.title
@@ -88,7 +80,7 @@ def summarize(*, dataset: str, shown: Sequence[Mapping[str, str]], cut: int = 0,
 
 def respond(*, dataset: str, cuts: Sequence[int], now: datetime) -> None:
     """Let the offline baseline answer questions from documents that are cut so; 0 leaves them whole."""
-    writer = summarizer_versions.extractive(now=now)
+    writer = versions.extractive(now=now)
     questions = list(Question.objects.filter(dataset=dataset).order_by("pk"))
     for tokens in cuts:
         shown = Documents(Condition(CUT if tokens else FULL, tokens=tokens))
@@ -103,7 +95,7 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
     values = {"base_url": settings.OPENAI_BASE_URLS[0], "model": model, "protocol": "all"}
     note = "Invented for the demo; its ratings came by a batch file."
     config = ModelConfig.from_mapping(values)
-    rater = judge_versions.save_judge(name=judge, config=config, note=note, by=None, now=now)
+    rater = versions.save_judge(name=judge, config=config, note=note, by=None, now=now)
     summaries = [item.summary for item in items if item.summary is not None]
     run = judging.request_run(judge=rater, subjects=summaries, task=JudgeRun.Task.RATINGS, reason=REASON, now=now)
     if run is None:
@@ -143,7 +135,7 @@ def _source(shown: Mapping[str, str]) -> Source:
 
 
 def _reading_a_beginning(cut: int, *, now: datetime) -> Judge:
-    return judge_versions.ensure_judge(
+    return versions.ensure_judge(
         name=f"{EXTRACTIVE}-{cut}",
         kind=Judge.Kind.LEXICAL,
         config=ExtractiveConfig(truncate_to=cut).as_mapping(),

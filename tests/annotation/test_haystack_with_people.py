@@ -16,7 +16,7 @@ from annotation.models import Session, Study
 from annotation.studies.consent import withdraw
 from annotation.writing import amending
 from annotation.writing.scoring import score_snapshots
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.io.schemas import summhay
 from benchmarks.io.schemas.topics import TopicFile
 from benchmarks.leaderboard.board import scored_summaries
@@ -114,7 +114,7 @@ def test_texts_that_come_back_count_once_and_those_of_elsewhere_stand_apart(
     assert texts(exported(tmp_path / "again.json", "--people")) == texts(topic)
 
     Summary.objects.filter(origin=Summary.Origin.SESSION).delete()  # as where nobody wrote
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=now)
     assert run is not None
     judging.run_pending(run=run, clock=lambda: now)

@@ -17,7 +17,7 @@ from annotation.writing import amending, late, scoring
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent
 from summhay_site.operations import erasing
 from tests.annotation.test_session_endpoints import Browser
@@ -117,7 +117,7 @@ def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(ben: Any, a
 
 def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher: Any, now: datetime) -> None:
     score(now)
-    study, judge = writer.session.assignment.study, judge_versions.default_judge(now=now)
+    study, judge = writer.session.assignment.study, versions.default_judge(now=now)
     before = study_report(study=study, judge=judge)
     say_late(writer, LATEST)
     score(now)
@@ -135,7 +135,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     score(now)
     while scoring.check_late_copying(now=now):
         pass
-    study, judge = writer.session.assignment.study, judge_versions.default_judge(now=now)
+    study, judge = writer.session.assignment.study, versions.default_judge(now=now)
     submitted, with_late = (study_report(study=study, judge=judge, with_late=each) for each in (False, True))
 
     def coverage(report: Any) -> float:

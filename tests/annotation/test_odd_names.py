@@ -10,12 +10,11 @@ from django.urls import reverse
 
 from annotation.models import Annotator
 from annotation.writing import scoring
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.models import Judge, Verdict
 from benchmarks.results import drawings
 from benchmarks.results.drawings import FILE, WRITERS, FileLook
-from benchmarks.web.chart_points import Point, Words
-from benchmarks.web.charts import Chart, Lines
+from benchmarks.web.charts import Chart, Lines, Point, Words
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_assignment, make_session, make_writing_study
 
@@ -83,6 +82,6 @@ def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, ben: An
     )
     page = login(ada).get(reverse("annotation:study-results", args=[task.study.uid]))
     names = [str(label) for _value, label in page.context["form"].fields["judge"].choices]
-    assert names == sorted([judge_versions.default_judge(now=now).name, "heard"])
+    assert names == sorted([versions.default_judge(now=now).name, "heard"])
     assert silent.name not in names
     assert "---------" not in page.content.decode()

@@ -23,7 +23,7 @@ from annotation.people.recruitment.pages import Person
 from annotation.writing import earnings
 from benchmarks.models import Summary, Verdict
 from benchmarks.results.sheet import Cards
-from benchmarks.web.parquet import is_available
+from benchmarks.web.downloads import is_available
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study

@@ -15,7 +15,7 @@ from annotation.writing import amending, drafting, late, packing, scoring, sessi
 from annotation.writing.files import files_of
 from annotation.writing.results import with_facts
 from annotation.writing.wire import Event
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import FILLER
 from tests.running import output_of
@@ -52,7 +52,7 @@ def all_that_is_seen(session: Session) -> dict[str, Any]:
     """The files of the study, and the page of the session."""
     study = session.assignment.study
     assert study is not None
-    judge = judge_versions.default_judge(now=LATER)
+    judge = versions.default_judge(now=LATER)
     files = {
         file.name: b"".join(
             piece if isinstance(piece, bytes) else piece.encode() for piece in file.content(reader="programs")

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.leaderboard import positions
-from benchmarks.engine import summarizer_versions, summarizing
+from benchmarks.engine import summarizing, versions
 from benchmarks.engine.arranging import Arranged, InTurn, relevant_in
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
@@ -70,7 +70,7 @@ def _sources(now: datetime) -> None:
 
 def heron(server: FakeServer, **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizer_versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
 
 def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:
@@ -137,7 +137,7 @@ def test_a_summarizer_that_cannot_be_made_is_refused(
 @pytest.mark.usefixtures("_sources")
 def test_the_relevant_document_stands_at_its_place_among_those_of_one_other_source() -> None:
     subtopics = list(Subtopic.objects.select_related("haystack"))
-    judge = summarizer_versions.extractive(now=timezone.now())
+    judge = versions.extractive(now=timezone.now())
     for place in (1, 2, 3):
         arranged = Arranged.of(Arrangement("at", K, place))
         summarizing.drafted(judge=judge, subjects=subtopics, shown=arranged, now=timezone.now())
@@ -276,7 +276,7 @@ def test_the_relevant_document_is_chosen_by_a_measure_or_by_the_file(now: dateti
     subtopics = list(Subtopic.objects.filter(haystack__title="a").select_related("haystack"))
     found = {by: relevant_in(subtopics, by)[subtopics[0].pk] for by in MEASURES}
     assert found == {"rouge1": 1, "rouge2": 2, "rougeL": 2, "imported": 3}
-    judge = summarizer_versions.extractive(now=timezone.now())
+    judge = versions.extractive(now=timezone.now())
     for draft in summarizing.drafted(
         judge=judge, subjects=subtopics, shown=InTurn(order="position-of-3-by-imported"), now=timezone.now()
     ):
@@ -322,7 +322,7 @@ def test_what_cannot_be_arranged_is_refused() -> None:
 
 @pytest.mark.usefixtures("_sources")
 def test_an_arrangement_is_run_from_the_browser() -> None:
-    judge = summarizer_versions.extractive(now=timezone.now())
+    judge = versions.extractive(now=timezone.now())
     client = Client()
     client.force_login(make_user("ada", "researcher"))
     url = f"/summarizers/{judge.uid}/"

@@ -20,7 +20,7 @@ from annotation.kinds import kinds
 from annotation.management.commands.report import REPORTS
 from annotation.models import Annotator, CoverageLabel, Study
 from annotation.results.reports import Report
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
@@ -320,7 +320,7 @@ def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -
 def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> None:
     source = published / "eval_benchmark_conversations.json"
     call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
-    judge = judge_versions.default_judge(now=timezone.now())
+    judge = versions.default_judge(now=timezone.now())
     run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
     assert run is not None
     judging.run_pending(run=run, clock=timezone.now)

@@ -24,7 +24,7 @@ from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.results import session_results, sessions_of
 from annotation.writing.timeline import changes
-from benchmarks.engine import judge_versions, judging, runs
+from benchmarks.engine import judging, runs, versions
 from benchmarks.engine.tasks import coverage
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study
@@ -55,7 +55,7 @@ def judge_everything(now: datetime) -> list[JudgeRun]:
 
 def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study: Any, now: datetime) -> None:
     score_snapshots()
-    results = session_results(sessions=sessions_of(study), judge=judge_versions.default_judge(now=now))
+    results = session_results(sessions=sessions_of(study), judge=versions.default_judge(now=now))
     assert [len(result.snapshots) for result in results] == [3, 2]
     assert all(one.score is not None for result in results for one in result.snapshots)
     coverage = [one.score.scores.coverage.value for one in results[0].snapshots if one.score]
@@ -73,9 +73,9 @@ def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) 
 def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_the_default(
     study: Any, ada: Any, ben: Any, login: Any, now: datetime, monkeypatch: Any
 ) -> None:
-    first = judge_versions.offline_judge(name="lexical", now=now)
+    first = versions.offline_judge(name="lexical", now=now)
     with monkeypatch.context() as patch:
-        patch.setattr(judge_versions, "default_judge", lambda **_: first)
+        patch.setattr(versions, "default_judge", lambda **_: first)
         judge_everything(now)
     haystack, soon = study.writing_plan.subtopics.first().haystack, now + timedelta(days=1)
     new = make_writing_study(haystack=haystack, name="New", researcher=ada, annotators=[ben], now=soon)
@@ -148,7 +148,7 @@ def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
 
 def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study: Any, now: datetime) -> None:
     judge_everything(now)
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     carried = study_report(study=study, judge=judge).curves[0]
     working = study_report(study=study, judge=judge, carried=False).curves[0]
     last = [result.final.score.scores.coverage.value for result in scored(study, now) if result.final]
@@ -167,7 +167,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     session = make_session(assignment=task, state="paused", revisions=texts, acc_ms=25 * MINUTE)
     fill_missing(session=session, now=now)
     judge_everything(now)
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     without = study_report(study=study, judge=judge)
     assert (without.n_counted, without.n_running) == (2, 1)
     assert "1 running session is excluded." in progress_chart(without).subtitle
@@ -182,7 +182,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
 
 
 def scored(study: Any, now: datetime) -> Any:
-    return session_results(sessions=sessions_of(study), judge=judge_versions.default_judge(now=now))
+    return session_results(sessions=sessions_of(study), judge=versions.default_judge(now=now))
 
 
 def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
@@ -191,7 +191,7 @@ def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
     judge_everything(now)
     session = Session.objects.get(annotator__user__username="cleo")
     amending.exclude(session=session, by=ada, reason="was ill", now=now)
-    report = study_report(study=study, judge=judge_versions.default_judge(now=now))
+    report = study_report(study=study, judge=versions.default_judge(now=now))
     assert report.n_counted == 1
     assert [row.is_excluded for row in report.sessions] == [False, True]
     amending.lift_exclusion(session=session, by=ada, now=now)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import ClockCredit, CreditRequest, Session, Snapshot, Study
 from annotation.writing import amending, scoring, sessions
 from annotation.writing.curves import study_report
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after
 from tests.makers import make_assignment, make_session, make_writing_study
@@ -285,7 +285,7 @@ def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_
     def finals() -> list[tuple[int, bool]]:
         for run in scoring.score_snapshots(now=timezone.now()):
             judging.run_pending(run=run, clock=timezone.now)
-        results = study_report(study=study, judge=judge_versions.default_judge(now=timezone.now()))
+        results = study_report(study=study, judge=versions.default_judge(now=timezone.now()))
         found = Snapshot.objects.filter(kind="final").values_list("mark_ms", flat=True)
         return [(mark, results.n_counted == 1) for mark in found]
 

@@ -26,7 +26,7 @@ from annotation.results.table import UnknownLabel
 from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results import stored
 from benchmarks.results.computation import CannotCompute
-from benchmarks.web.parquet import is_available
+from benchmarks.web.downloads import is_available
 from tests.annotation.test_results_stay_true import page_of
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_study

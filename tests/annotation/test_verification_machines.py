@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.models import Study
 from annotation.verification.labels import collect
 from annotation.verification.machines import machines
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import AutodsScore, Judge, JudgeRun, KeyPointVerdict
 from benchmarks.scoring.retention import Task
 from tests.conftest import make_user
@@ -217,7 +217,7 @@ def server(settings: Any) -> Iterator[FakeServer]:
 @pytest.mark.django_db(transaction=True)
 def test_a_model_is_run_on_a_studys_key_points_from_the_command_line(study: Study, server: FakeServer) -> None:
     values = {"base_url": server.address, "model": MODEL}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
     make_questions(1, dataset="other")
     call_command("run_judge", "sparrow", "--task", "verification", "--study", study.name, stdout=io.StringIO())
     asked = set(judge.runs.get().items.values_list("key_point", flat=True))
@@ -236,7 +236,7 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
     client, url = login(ada), reverse("annotation:verification-machine-run", args=[study.uid])
     assert "There is no model judge yet" in client.get(url).text
     values = {"base_url": server.address, "model": MODEL}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
     make_questions(1, dataset="other")
     asked = {"judge": str(judge.uid), "task": "verification", "repeats": 1, "concurrency": 4}
     looked = flat(client.get(url, asked).text)

@@ -28,8 +28,7 @@ from benchmarks.results.sheet import Drawing, Section, Sheet
 from benchmarks.scoring.stat import Stat
 from benchmarks.web import chart_drawing
 from benchmarks.web.chart_drawing import LIGHT, for_file, spec_of
-from benchmarks.web.chart_points import Kind, Point, Words
-from benchmarks.web.charts import Bars, Chart, Dots, Lines, bland_altman
+from benchmarks.web.charts import Bars, Chart, Dots, Kind, Lines, Point, Words, bland_altman
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import CoverageLabel
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.engine.tasks import coverage
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical import LexicalConfig
@@ -70,7 +70,7 @@ def test_the_command_says_how_far_it_is_beside_the_report(subtopic: Subtopic) ->
 
 def test_the_command_takes_up_what_was_interrupted(subtopic: Subtopic) -> None:
     make_summary(subtopic)
-    run = request(judge_versions.default_judge(now=NOW))
+    run = request(versions.default_judge(now=NOW))
     assert run_judge()["calls"] == 3
     run.refresh_from_db()
     assert run.state == JudgeRun.State.DONE
@@ -81,7 +81,7 @@ def test_the_command_counts_what_another_worker_holds_and_what_failed(
     subtopic: Subtopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = make_summary(subtopic)
-    request(judge_versions.default_judge(now=NOW), [held]).items.update(claimed_at=timezone.now())
+    request(versions.default_judge(now=NOW), [held]).items.update(claimed_at=timezone.now())
     bad, _ = make_summary(subtopic, "- bad"), make_summary(subtopic)
     with monkeypatch.context() as patch:
         patch.setattr(coverage, "judge_summaries", failing_on(lambda summary: summary == bad, RuntimeError("odd")))
@@ -100,7 +100,7 @@ def test_the_command_counts_what_another_worker_holds_and_what_failed(
     ],
 )
 def test_the_command_refuses_with_a_sentence(args: list[str], said: str, subtopic: Subtopic) -> None:
-    judge_versions.ensure_judge(name="published", kind="imported", config={}, now=NOW)
+    versions.ensure_judge(name="published", kind="imported", config={}, now=NOW)
     make_summary(subtopic)
     with pytest.raises(CommandError, match=said):
         run_judge(*args)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
-from benchmarks.engine import judge_versions, judging, overview, runs
+from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.sending import CallFailed
 from benchmarks.models import (
     AuditEvent,
@@ -352,7 +352,7 @@ def test_the_list_takes_a_fixed_number_of_queries(
 ) -> None:
     client = login(ada)
     for n in range(30):
-        judge_versions.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
-        judge_versions.ensure_judge(name=f"model {n}", kind="openai", config={}, now=timezone.now())
+        versions.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())
+        versions.ensure_judge(name=f"model {n}", kind="openai", config={}, now=timezone.now())
     with django_assert_max_num_queries(12):
         assert client.get(url("judges")).status_code == 200

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, juries
+from benchmarks.engine import judging, juries, versions
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
 from tests.makers import NOW, make_haystack, make_summary
@@ -30,7 +30,7 @@ def summary(db: None) -> Summary:
 
 def judge(name: str, **fields: Any) -> Judge:
     fields = {"kind": "imported", "config": {"name": name}} | fields
-    return judge_versions.ensure_judge(name=name, now=NOW, **fields)
+    return versions.ensure_judge(name=name, now=NOW, **fields)
 
 
 def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, **fields: Any) -> Verdict:
@@ -164,7 +164,7 @@ def test_what_makes_no_jury_is_refused_in_a_sentence(summary: Summary) -> None:
 
 def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: Summary) -> None:
     wren, owl = judge("wren"), judge("owl")
-    jury = judge_versions.save_jury(name="bench", members=[wren, owl], now=NOW)
+    jury = versions.save_jury(name="bench", members=[wren, owl], now=NOW)
     for task in ("recall", "support", "extraction"):
         with pytest.raises(JudgeUnavailable, match="coverage of summaries only"):
             judging.request_run(judge=jury, subjects=[], reason="test", task=task, now=NOW)
@@ -236,7 +236,7 @@ def test_a_form_that_makes_no_jury_says_why(summary: Summary, ada: Any, login: L
 
 
 def test_only_researchers_make_and_run_juries(summary: Summary, ben: Any, login: Login) -> None:
-    jury = judge_versions.save_jury(name="bench", members=[judge("wren"), judge("owl")], now=NOW)
+    jury = versions.save_jury(name="bench", members=[judge("wren"), judge("owl")], now=NOW)
     client = login(ben)
     assert client.get(url("jury-new")).status_code == 403
     assert client.post(url("jury-run", jury.uid)).status_code == 403

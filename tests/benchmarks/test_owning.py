@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, retrieving
+from benchmarks.engine import judging, retrieving, versions
 from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, ModelPrice, Question, Retrieval, Summarizer
 from benchmarks.retrieval.registry import make
@@ -53,7 +53,7 @@ def url(name: str, *args: Any) -> str:
 def run(ada: Any, server: FakeServer) -> JudgeRun:
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     config = {"base_url": server.address, "model": MODEL, "prompt": "Say."}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now(), by=ada)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now(), by=ada)
     made = judging.request_run(
         judge=judge,
         subjects=list(judge_subjects()),
@@ -182,7 +182,7 @@ def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
 def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
     ada: Any, bob: Any, login: Login
 ) -> None:
-    made = judge_versions.ensure_judge(
+    made = versions.ensure_judge(
         name="wren",
         kind="openai",
         config={"base_url": "http://127.0.0.1:1", "model": MODEL},

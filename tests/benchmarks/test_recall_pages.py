@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent, Judge, JudgeRun, PointVerdict, Response, ResponsePointCheck
 from benchmarks.recall import responses
 from tests.makers import flat
@@ -153,7 +153,7 @@ def test_a_models_run_is_estimated_before_it_costs_anything(ada: Any, login: Log
     settings.OPENAI_BASE_URLS = ["http://127.0.0.1:9/v1"]
     make_response("z", system="heron", n_points=3)
     config = {"base_url": "http://127.0.0.1:9/v1", "model": "sparrow-1"}
-    model = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    model = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     address = f"{RUN}?judge={model.uid}&task=recall&concurrency=4&repeats=2&dataset="
     html = flat(body(login(ada), address))
     assert "6, 0 cached or duplicate (free)" in html

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.writing import scoring
-from benchmarks.engine import judge_versions, judging, scopes
+from benchmarks.engine import judging, scopes, versions
 from benchmarks.models import Judge, JudgeRun, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
@@ -275,7 +275,7 @@ def test_a_run_leads_to_its_answers_and_to_the_invalid_ones(
     client = login(ada)
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     server.behaviour = lambda n, body: Answer("<script>nonsense</script>")
     client.post(start_url(judge), {"concurrency": "1", "repeats": "1"})
     run = JudgeRun.objects.get()
@@ -300,7 +300,7 @@ def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(
     for n in range(3):
         make_summary(subtopic=subtopic, system=f"m{n}", text=f"- Text {n}.")
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     server.behaviour = lambda n, body: failing(400, "odd") if "Text 1" in json.dumps(body) else None
     client.post(start_url(judge), {"concurrency": "2", "repeats": "1", "budget": "", "sample": "3", "seed": "5"})
     first = JudgeRun.objects.get()
@@ -337,7 +337,7 @@ def test_trying_a_summary_lands_on_its_answers(server: FakeServer, ada: Any, log
     client = login(ada)
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     here = url("judge-try", judge.uid, summary.uid)
     response = client.post(here)
     assert response["Location"] == f"{here}#answers"

@@ -15,7 +15,7 @@ def prepare() -> dict[str, Any]:
     from django.utils import timezone
 
     from annotation.models import Annotator
-    from benchmarks.engine import judge_versions
+    from benchmarks.engine import versions
     from tests import makers
     from tests.e2e.scene import PASSWORD
     from tests.fake_openai import MODEL
@@ -28,7 +28,7 @@ def prepare() -> dict[str, Any]:
     person = Annotator.objects.create(user=users.objects.get(username="ruth"), label="Ruth", created_at=now)
     makers.give_consent(person, now=now)
     config = {"base_url": os.environ["OPENAI_BASE_URLS"], "model": MODEL}
-    judge_versions.ensure_judge(name="owl", kind="openai", config=config, now=now)
+    versions.ensure_judge(name="owl", kind="openai", config=config, now=now)
     return {}
 
 

@@ -33,14 +33,14 @@ def link() -> str:
     from annotation.models import Annotator, LinkingPlan
     from annotation.studies import lifecycle
     from annotation.studies.guidelines import default_guidelines
-    from benchmarks.engine import judging, summarizer_versions, summarizing
+    from benchmarks.engine import judging, summarizing, versions
     from benchmarks.engine.summarizing import Source
     from benchmarks.models import Haystack
 
     now = timezone.now()
     ada = get_user_model().objects.get(username="ada")
     haystack = Haystack.objects.latest("pk")
-    writer = summarizer_versions.extractive(now=now)
+    writer = versions.extractive(now=now)
     drafts = summarizing.drafted(judge=writer, subjects=list(haystack.subtopics.all()), shown=Source(), now=now)
     run = judging.request_run(judge=writer, subjects=drafts, task=summarizing.TASK, reason="story", now=now)
     assert run is not None

@@ -24,7 +24,7 @@ def prepare(address: str) -> dict[str, str]:
     from django.contrib.auth.models import Group
     from django.utils import timezone
 
-    from benchmarks.engine import judge_versions, judging, runs
+    from benchmarks.engine import judging, runs, versions
     from benchmarks.engine.wakeup import enqueue
     from benchmarks.models import Summary
     from summhay_site.models import User
@@ -39,7 +39,7 @@ def prepare(address: str) -> dict[str, str]:
     for subtopic in haystack.subtopics.all():
         for n in range(N_SYSTEMS):
             makers.make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
-    judge = judge_versions.ensure_judge(
+    judge = versions.ensure_judge(
         name="sparrow", kind="openai", now=timezone.now(), config={"base_url": address, "model": MODEL}
     )
     run = judging.request_run(

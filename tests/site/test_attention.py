@@ -11,7 +11,7 @@ from annotation.coverage.collect import coverage_table
 from annotation.linking import adjudicating, disputes
 from annotation.models import DraftRevision, Study
 from annotation.studies.progress import Pace
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.models import JudgeRun
 from summhay_site.home.overview import waiting_for
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -87,7 +87,7 @@ def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> 
 
 
 def test_a_paused_run_waits_for_somebody(ada: Any, login: Any, now: Any) -> None:
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     run = JudgeRun.objects.create(judge=judge, state="paused", created_at=now)
     assert waiting(ada) == {"A model run is paused": str(judge)}
     assert str(run.uid) in login(ada).get("/").content.decode()

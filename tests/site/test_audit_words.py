@@ -17,7 +17,7 @@ from annotation.models import Study
 from annotation.studies import lifecycle, members
 from annotation.writing import sessions
 from annotation.writing.wire import Message
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent, Haystack, Judge
 from summhay_site.audit.words import SENTENCES
 from tests.makers import (
@@ -77,7 +77,7 @@ def log_of(client: Any, query: str = "") -> str:
 def run(ada: Any, now: datetime) -> Any:
     haystack = make_haystack()
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     return judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, requested_by=ada)
 
 

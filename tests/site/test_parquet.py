@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from benchmarks.web import parquet as module
-from benchmarks.web.parquet import is_available, kinds_of, parquet
+from benchmarks.web import downloads
+from benchmarks.web.downloads import is_available, kinds_of, parquet
 from tests.annotation.labelled import make_labelled_study, make_summaries
 
 needs_pyarrow = pytest.mark.skipif(not is_available(), reason="pyarrow is not installed")
@@ -42,7 +42,7 @@ def test_a_column_of_times_holds_moments_where_all_are() -> None:
 
 @needs_pyarrow
 def test_a_table_comes_back_as_it_went_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GROUP", 2)
+    monkeypatch.setattr(downloads, "GROUP", 2)
     names = list("abcdefgh")
     found = read(b"".join(parquet(names, lambda: ROWS)))
     assert found.column_names == names

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotation.models import Annotator, RecruitmentLink, Study
 from benchmarks import grouping
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.models import (
     Haystack,
@@ -90,7 +90,7 @@ def _studies(word: str, *, by: Any, annotator: Any) -> list[Study]:
     system = System.objects.create(key=f"{word}-rag", summarizer=f"{word}-rag")
     Response.objects.create(question=questions[0], system=system, text=word, n_words=1, created_at=now)
     _synthesis(f"{word} synthesis", by=by)
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, scope={"haystack": word})
     made: dict[str, Any] = {"researcher": by, "annotators": [annotator]}
     linking = make_linking_study(summaries=Summary.objects.filter(haystack=haystack), name=f"{word} links", **made)

@@ -18,7 +18,7 @@ from annotation.models import Annotator, RecruitmentLink, Study
 from annotation.studies.lifecycle import move_study
 from benchmarks import grouping
 from benchmarks.access import sight
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.io import formats
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
@@ -204,7 +204,7 @@ def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_s
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
     questions = make_questions(2, dataset="harbours")
     Question.objects.filter(pk=questions[0].pk).update(haystack=haystack)
-    judging.request_run(judge=judge_versions.default_judge(now=NOW), subjects=[summary], reason="person", now=NOW)
+    judging.request_run(judge=versions.default_judge(now=NOW), subjects=[summary], reason="person", now=NOW)
     study = make_linking_study(summaries=[summary], researcher=ada)
     page, client = reverse("benchmarks:haystack-group", args=[haystack.uid]), login(ada)
     assert page in client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()

@@ -16,8 +16,7 @@ from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt, model_validator
 
 from benchmarks.engine import juries, texts
-from benchmarks.engine.pairs import PairTask, Sheet, n_of
-from benchmarks.engine.task import Counts, Labels
+from benchmarks.engine.task import Counts, Labels, PairTask, Sheet, n_of
 from benchmarks.judges.base import SummaryToJudge, digest
 from benchmarks.judges.examples import Example, worded
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem

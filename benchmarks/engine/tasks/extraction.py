@@ -11,8 +11,7 @@ from django.db.models import Value
 from django.db.models.expressions import Combinable
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-from benchmarks.engine.pairs import Sheet
-from benchmarks.engine.task import Labels, Origin, Store
+from benchmarks.engine.task import Labels, Origin, Sheet, Store
 from benchmarks.engine.tasks.points import ResponseTask
 from benchmarks.judges.base import digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object

@@ -24,8 +24,7 @@ from django.db.models.expressions import Combinable
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
 
 from benchmarks.engine import texts
-from benchmarks.engine.pairs import PairTask, Sheet
-from benchmarks.engine.task import Labels, Origin
+from benchmarks.engine.task import Labels, Origin, PairTask, Sheet
 from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_reply, strict_object
 from benchmarks.judges.passages import PassageQuestion, PassageRanking, passages_of

@@ -18,8 +18,7 @@ from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt
 
 from benchmarks.engine import texts
-from benchmarks.engine.pairs import PairTask, Sheet, n_of
-from benchmarks.engine.task import Labels, parts
+from benchmarks.engine.task import Labels, PairTask, Sheet, n_of, parts
 from benchmarks.engine.texts import Text
 from benchmarks.judges.base import EntailmentItem, EntailmentVerdict, ItemRef, digest
 from benchmarks.judges.lexical_terms import sentences

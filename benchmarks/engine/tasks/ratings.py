@@ -13,9 +13,8 @@ from django.utils.translation import ngettext_lazy
 from pydantic import ConfigDict, StrictInt, create_model
 
 from benchmarks.engine import texts
-from benchmarks.engine.pairs import PairTask, Sheet
-from benchmarks.engine.source_datasets import tasks_of
-from benchmarks.engine.task import Counts, Labels
+from benchmarks.engine.task import Counts, Labels, PairTask, Sheet
+from benchmarks.engine.texts import tasks_of
 from benchmarks.judges.aspects import ENDS
 from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from benchmarks.io.schemas.questions import KeyPointText, QuestionText, ResponseText, SpanText
+from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText, SpanText
 from benchmarks.io.schemas.topics import TopicDocument
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.querysets import QuestionQuerySet

@@ -9,8 +9,8 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, juries
-from benchmarks.engine.naming import judges_called
+from benchmarks.engine import judging, juries, versions
+from benchmarks.engine.versions import judges_called
 from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.management import judges as judges_argument
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         names = [name for text in options["of"] for name in self._names(text)]
         members = [self._member(name) for name in names]
         try:
-            jury = judge_versions.save_jury(
+            jury = versions.save_jury(
                 name=options["name"],
                 members=members,
                 rule=JuryRule(options["score"]),
@@ -87,5 +87,5 @@ class Command(BaseCommand):
     def _member(self, name: str) -> Judge:
         """The newest version of a name, or the version that is named."""
         if name in OFFLINE:
-            return judge_versions.offline_judge(name=name, now=timezone.now())
+            return versions.offline_judge(name=name, now=timezone.now())
         return judges_argument.chosen(name, also=tuple(OFFLINE))

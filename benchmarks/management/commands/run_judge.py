@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, scopes
+from benchmarks.engine import judging, scopes, versions
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "judge",
             nargs="?",
-            default=judge_versions.OFFLINE,
+            default=versions.OFFLINE,
             metavar="NAME",
             help=f"name of the judge; {' and '.join(OFFLINE)} are the offline ones (default: %(default)s)",
         )
@@ -233,7 +233,7 @@ class Command(BaseCommand):
 
     def _judge(self, *, name: str, version: int | None) -> Judge:
         if name in OFFLINE and version is None:
-            return judge_versions.offline_judge(name=name, now=timezone.now())
+            return versions.offline_judge(name=name, now=timezone.now())
         return judges_argument.chosen(name if version is None else f"{name} v{version}", also=tuple(OFFLINE))
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:

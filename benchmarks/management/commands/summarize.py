@@ -14,13 +14,13 @@ from django.conf import settings as site
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import judging, overview, retrieving, summarizer_versions, summarizing
+from benchmarks.engine import judging, overview, retrieving, summarizing, versions
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents, with_shared_notes
-from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.summarizing import Shown, Source
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.drafts import FINISHED
+from benchmarks.engine.versions import NotPossible
 from benchmarks.judges.openai import check_address
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import model_runs
@@ -199,7 +199,7 @@ class Command(BaseCommand):
         if name == EXTRACTIVE and version is None:
             if method or options["decoding"]:
                 raise CommandError(f"{EXTRACTIVE} has a method of its own.")
-            return summarizer_versions.extractive(now=now)
+            return versions.extractive(now=now)
         rows = Summarizer.objects.filter(name=name, archived_at=None)
         if version is not None:
             rows = rows.filter(version=version)
@@ -214,7 +214,7 @@ class Command(BaseCommand):
         if values == summarizer.config:
             return summarizer
         config = SummarizerConfig.from_mapping(values)
-        return summarizer_versions.save_variant(
+        return versions.save_variant(
             of=summarizer, config=config, decoding=options["decoding"] or "", by=None, now=now
         )
 
@@ -229,10 +229,8 @@ class Command(BaseCommand):
         if options["method"]:
             values["method"] = options["method"]
         config = SummarizerConfig.from_mapping(values)
-        summarizer_versions.check_decoding(config)
-        return summarizer_versions.save_summarizer(
-            name=options["system"], config=config, note="", by=None, now=now
-        )
+        versions.check_decoding(config)
+        return versions.save_summarizer(name=options["system"], config=config, note="", by=None, now=now)
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
         subtopics = list(

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snapshot, Study
 from annotation.writing import scoring
 from annotation.writing.curves import curve_rows
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import (
     AutodsScore,
     Haystack,
@@ -318,7 +318,7 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
 def scored_curve(study: Study) -> list[Any]:
     for judge_run in scoring.score_snapshots(now=timezone.now()):
         judging.run_pending(run=judge_run, clock=timezone.now)
-    judge = judge_versions.default_judge(now=timezone.now())
+    judge = versions.default_judge(now=timezone.now())
     found = [tuple(row) for row in curve_rows(study, judge)]
     assert len(found) > 2
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import Assignment, Session, Study
 from annotation.writing import scoring
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import JudgeRun, Summary
 from tests.makers import (
     fill_missing,
@@ -72,7 +72,7 @@ def judged(study: Study, *, now: datetime) -> None:
 def judge_all(*, now: datetime) -> None:
     """All texts that there are, of people and systems, judged offline."""
     scoring.score_snapshots(now=now)
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     run = judging.request_run(judge=judge, task="coverage", subjects=Summary.objects.all(), reason="test", now=now)
     for one in [run, *JudgeRun.objects.exclude(state=JudgeRun.State.DONE)]:
         if one is not None:

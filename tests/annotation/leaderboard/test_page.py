@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Study
-from benchmarks.engine import judge_versions, judging
+from benchmarks.engine import judging, versions
 from benchmarks.models import Haystack, Judge, Summary, System
 from benchmarks.results.stored import forget_all
 from benchmarks.web.latex import escaped
@@ -219,7 +219,7 @@ def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> 
         summary = make_summary(subtopic=subtopic, system="heron-oracle", text="- Nothing")
         System.objects.filter(pk=summary.system_id).update(summarizer="heron", retriever="oracle")
     run = judging.request_run(
-        judge=judge_versions.default_judge(now=NOW),
+        judge=versions.default_judge(now=NOW),
         task="coverage",
         subjects=Summary.objects.all(),
         reason="",

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, runs
+from benchmarks.engine import judging, runs, versions
 from benchmarks.models import (
     Judge,
     JudgeCall,
@@ -28,7 +28,7 @@ PER_CALL = Decimal("0.000256")
 
 def make_judge(server: FakeServer, **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, **config}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def price(**fields: Any) -> ModelPrice:

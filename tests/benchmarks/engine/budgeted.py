@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from benchmarks.engine import budgets, judge_versions, judging
+from benchmarks.engine import costs, judging, versions
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Subtopic, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer, judged
 from tests.makers import make_summary
@@ -28,7 +28,7 @@ def price(**fields: Any) -> ModelPrice:
 
 def make_judge(server: FakeServer, name: str = "sparrow", **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, "prompt": "Say.", **config}
-    return judge_versions.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
 
 
 def request(judge: Judge, **options: Any) -> JudgeRun:
@@ -57,7 +57,7 @@ def uneven(subtopic: Subtopic, n: int = 8) -> None:
 
 def all_used(body: dict[str, Any]) -> dict[str, Any]:
     """The usage of a request that takes its whole worst case."""
-    sent, back = budgets.worst_tokens(body)
+    sent, back = costs.worst_tokens(body)
     return {"prompt_tokens": sent, "completion_tokens": back, "total_tokens": sent + back}
 
 

@@ -13,8 +13,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions, judging, leases, ledger
-from benchmarks.engine.leases import Lease
+from benchmarks.engine import judging, ledger, runs, versions
+from benchmarks.engine.runs import Lease
 from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, KeyPoint, LostReply, ModelPrice, Summary
@@ -34,7 +34,7 @@ def listed(**tokens: float) -> Answer:
 @pytest.fixture
 def judge(server: FakeServer) -> Judge:
     values = {"base_url": server.address, "model": MODEL}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def run(**options: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_scores_are_kept_for_each_judge_and_the_first_stays_with_the_key_point(
     assert run()["n_scored"] == 2, "an imported score is not this judge's"
     assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]
     values = {**judge.config, "model": "sparrow-2"}
-    other = judge_versions.ensure_judge(name="tern", kind="openai", config=values, now=timezone.now())
+    other = versions.ensure_judge(name="tern", kind="openai", config=values, now=timezone.now())
     server.behaviour = lambda number, body: listed(yes=0.2, no=0.6)
     call_command("score_key_points", "tern", stdout=io.StringIO())
     assert list(other.autods_scores.values_list("value", flat=True)) == [pytest.approx(0.25)] * 2
@@ -153,7 +153,7 @@ def test_scoring_key_points_does_not_change_how_a_judge_is_asked(server: FakeSer
     make_summary(subtopic=subtopic, text="- Nothing happened.")
 
     def let_judge(name: str) -> list[dict[str, Any]]:
-        twin = judge_versions.ensure_judge(name=name, kind="openai", config=judge.config, now=timezone.now())
+        twin = versions.ensure_judge(name=name, kind="openai", config=judge.config, now=timezone.now())
         asked = judging.request_run(judge=twin, subjects=Summary.objects.all(), reason="test", now=timezone.now())
         assert asked is not None
         before = server.n_asked
@@ -176,7 +176,7 @@ def test_a_judges_seed_prompt_and_shape_do_not_change_how_a_key_point_is_asked(
     make_questions(1, n_points=1)
     server.behaviour = yes_and_no
     config = {**judge.config, "seed": 7, "temperature": 1.0, "max_tokens": 900, "prompt": "Say none."}
-    judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
+    versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
     run()
     asked = server.bodies[0]
     sent = {name: value for name, value in asked.items() if name != "messages"}
@@ -203,7 +203,7 @@ def test_a_request_that_another_worker_is_sending_is_left_to_it_until_its_lease_
     AutodsScore.objects.all().delete()
     began = timezone.now()
     JudgeCall.objects.update(state="asked", claimed_by="a live worker elsewhere", claimed_at=began)
-    assert "a live worker elsewhere" not in leases.gone()
+    assert "a live worker elsewhere" not in runs.gone()
     assert run()["n_scored"] == 1
     call = JudgeCall.objects.get()
     assert (call.n_sent, server.n_asked) == (2, 2)
@@ -238,7 +238,7 @@ def test_a_pasted_prompt_is_what_is_asked_and_makes_another_version(server: Fake
     usual = ModelConfig.from_mapping(judge.config)
     assert "autods_prompt" not in usual.as_mapping()  # judges of before keep their version
     values = {**usual.as_mapping(), "autods_prompt": "Is this point key? YES or NO."}
-    judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
     run()
     assert [body["messages"][0]["content"] for body in server.bodies] == ["Is this point key? YES or NO."]
     assert AutodsScore.objects.get().judge.version == 2

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, budgets, costs, judge_versions, leases
+from benchmarks.engine import batch_replies, batches, costs, runs, versions
 from benchmarks.engine.batch_replies import outcome_of
 from benchmarks.engine.batches import Options
 from benchmarks.judges.replies import Failure, Reply
@@ -220,13 +220,13 @@ def test_replies_cost_their_share_and_what_is_out_is_reserved_in_the_budget(
     price()
     run = request(make_judge(server), budget=100 * CENT)
     write(run, tmp_path, price_share=HALF)
-    account = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())
-    worst = [budgets.worst_case(row["body"], costs.Prices()._rows[0]) for row in requests_in(tmp_path)]
+    account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
+    worst = [costs.worst_case(row["body"], costs.Prices()._rows[0]) for row in requests_in(tmp_path)]
     assert account.reserved == HALF * sum(worst)
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
     read(tmp_path)
     paid = costs.cost_of(run.calls.all()).dollars
-    account = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())
+    account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     assert (account.reserved, account.settled) == (0, paid)
     assert paid == HALF * 3 * Decimal("0.0028")  # 100 tokens at $20 and 10 at $80 a million
     one = JudgeCall.objects.first()
@@ -242,7 +242,7 @@ def test_a_budget_that_holds_one_request_gets_one_into_the_files(
     price()
     judge = make_judge(server)
     write(request(judge), tmp_path / "try")
-    worst = budgets.worst_case(requests_in(tmp_path / "try")[0]["body"], costs.Prices()._rows[0])
+    worst = costs.worst_case(requests_in(tmp_path / "try")[0]["body"], costs.Prices()._rows[0])
     JudgeRun.objects.all().delete()
     JudgeCall.objects.all().delete()
     run = request(judge, budget=worst * Decimal("1.5"))
@@ -257,7 +257,7 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
     server: FakeServer, run: JudgeRun, tmp_path: Path
 ) -> None:
     write(run, tmp_path)
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
     other = work(request(twin))
     assert (other.state, server.n_asked) == ("paused", 0)
     assert other.message.startswith("6 of its requests wait for replies in batch files.")
@@ -305,7 +305,7 @@ def test_the_report_says_why_a_run_that_was_worked_on_is_paused(
     server: FakeServer, run: JudgeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(run, tmp_path)
-    judge_versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
+    versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
     call_command("run_judge", "twin", "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["failed"], found["on_hold"], server.n_asked) == (0, 6, 0)
@@ -346,7 +346,7 @@ def test_reading_that_was_killed_goes_on_where_it_was(
 def test_a_writer_that_was_killed_leaves_nothing_behind(run: JudgeRun, tmp_path: Path) -> None:
     made = write(run, tmp_path / "out")
     # As if it had been killed before it was ready
-    killed = Path(leases._folder()) / "killed"
+    killed = Path(runs._folder()) / "killed"
     killed.parent.mkdir(parents=True, exist_ok=True)
     killed.touch()
     Batch.objects.update(state="writing", claimed_at=timezone.now(), claimed_by="killed")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judge_versions, judging, runs, sending
+from benchmarks.engine import judging, runs, sending, versions
 from benchmarks.engine.tasks.coverage import CoverageQuestion, CoverageReply
 from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer, read_points
 from benchmarks.engine.tasks.key_points import AutodsQuestion
@@ -46,7 +46,7 @@ BREAKING = {
 
 def make_judge(server: FakeServer) -> Judge:
     config = {"base_url": server.address, "model": MODEL}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
 
 
 def run_on_summaries(server: FakeServer) -> tuple[Judge, JudgeRun]:
@@ -165,7 +165,7 @@ def test_no_transaction_is_open_while_a_reply_is_read(
     for kind in (CoverageQuestion, EntailmentQuestion, ExtractionQuestion, AutodsQuestion):
         monkeypatch.setattr(kind, "read", watched(kind.read))
     judge = make_judge(server)
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     response = make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
     for again in (judge, twin):

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import answering, budgets, costs, judging, leases, ledger, runs, sending
+from benchmarks.engine import answering, costs, judging, ledger, runs, sending
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.judges.questions import request_body
 from benchmarks.models import (
@@ -49,7 +49,7 @@ SHARES = st.integers(0, 1000).map(lambda thousandths: Decimal(thousandths) / 100
 
 
 def test_a_request_has_to_fit_beside_those_on_their_way() -> None:
-    account = budgets.Account(cap=3 * CENT, settled=CENT, reserved=Decimal(0))
+    account = costs.Account(cap=3 * CENT, settled=CENT, reserved=Decimal(0))
     assert account.admit(2 * CENT)
     assert not account.admit(CENT)
     assert account.may_fit_later(CENT)
@@ -67,7 +67,7 @@ def test_what_may_have_been_paid_never_passes_the_cap(
     cap: Decimal, steps: list[tuple[Decimal, str, Decimal]], at_once: int
 ) -> None:
     """Requests of any size, several on their way at a time, that come back in any way."""
-    account = budgets.Account(cap=cap, settled=Decimal(0), reserved=Decimal(0))
+    account = costs.Account(cap=cap, settled=Decimal(0), reserved=Decimal(0))
     on_the_way: list[tuple[Decimal, str, Decimal]] = []
     may_be_paid = Decimal(0)
     for worst, fate, share in steps:
@@ -91,10 +91,10 @@ def test_what_may_have_been_paid_never_passes_the_cap(
 def test_the_worst_case_is_more_than_any_estimate_and_grows_with_the_text(text: str, limit: int) -> None:
     body = {"messages": [{"role": "user", "content": text}], "max_completion_tokens": limit}
     longer = {**body, "messages": [{"role": "user", "content": text + " and a word"}]}
-    sent, back = budgets.worst_tokens(body)
+    sent, back = costs.worst_tokens(body)
     assert sent >= len(text.split()) * 1.25
     assert sent >= len(text) / 3, "scripts without spaces too"
-    assert (budgets.worst_tokens(longer)[0] > sent, back) == (True, limit)
+    assert (costs.worst_tokens(longer)[0] > sent, back) == (True, limit)
 
 
 # Against a server
@@ -136,7 +136,7 @@ def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, su
     lost = LostReply.objects.filter(run=run)
     assert lost.count() == server.n_asked // 2 > 0
     assert till.taken <= cap
-    found = budgets.account_of(JudgeRun.objects.get(), prices=costs.Prices(), now=timezone.now())
+    found = costs.account_of(JudgeRun.objects.get(), prices=costs.Prices(), now=timezone.now())
     assert (found.settled, found.reserved) == (till.taken, 0)
 
 
@@ -266,9 +266,9 @@ def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
         most_prompt_tokens=2_000,  # four cents
         most_completion_tokens=0,
     )
-    with pytest.raises(budgets.BudgetRefused):
-        budgets.change_budget(run=run, budget=4 * CENT, by=None, now=now)
-    budgets.change_budget(run=run, budget=5 * CENT, by=None, now=now)
+    with pytest.raises(costs.BudgetRefused):
+        costs.change_budget(run=run, budget=4 * CENT, by=None, now=now)
+    costs.change_budget(run=run, budget=5 * CENT, by=None, now=now)
 
 
 @pytest.mark.django_db
@@ -283,26 +283,26 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     folder = Path(settings.DATA_DIR) / "workers"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "killed").touch()
-    assert "killed" in leases.gone()
+    assert "killed" in runs.gone()
     config = sending.config_of(judge)
     question = answering.TASKS["coverage"].questions(
         judge=judge, config=config, items=list(run.items.select_related("summary")), repeats=1
     )[run.items.get().pk][0]
     body = request_body(config, question, ResponseFormat.SCHEMA)
     key = ledger.Request.of(config, question, ResponseFormat.SCHEMA).key
-    sent, back = budgets.worst_tokens(body)
+    sent, back = costs.worst_tokens(body)
     JudgeCall.objects.create(
         cache_key=key, run=run, base_url=server.address, model=MODEL, prompt_sha256="0",
         response_format="json_schema", claimed_at=timezone.now(), claimed_by="killed",
         most_prompt_tokens=sent, most_completion_tokens=back,
     )  # fmt: skip
     one = dollars({"prompt_tokens": sent, "completion_tokens": back})
-    before = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())
+    before = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     assert before.settled + before.reserved == one
     server.behaviour = lambda n, body: Answer(judged(body), usage=all_used(body))
     run = work(run)
     assert (run.state, server.n_asked) == (JudgeRun.State.DONE, 3)
-    after = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())
+    after = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     assert after.settled == one + sum(dollars(all_used(sent)) for sent in server.bodies)
 
 
@@ -333,7 +333,7 @@ def test_an_answer_that_comes_after_its_request_was_taken_over_counts_twice_and_
     server.behaviour = lambda n, body: Answer(judged(body), usage=all_used(body))
     judging.run_pending(run=run, clock=clock)
     assert (judge.verdicts.count(), server.n_asked) == (3, 4)
-    account = budgets.account_of(run, prices=costs.Prices(), now=timezone.now())
+    account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     asked = sorted(dollars(all_used(body)) for body in server.bodies)
     assert account.settled >= sum(asked)
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.engine import judge_versions, judging, runs, texts
+from benchmarks.engine import judging, runs, texts, versions
 from benchmarks.engine.tasks import coverage
 from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.models import Haystack, Insight, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System, Verdict
@@ -49,7 +49,7 @@ def subtopic(db: None) -> Subtopic:
 
 @pytest.fixture
 def judge(db: None) -> Judge:
-    return judge_versions.default_judge(now=NOW)
+    return versions.default_judge(now=NOW)
 
 
 @pytest.fixture(autouse=True)
@@ -85,15 +85,15 @@ def failing_on(bad: Callable[[Summary], bool], error: BaseException) -> Any:
 
 
 def test_the_same_configuration_is_the_same_judge_whatever_the_order_of_its_keys() -> None:
-    first = judge_versions.ensure_judge(name="a", kind="lexical", config={"x": 1, "y": 2}, now=NOW)
-    assert judge_versions.ensure_judge(name="a", kind="lexical", config={"y": 2, "x": 1}, now=NOW) == first
+    first = versions.ensure_judge(name="a", kind="lexical", config={"x": 1, "y": 2}, now=NOW)
+    assert versions.ensure_judge(name="a", kind="lexical", config={"y": 2, "x": 1}, now=NOW) == first
 
 
 def test_another_configuration_is_a_new_version_and_judges_for_itself(subtopic: Subtopic, judge: Judge) -> None:
     make_summary(subtopic, "- Every morning at six, the ferry leaves the old quay for the market.")
     judging.run_pending(run=request(judge), clock=clock)
     strict = ExpectedConfig(partial_from=0.99, full_from=1.0).as_mapping()
-    second = judge_versions.ensure_judge(name="lexical-2", kind="lexical", config=strict, now=NOW)
+    second = versions.ensure_judge(name="lexical-2", kind="lexical", config=strict, now=NOW)
     assert (second.version, str(second)) == (2, "lexical-2 v2")
     judging.run_pending(run=request(second), clock=clock)
     assert judge.verdicts.get(insight__number=1).coverage != "none"
@@ -101,7 +101,7 @@ def test_another_configuration_is_a_new_version_and_judges_for_itself(subtopic: 
 
 
 def test_an_imported_judge_cannot_be_asked(subtopic: Subtopic) -> None:
-    imported = judge_versions.ensure_judge(name="published", kind="imported", config={}, now=NOW)
+    imported = versions.ensure_judge(name="published", kind="imported", config={}, now=NOW)
     make_summary(subtopic)
     with pytest.raises(judging.JudgeUnavailable, match="published"):
         request(imported)

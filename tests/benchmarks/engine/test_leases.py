@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.engine import leases
-from benchmarks.engine.leases import Lease
+from benchmarks.engine import runs
+from benchmarks.engine.runs import Lease
 from benchmarks.models import ImportJob
 from tests.makers import NOW
 
@@ -36,10 +36,10 @@ def test_a_worker_that_ended_is_known_and_forgotten_after_a_day(settings: Any, t
     folder = tmp_path / "workers"
     folder.mkdir()
     (folder / "killed").touch()
-    assert leases.gone() == ["killed"]
-    leases.sweep()
-    assert leases.gone() == ["killed"]
-    old = (folder / "killed").stat().st_mtime - leases.KEPT_S - 1
+    assert runs.gone() == ["killed"]
+    runs.sweep()
+    assert runs.gone() == ["killed"]
+    old = (folder / "killed").stat().st_mtime - runs.KEPT_S - 1
     os.utime(folder / "killed", (old, old))
-    leases.sweep()
-    assert leases.gone() == []
+    runs.sweep()
+    assert runs.gone() == []

@@ -25,14 +25,14 @@ PER_CALL = (100 * 2 + 10 * 9) / 1_000_000
 SCENE = """
 from django.utils import timezone
 from datetime import date
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.models import ModelPrice
 from tests.makers import make_haystack, make_summary
 for subtopic in make_haystack().subtopics.all():
     for n in range(20):
         make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
 ModelPrice.objects.create(model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, output_per_million=9)
-judge_versions.ensure_judge(name="sparrow", kind="openai", now=timezone.now(),
+versions.ensure_judge(name="sparrow", kind="openai", now=timezone.now(),
                             config={"base_url": ADDRESS, "model": MODEL})
 """
 

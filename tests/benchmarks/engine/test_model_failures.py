@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import costs, judge_versions, judging, runs, sending
+from benchmarks.engine import costs, judging, runs, sending, versions
 from benchmarks.models import (
     Endpoint,
     JudgeCall,
@@ -136,7 +136,7 @@ def test_an_answer_that_stays_unusable_is_invalid_and_is_never_paid_again(
     assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (6, 3)
     assert judge.verdicts.valid().count() == 0
     assert "There is no bullet 7." in server.bodies[-1]["messages"][-1]["content"]
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     work(request(twin))
     assert (server.n_asked, twin.verdicts.filter(is_valid=False).count()) == (6, 3)
 

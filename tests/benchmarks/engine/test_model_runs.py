@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import costs, judge_versions, judging, ledger, runs
+from benchmarks.engine import costs, judging, ledger, runs, versions
 from benchmarks.engine.tasks import TASKS
 from benchmarks.models import (
     JudgeRun,
@@ -87,7 +87,7 @@ def test_a_second_run_costs_nothing_and_neither_does_a_judge_that_asks_the_same(
     work(request(judge))
     assert (server.n_asked, judge.verdicts.count()) == (3, 6)
     assert judging.missing(judge=judge, task="coverage", subjects=Summary.objects.all()) == []
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     assert work(request(twin)).n_done == 2
     assert (server.n_asked, coverages(twin)) == (3, coverages(judge))
 

@@ -12,9 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from benchmarks.engine import retrieving, summarizer_versions
-from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine import retrieving, versions
 from benchmarks.engine.summarizing import Source
+from benchmarks.engine.versions import NotPossible
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
@@ -48,7 +48,7 @@ NEWS = '[N_articles] reports on "[TOPIC]."\n[ARTICLES]\nGive the [N_insights] ma
 
 def heron(server: FakeServer, **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizer_versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
 
 def summarize(*arguments: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import judging, runs, summarizer_versions, summarizing
+from benchmarks.engine import judging, runs, summarizing, versions
 from benchmarks.engine.summarizing import Source
 from benchmarks.models import Document, DraftText, JudgeCall, JudgeRun, LostReply, Subtopic, Summary, Verdict
 from benchmarks.summarizers.config import SummarizerConfig
@@ -279,7 +279,7 @@ def writing(server: FakeServer, subtopic: Subtopic, **values: Any) -> JudgeRun:
     config = SummarizerConfig.from_mapping(
         {"base_url": server.address, "model": MODEL, "bullets": "free", **values}
     )
-    heron = summarizer_versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    heron = versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
     subtopic = Subtopic.objects.select_related("haystack").get(pk=subtopic.pk)
     drafts = summarizing.drafted(judge=heron, subjects=[subtopic], shown=Source(), now=timezone.now())
     run = judging.request_run(

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
-from benchmarks.engine import judge_versions, judging, overview
+from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.tasks.ratings import ITEMS, RatingQuestion
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
@@ -34,7 +34,7 @@ LAST_LINE = -2
 @pytest.fixture
 def judge(server: FakeServer) -> Judge:
     values = {"base_url": server.address, "model": MODEL}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 @pytest.fixture

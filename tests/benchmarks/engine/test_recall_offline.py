@@ -12,7 +12,7 @@ from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judge_versions, judging, runs
+from benchmarks.engine import judging, runs, versions
 from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.io.schemas import long2rag
 from benchmarks.judges.splitting import split_points
@@ -56,7 +56,7 @@ def responses(db: None, now: datetime) -> list[Response]:
 
 def run(task: str, responses: list[Response], now: datetime) -> runs.RunProgress | None:
     made = judging.request_run(
-        judge=judge_versions.default_judge(now=now), task=task, subjects=responses, reason="test", now=now
+        judge=versions.default_judge(now=now), task=task, subjects=responses, reason="test", now=now
     )
     return made and judging.run_pending(run=made, clock=lambda: now)
 
@@ -89,7 +89,7 @@ def test_points_are_split_and_each_is_held_against_documents_and_key_points(
     responses: list[Response], now: datetime
 ) -> None:
     assert run(Task.SUPPORT, responses, now) is None, "without points there is nothing to support"
-    assert n_not_extracted(judge=judge_versions.default_judge(now=now), responses=responses) == 3
+    assert n_not_extracted(judge=versions.default_judge(now=now), responses=responses) == 3
     run(Task.EXTRACTION, responses, now)
     points = ResponsePoint.objects.filter(
         extraction__response__system__key="heron", extraction__response__question__key="river"
@@ -123,7 +123,7 @@ def test_a_cancelled_run_stops_and_what_it_has_is_not_asked_again(
     responses: list[Response], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "BATCH", 1)
-    judge = judge_versions.default_judge(now=now)
+    judge = versions.default_judge(now=now)
     made = judging.request_run(judge=judge, task=Task.RECALL, subjects=responses, reason="test", now=now)
     assert made is not None
     stop: Callable[[Any], None] = lambda _: runs.cancel_run(run=made, now=now) and None  # noqa: E731

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judge_versions, judging, overview, runs, sending
+from benchmarks.engine import judging, overview, runs, sending, versions
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.extraction import PointsAnswer, read_points
 from benchmarks.engine.tasks.points import EntailmentReply
@@ -47,7 +47,7 @@ def response(db: None) -> Response:
 
 def make_judge(server: FakeServer, **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, **config}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def request(judge: Judge, task: str, **options: Any) -> JudgeRun:
@@ -96,7 +96,7 @@ def test_what_was_asked_before_is_never_paid_again(server: FakeServer, response:
     assert judging.request_run(
         judge=judge, task=Task.RECALL, subjects=[response], reason="again", now=timezone.now()
     ) is None  # fmt: skip
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     work(request(twin, Task.RECALL))
     assert (server.n_asked, said(twin)) == (2, said(judge))
     other = make_judge(server, recall_prompt="Say no.")
@@ -269,7 +269,7 @@ def test_the_estimate_counts_calls_tokens_and_what_is_cached(server: FakeServer,
     assert before.prompt_tokens > 400
     assert server.n_asked == 0
     work(request(judge, Task.RECALL))
-    twin = judge_versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
     after = overview.estimate(judge=twin, task=Task.RECALL, subjects=[response], repeats=1, now=timezone.now())
     assert (after.n_calls, after.n_cached) == (2, 2)
 

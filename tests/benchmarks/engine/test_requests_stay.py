@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.forms.models import model_to_dict
 
-from benchmarks.engine import judge_versions, judging, overview
+from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Origin
 from benchmarks.engine.tasks import TASKS
@@ -122,7 +122,7 @@ def stored(task: str) -> list[Any]:
 
 def wanted(task: str, protocol: str) -> tuple[Judge, JudgeRun, list[Request], Sequence[Any]]:
     config = {**SERVER, "protocol": protocol}
-    judge = judge_versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     texts = texts_of(task)
     if task == Task.SUPPORT:
         for text in texts:
@@ -203,7 +203,7 @@ def test_a_verdict_under_a_key_of_0_2_0_costs_nothing() -> None:
     ],
 )
 def test_the_offline_judges_store_what_they_stored(name: str, task: str, rows: str) -> None:
-    judge, texts = judge_versions.offline_judge(name=name, now=NOW), texts_of(task)
+    judge, texts = versions.offline_judge(name=name, now=NOW), texts_of(task)
     for wanted_task in (Task.EXTRACTION, task) if task == Task.SUPPORT else (task,):
         judging.run_pending(run=make_run(judge, wanted_task, texts), clock=lambda: NOW)
     if task != Task.EXTRACTION:

@@ -18,10 +18,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizer_versions, summarizing
+from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing, versions
 from benchmarks.engine.responding import Documents
-from benchmarks.engine.summarizer_versions import NotPossible
 from benchmarks.engine.tasks.responses import ASKS_FOR_POINTS
+from benchmarks.engine.versions import NotPossible
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import (
@@ -66,7 +66,7 @@ def make_questions(n: int = 2, *, dataset: str = "ferry") -> list[Question]:
 
 def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizer_versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+    return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
 
 
 def asked(judge: Judge, questions: list[Question], condition: str = "full") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from benchmarks.engine import retrieving, summarizer_versions, summarizing
+from benchmarks.engine import retrieving, summarizing, versions
 from benchmarks.engine.summarizing import Source
 from benchmarks.models import Retrieval, RetrieverRanking, System
 from benchmarks.retrieval.base import version_of
@@ -23,7 +23,7 @@ EARLIER = "609c279f1505"
 
 def test_earlier_scores_stay_beside_new_ones_and_systems_are_named_by_their_rules() -> None:
     now, haystack = timezone.now(), make_haystack()
-    judge, subtopics = summarizer_versions.extractive(now=now), list(haystack.subtopics.select_related("haystack"))
+    judge, subtopics = versions.extractive(now=now), list(haystack.subtopics.select_related("haystack"))
     Retrieval.objects.create(
         haystack=haystack, retriever="keywords", version=EARLIER, settings={}, state="done", created_at=now
     )

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation import tasks as annotation_tasks
 from benchmarks import tasks
-from benchmarks.engine import judge_versions, judging, runs
+from benchmarks.engine import judging, runs, versions
 from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
 from summhay_site.celery import app
 from tests.benchmarks.engine.test_judging import make_summary, request
@@ -27,7 +27,7 @@ def run(monkeypatch: Any) -> JudgeRun:
     subtopic = Subtopic.objects.get(haystack=make_haystack(), number=1)
     for number in range(3):
         make_summary(subtopic, f"- The ferry leaves at {number} [1].")
-    return request(judge_versions.default_judge(now=NOW))
+    return request(versions.default_judge(now=NOW))
 
 
 def test_a_run_stops_when_its_time_is_up_and_goes_on_where_it_was(run: JudgeRun) -> None:
@@ -45,9 +45,7 @@ def test_a_task_whose_time_is_up_sends_its_message_again(run: JudgeRun, monkeypa
     monkeypatch.setattr(tasks.run_offline, "apply_async", lambda args, **_: sent.append(args))
     tasks.run_offline(str(run.uid))
     assert sent == []
-    again = request(
-        judge_versions.default_judge(now=NOW), [make_summary(Subtopic.objects.get(number=1), "- Late [1].")]
-    )
+    again = request(versions.default_judge(now=NOW), [make_summary(Subtopic.objects.get(number=1), "- Late [1].")])
     monkeypatch.setattr(tasks, "SLICE", timedelta(0))
     tasks.run_offline(str(again.uid))
     assert sent == [(str(again.uid),)]

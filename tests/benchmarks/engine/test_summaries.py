@@ -14,18 +14,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import (
-    batch_replies,
-    batches,
-    judge_versions,
-    judging,
-    overview,
-    sending,
-    summarizer_versions,
-    summarizing,
-)
-from benchmarks.engine.summarizer_versions import NotPossible
+from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing, versions
 from benchmarks.engine.summarizing import Source
+from benchmarks.engine.versions import NotPossible
 from benchmarks.models import (
     Draft,
     DraftText,
@@ -54,7 +45,7 @@ def haystack(db: None) -> Haystack:
 
 def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return summarizer_versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+    return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
 
 
 def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options: Any) -> JudgeRun:
@@ -279,7 +270,7 @@ def test_names_and_roles_are_kept_apart(server: FakeServer, haystack: Haystack) 
         run(judge, haystack)
     with pytest.raises(judging.JudgeUnavailable, match="for a judge"):
         judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
-    same_name = judge_versions.ensure_judge(name="heron", kind="openai", config={"model": "m"}, now=timezone.now())
+    same_name = versions.ensure_judge(name="heron", kind="openai", config={"model": "m"}, now=timezone.now())
     assert (same_name.version, Summarizer.objects.count(), Judge.objects.count()) == (1, 1, 1)
 
 

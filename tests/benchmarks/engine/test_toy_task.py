@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import costs, judge_versions, judging, overview, runs
+from benchmarks.engine import costs, judging, overview, runs, versions
 from benchmarks.engine.task import Counts, Labels, Origin, Task
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.parsing import Problem
@@ -106,7 +106,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 def judge(server: FakeServer) -> Judge:
     server.behaviour = lambda number, body: Answer("- Short.")
     values = {"base_url": server.address, "model": MODEL}
-    return judge_versions.ensure_judge(name="shortener", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="shortener", kind="openai", config=values, now=timezone.now())
 
 
 @pytest.fixture
@@ -181,4 +181,4 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
 
 def test_what_takes_a_model_is_not_asked_of_the_offline_judge(summaries: list[Summary]) -> None:
     with pytest.raises(judging.JudgeUnavailable, match="takes one"):
-        request(judge_versions.default_judge(now=timezone.now()), summaries)
+        request(versions.default_judge(now=timezone.now()), summaries)

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from benchmarks.engine import judge_versions
+from benchmarks.engine import versions
 from benchmarks.models import Judge, JudgeRun, KeyPoint, KeyPointVerdict
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers_verification import make_questions
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def judge(server: FakeServer) -> Judge:
     values = {"base_url": server.address, "model": MODEL}
-    return judge_versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def run(*args: str) -> dict[str, Any]:
