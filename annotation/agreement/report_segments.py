@@ -10,7 +10,7 @@ from typing import Any
 from annotation.results.reports import Report, ReportRefused
 from benchmarks.management import model_runs
 from benchmarks.recall.segments import TOKENS, Closeness, Requests, closeness
-from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
+from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit, values_of
 from benchmarks.retrieval.base import RetrievalFailed
 from benchmarks.retrieval.embeddings import Embeddings
 from benchmarks.scoring.stat import stat_json
@@ -63,7 +63,7 @@ def _sheet(closeness: Closeness) -> Sheet:
         Measure("n_documents", "Documents", Unit.COUNT),
         Measure("n_segments", "Segments", Unit.COUNT),
     )
-    values = {measure.key: getattr(closeness, measure.key) for measure in measures}
+    values = values_of(measures, closeness)
     table = Table(
         "segments",
         "Questions and the segments of their documents",

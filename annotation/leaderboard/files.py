@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotation.leaderboard.board import Board, Line, View
+from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.time import key_of, times_json
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.licence_notes import as_comments, with_licence_column
@@ -33,12 +34,10 @@ NAMES = {
     "recall": "citation_recall",
     WORDS: WORDS,
 }
-"""Names of the figures in files."""
+"""Names of the figures in files, in the order of the papers."""
 BOUNDS = ("low", "high", "clusters")
 """Columns that say how sure a figure is."""
 COUNTS = ("n_summaries", "n_insights", "n_missing")
-N_COLUMNS = {"n_subtopics": "Subtopics", "n_insights": "Insights"}
-"""How much each row of a wide table is of, with its heads."""
 
 
 def stats_of(line: Line) -> dict[str, Stat]:
@@ -172,18 +171,27 @@ def as_markdown(
     origin: Origin | None = None,
 ) -> str:
     """A wide table: the figures of each entry with their intervals, and below whose they are and of which data."""
-    word = _plain if with_intervals else _alone
-    head = ["System", "Retriever", *HEADS]
-    return "\n".join(
+    table = _table(board)
+    head = [*(str(name.title) for name in table.names), *(str(measure.title) for measure in table.measures)]
+    rows = [
         [
-            _markdown(head),
-            _markdown(["---"] * 2 + ["---:"] * len(HEADS)),
-            *(_markdown(_cells(line, _in_markdown, word)) for line in board.lines),
-            *(f"\n{note}" for note in [*_notes(board), *(note.text for note in said)]),
-            *([f"\n{' '.join(origin.sentences)}"] if origin else []),
-            "",
+            *(name.replace("|", r"\|") for name in row.names),
+            *(_in_markdown(row.value(measure.key), with_intervals=with_intervals) for measure in table.measures),
         ]
-    )
+        for row in table.rows
+    ]
+    lines = [head, ["---"] * len(table.names) + ["---:"] * len(table.measures), *rows]
+    notes = [*_notes(board), *(note.text for note in said), *([" ".join(origin.sentences)] if origin else [])]
+    return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), *(f"\n{note}" for note in notes), ""])
+
+
+def _in_markdown(value: Any, *, with_intervals: bool) -> str:
+    if not isinstance(value, Stat):
+        return str(value)
+    if value.value is None:
+        return "—"
+    has_interval = with_intervals and value.low is not None
+    return f"{value.value:.1f}" + (f" ({value.low:.1f}–{value.high:.1f})" if has_interval else "")
 
 
 def as_latex(
@@ -195,19 +203,27 @@ def as_latex(
     origin: Origin | None = None,
 ) -> str:
     """A table with caption and the intervals in small print, and comments on who the people are and on judges."""
-    measures = [
-        *(Measure(name, title, Unit.POINTS, has_badge=False) for name, title in COLUMNS.items()),
-        *(Measure(name, title, Unit.COUNT) for name, title in N_COLUMNS.items()),
-    ]
-    names = (Name("system", "System"), Name("retriever", "Retriever"))
-    table = Table("leaderboard", "Leaderboard", names, tuple(measures), tuple(map(_table_row, board.lines)))
     of_people = "".join(map(latex.comment, _notes(board)))
-    return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
+    return tex(_table(board), origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
 
 
-def _table_row(line: Line) -> Row:
-    counts = {"n_subtopics": len(line.row.subtopics), "n_insights": line.row.n_insights}
-    return Row((line.entry.system, line.entry.retriever), {**stats_of(line), **counts}, is_people=line.is_people)
+def _table(board: Board) -> Table:
+    """The figures of each entry by their names in files, in the order of the papers, and how much they are of."""
+    measures = (
+        *(Measure(key, TITLES[name], Unit.POINTS, has_badge=False) for name, key in NAMES.items()),
+        Measure("n_subtopics", "Subtopics", Unit.COUNT),
+        Measure("n_insights", "Insights", Unit.COUNT),
+    )
+    rows = tuple(
+        Row(
+            tuple(line.entry),
+            {**stats_of(line), "n_subtopics": len(line.row.subtopics), "n_insights": line.row.n_insights},
+            is_people=line.is_people,
+        )
+        for line in board.lines
+    )
+    names = (Name("system", "System"), Name("retriever", "Retriever"))
+    return Table("leaderboard", "Leaderboard", names, measures, rows)
 
 
 def _notes(board: Board) -> list[str]:
@@ -218,47 +234,6 @@ def _notes(board: Board) -> list[str]:
         for line in board.of_people
         for writers in [writers_of(line)]
     ]
-
-
-COLUMNS = {
-    "coverage": "Coverage",
-    "citation": "Citation",
-    "joint": "Joint",
-    "citation_precision": "Citation P",
-    "citation_recall": "Citation R",
-    WORDS: "Words per bullet",
-}
-"""The columns of wide tables: figures by their names in files, in the order of the papers, with their heads."""
-HEADS = [*COLUMNS.values(), *N_COLUMNS.values()]
-
-
-def _cells(line: Line, escape: Callable[[str], str], word: Callable[[Stat], str]) -> list[str]:
-    stats = stats_of(line)
-    return [
-        escape(line.entry.system),
-        escape(line.entry.retriever),
-        *(word(stats[name]) for name in COLUMNS),
-        str(len(line.row.subtopics)),
-        str(line.row.n_insights),
-    ]
-
-
-def _in_markdown(text: str) -> str:
-    return text.replace("|", r"\|")
-
-
-def _markdown(row: Sequence[str]) -> str:
-    return f"| {' | '.join(row)} |"
-
-
-def _alone(stat: Stat) -> str:
-    return "—" if stat.value is None else f"{stat.value:.1f}"
-
-
-def _plain(stat: Stat) -> str:
-    if stat.value is None:
-        return "—"
-    return f"{stat.value:.1f}" + ("" if stat.low is None else f" ({stat.low:.1f}–{stat.high:.1f})")
 
 
 def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:

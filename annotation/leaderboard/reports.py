@@ -33,12 +33,12 @@ from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Haystack, Judge, SourceSample
 from benchmarks.results.judged import licence_notes
-from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
+from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit, values_of
 from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import FIGURES
 from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.summhay import Score
-from benchmarks.systems.retriever_quality import Line, quality_lines
+from benchmarks.systems.retrievers import Line, quality_lines
 
 
 def add_task(parser: ArgumentParser) -> None:
@@ -337,10 +337,7 @@ def _retrievers_sheet(lines: list[Line]) -> Sheet:
         Measure("mean_documents", "documents", Unit.POINTS),
         Measure("n_subtopics", "subtopics", Unit.COUNT),
     )
-    rows = tuple(
-        Row((line.reference,), {measure.key: getattr(line.quality, measure.key) for measure in measures})
-        for line in lines
-    )
+    rows = tuple(Row((line.reference,), values_of(measures, line.quality)) for line in lines)
     return Sheet((Table("retrievers", "", (Name("retriever", "retriever"),), measures, rows),))
 
 

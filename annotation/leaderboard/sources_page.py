@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -19,7 +21,6 @@ from annotation.leaderboard.sources import (
     N_SENTENCES,
     N_WORDS,
     SOURCE_SCORES,
-    Apart,
     SourceFigures,
     SourceLook,
     SourceRow,
@@ -33,6 +34,7 @@ from benchmarks.models import Haystack, SourceSample
 from benchmarks.results.judged import Judged
 from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import (
+    COUNTED,
     Cell,
     Drawing,
     Fragment,
@@ -44,8 +46,9 @@ from benchmarks.results.sheet import (
     Sheet,
     Table,
     Unit,
-    Value,
+    values_of,
 )
+from benchmarks.scoring.position.late import Late
 from benchmarks.scoring.position.rouge import NAMES
 from benchmarks.scoring.sources import WINDOWS
 from benchmarks.scoring.stat import Stat
@@ -247,30 +250,21 @@ def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | No
     if not known:
         yield Note(f"No two systems have {score_title(name)} on a source in common.")
         return
-    measures = (Measure("difference", score_title(name), unit_of(name), is_signed=True, has_badge=False), _COUNTED)
+    difference = Measure("difference", score_title(name), unit_of(name), is_signed=True, has_badge=False)
     columns = (
         Name("first", _("System"), is_filter=True),
         Name("second", "minus", is_filter=True),
         Name("dataset", "Dataset", is_filter=True),
     )
-    yield Table(
-        "source-differences",
-        "Differences",
-        columns,
-        measures,
-        tuple(_difference_row(apart, name, words) for apart in known),
-        about="One less the other, paired by source, with 95 % intervals over sources.",
+    rows = tuple(
+        Row(
+            (_in_full(apart.first, words), _in_full(apart.second, words), dataset_title(apart.dataset)),
+            {"difference": apart.stats[name], "n": apart.stats[name].n_items},
+        )
+        for apart in known
     )
-
-
-_COUNTED = Measure("n", "n", Unit.COUNT)
-
-
-def _difference_row(apart: Apart, name: str, words: dict[str, str]) -> Row:
-    names = (*(_in_full(who, words) for who in (apart.first, apart.second)), dataset_title(apart.dataset))
-    stat = apart.stats[name]
-    values: dict[str, Value | Cell] = {"difference": stat, "n": stat.n_items}
-    return Row(names, values)
+    about = "One less the other, paired by source, with 95 % intervals over sources."
+    yield Table("source-differences", "Differences", columns, (difference, COUNTED), rows, about=about)
 
 
 def _in_full(who: Who, words: dict[str, str]) -> str:
@@ -279,66 +273,51 @@ def _in_full(who: Who, words: dict[str, str]) -> str:
 
 def _beside(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:
     name = view.chosen
+    unit = unit_of(name)
+    how = "random subsets whose mean is lower"
     measures = (
-        Measure("score", "On the sample", unit_of(name), has_badge=False),
-        Measure("expected", "Random subsets", unit_of(name), has_badge=False),
-        Measure("below", "Subsets below", Unit.SHARE, "random subsets whose mean is lower", has_badge=False),
+        Measure("score", "On the sample", unit, has_badge=False, of=_score),
+        Measure("expected", "Random subsets", unit, has_badge=False, of=_expected),
+        Measure("below", "Subsets below", Unit.SHARE, how, has_badge=False, of=attrgetter("share_below")),
         Measure("n", "Texts", Unit.COUNT),
         Measure("n_all", "Of all", Unit.COUNT),
     )
     rows = tuple(
-        Row(
-            _names(beside.who, words),
-            {
-                "score": _score(beside.found.value, beside.found.n, beside.found.reason),
-                "expected": _expected(beside.found.expected, beside.found.low, beside.found.high, beside.found.n),
-                "below": beside.found.share_below,
-                "n": beside.found.n,
-                "n_all": beside.found.n_all,
-            },
-            is_people=beside.who.is_people,
-        )
+        Row(_names(beside.who, words), values_of(measures, beside.found), is_people=beside.who.is_people)
         for beside in view.figures.beside
         if beside.measure == name
     )
     about = (
-        "%(measure)s on the sources of the sample, beside 2,000 random subsets of all that the system summarized, "
-        "each with as many of every dataset. Below the means of subsets where 95 of 100 of them lie."
+        f"{score_title(name)} on the sources of the sample, beside 2,000 random subsets of all that the system "
+        "summarized, each with as many of every dataset. Below the means of subsets where 95 of 100 of them lie."
     )
-    yield Table(
-        "sample-beside-chance", "The sample beside chance", _columns(), measures, rows,
-        about=about % {"measure": score_title(name)},
-    )  # fmt: skip
+    yield Table("sample-beside-chance", "The sample beside chance", _columns(), measures, rows, about=about)
 
 
-def _score(value: float | None, n: int, reason: str) -> Stat:
-    return Stat.undefined(reason, n_items=n) if value is None else Stat(value, n_items=n)
+def _score(late: Late) -> Stat:
+    if late.value is None:
+        return Stat.undefined(late.reason, n_items=late.n)
+    return Stat(late.value, n_items=late.n)
 
 
-def _expected(value: float | None, low: float | None, high: float | None, n: int) -> Stat | None:
-    if value is None:
+def _expected(late: Late) -> Stat | None:
+    if late.expected is None:
         return None
-    return Stat(value, n_items=n, low=low, high=high, method="mean of random subsets, 95 of 100 between the ends")
+    method = "mean of random subsets, 95 of 100 between the ends"
+    return Stat(late.expected, n_items=late.n, low=late.low, high=late.high, method=method)
 
 
 def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
     """Shares of sources by window, as a chart and a table (Figure 8)."""
     measures = (
-        *(Measure(str(window), f"{window:,}", Unit.SHARE) for window in WINDOWS),
+        *(
+            Measure(str(window), f"{window:,}", Unit.SHARE, of=partial(_share, at))
+            for at, window in enumerate(WINDOWS)
+        ),
         Measure("mean_words", "Words, mean", Unit.COUNT),
         Measure("n", "Sources", Unit.COUNT),
     )
-    table_rows = tuple(
-        Row(
-            (row.dataset,),
-            {
-                **dict(zip(map(str, WINDOWS), row.shares, strict=True)),
-                "mean_words": row.mean_words,
-                "n": row.n,
-            },
-        )
-        for row in rows
-    )
+    table_rows = tuple(Row((row.dataset,), values_of(measures, row)) for row in rows)
     yield Drawing(_window_chart(rows), table="visible-shares")
     yield Table(
         "visible-shares",
@@ -348,6 +327,10 @@ def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
         table_rows,
         about="Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word.",
     )
+
+
+def _share(at: int, row: Visible) -> float:
+    return row.shares[at]
 
 
 def _window_chart(rows: Sequence[Visible]) -> Chart:

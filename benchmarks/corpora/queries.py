@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Substr
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.corpora.literal import pattern_of
+from benchmarks.corpora.searching import pattern_of
 from benchmarks.leaderboard.board import scored_summaries
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.scores import scores_of

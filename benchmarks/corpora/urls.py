@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from benchmarks.corpora import sample_views, source_views, views
+from benchmarks.corpora import sources, views
 from benchmarks.io import pages
 
 urlpatterns: list[URLPattern] = [
     path("corpora/", views.haystack_list, name="corpora"),
     path("corpora/search/", views.corpora_search, name="corpora-search"),
-    path("corpora/samples/", sample_views.sample_list, name="samples"),
-    path("corpora/samples/<uuid:uid>/delete/", sample_views.sample_delete, name="sample-delete"),
+    path("corpora/samples/", sources.sample_list, name="samples"),
+    path("corpora/samples/<uuid:uid>/delete/", sources.sample_delete, name="sample-delete"),
     path("corpora/import/", pages.import_new, name="import-new"),
     path("corpora/import/example/<slug:name>/", pages.format_example, name="format-example"),
     path("corpora/import/<uuid:uid>/", pages.import_job, name="import-job"),
     path("corpora/import/<uuid:uid>/confirm/", pages.import_confirm, name="import-confirm"),
     path("corpora/import/<uuid:uid>/discard/", pages.import_discard, name="import-discard"),
-    path("corpora/datasets/<slug:dataset>/length/", source_views.source_task, name="source-task"),
+    path("corpora/datasets/<slug:dataset>/length/", sources.source_task, name="source-task"),
     path("corpora/subtopics/<uuid:uid>/", views.subtopic_detail, name="subtopic-detail"),
     path("corpora/insights/<uuid:uid>/", views.insight_detail, name="insight-detail"),
     path("corpora/summaries/<uuid:uid>/", views.summary_detail, name="summary-detail"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from benchmarks.recall.charts import caption_of, length_chart, names_of, part_ch
 from benchmarks.recall.figures import Group
 from benchmarks.recall.people import Measured, Verified
 from benchmarks.recall.results import RecallFigures, stats
-from benchmarks.recall.systems import PARTS, ConditionTable, Counted, Systems
+from benchmarks.recall.systems import PARTS, ConditionTable, Counted, JudgePair, Systems
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Card,
@@ -32,6 +33,7 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    values_of,
 )
 from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
@@ -61,12 +63,15 @@ OTHERS = tuple(
 )
 MEASURES = (QUESTIONS, VERDICTS, MACRO, *OTHERS)
 WORDS = Measure("words", "Words, mean", Unit.COUNT)
-COUNTS = (
-    ("n_answers", "Responses"),
-    ("n_unjudged", "Key points without a usable verdict"),
-    ("n_without_key_points", "Responses without a judged key point"),
-    ("n_not_extracted", "Responses whose points were not extracted"),
-    ("n_without_points", "Responses in which no point was found"),
+COUNTS = tuple(
+    Measure(key, title, Unit.COUNT)
+    for key, title in (
+        ("n_answers", "Responses"),
+        ("n_unjudged", "Key points without a usable verdict"),
+        ("n_without_key_points", "Responses without a judged key point"),
+        ("n_not_extracted", "Responses whose points were not extracted"),
+        ("n_without_points", "Responses in which no point was found"),
+    )
 )
 """What is left out of figures, and of how many responses."""
 
@@ -101,6 +106,10 @@ def _ranks(column: Mapping[str, Cell]) -> dict[str, int]:
     return {system: 1 + sum(other > value for other in known.values()) for system, value in known.items()}
 
 
+def _swapped(pair: JudgePair) -> str:
+    return "; ".join(f"{better} and {worse}" for better, worse in pair.found.swapped) or _("none")
+
+
 def judges_section(systems: Systems) -> Iterator[Section]:
     """Systems by judge with their ranks, and rank correlations of judges with the systems that they swap."""
     parts: list[Part] = []
@@ -124,26 +133,14 @@ def judges_section(systems: Systems) -> Iterator[Section]:
         ]  # fmt: skip
     else:
         parts = [Note("No question was answered by all systems and judged by all judges.", warns=True)]
-    rows = [
-        Row(
-            (pair.first, pair.second),
-            {
-                "n_systems": len(pair.found.means),
-                "n_questions": pair.n_questions,
-                "kendall": pair.found.kendall,
-                "spearman": pair.found.spearman,
-                "swapped": "; ".join(f"{better} and {worse}" for better, worse in pair.found.swapped) or _("none"),
-            },
-        )
-        for pair in systems.ranking
-    ]
     ranking = (
-        Measure("n_systems", "Systems", Unit.COUNT),
+        Measure("n_systems", "Systems", Unit.COUNT, of=lambda pair: len(pair.found.means)),
         QUESTIONS,
-        Measure("kendall", "Kendall τ", has_badge=False),
-        Measure("spearman", "Spearman ρ", has_badge=False),
-        Measure("swapped", "Swapped", Unit.TEXT),
+        Measure("kendall", "Kendall τ", has_badge=False, of=attrgetter("found.kendall")),
+        Measure("spearman", "Spearman ρ", has_badge=False, of=attrgetter("found.spearman")),
+        Measure("swapped", "Swapped", Unit.TEXT, of=_swapped),
     )
+    rows = [Row((pair.first, pair.second), values_of(ranking, pair)) for pair in systems.ranking]
     about = (
         "Rank correlation of two judges over the systems that both judged, by mean recall. 1 is the same order, "
         "−1 the reverse. Intervals resample questions; there is none under 4 systems."
@@ -290,16 +287,12 @@ def _row(figures: RecallFigures, group: Group, *names: str, **more: Value | Cell
 
 
 def _overall(figures: RecallFigures, *, is_folded: bool = False) -> Table:
-    counts = tuple(Measure(key, title, Unit.COUNT) for key, title in COUNTS)
     rows = [
-        Row(
-            (group.judge,),
-            _row(figures, group, **{key: getattr(group.scores, key) for key, _title in COUNTS}).values,
-        )
+        Row((group.judge,), _row(figures, group, **values_of(COUNTS, group.scores)).values)
         for group in figures.by["judge"]
     ]
     title, names = "All responses, and what is left out", (Name("judge", "Judge"),)
-    return Table("overall", title, names, (*MEASURES, *counts), tuple(rows), is_folded=is_folded)
+    return Table("overall", title, names, (*MEASURES, *COUNTS), tuple(rows), is_folded=is_folded)
 
 
 def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]) -> Table | Note:
@@ -312,7 +305,7 @@ def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]
     rows = [
         Row(
             (check.study, judge) if len(figures.judges) > 1 else (check.study,),
-            {measure.key: getattr(check, measure.key) for measure in measures},
+            values_of(measures, check),
             url=check.address,
             marks=(Mark("verdict shown", warns=True),) if check.is_shown else (),
         )

@@ -7,7 +7,7 @@ knows what was measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -51,11 +51,12 @@ DECIMALS = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A column of figures; `how` says how they are computed. `is_signed` writes a plus before what is positive.
+    """A column of figures; `how` says how they are computed.
 
-    A page shows one before the names if `is_leading`, and an extra one only on request. A console has no extra
-    ones, files have all. Without `has_badge` figures of few items are not marked, where a column beside says how
-    many there are.
+    `of` takes the value from what a row is of, else it is its attribute called `key`. `is_signed` writes a plus
+    before what is positive. A page shows one before the names if `is_leading`, and an extra one only on request. A
+    console has no extra ones, files have all. Without `has_badge` figures of few items are not marked, where a
+    column beside says how many there are.
     """
 
     key: str
@@ -66,6 +67,7 @@ class Measure:
     is_leading: bool = False
     is_extra: bool = False
     has_badge: bool = True
+    of: Callable[[Any], Value | Cell] | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def with_unit(self) -> str:
@@ -127,6 +129,11 @@ class Row:
         """What rows are sorted by: the value of a figure, None where it is undefined."""
         value = self.value(key)
         return value.value if isinstance(value, Stat) else value
+
+
+def values_of(measures: Iterable[Measure], it: Any) -> dict[str, Value | Cell]:
+    """The values of a row that is of `it`, by the key of each measure."""
+    return {measure.key: measure.of(it) if measure.of else getattr(it, measure.key) for measure in measures}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchmarks.results.chart_files import FORMATS
 from benchmarks.results.drawings import drawings_of
+from benchmarks.results.sheet_files import FORMATS
 from benchmarks.web.charts import Chart
 
 register = template.Library()

@@ -22,9 +22,9 @@ from annotation.coverage.collect import coverage_table
 from annotation.models import CoverageLabel
 from annotation.results import charts as agreement_charts
 from annotation.results.judges import JudgeReport, judge_report
-from benchmarks.results.chart_files import FORMATS, chart_file
 from benchmarks.results.drawings import DRAWING, FILE, FileLook
 from benchmarks.results.sheet import Drawing, Section, Sheet
+from benchmarks.results.sheet_files import FORMATS, chart_file
 from benchmarks.scoring.stat import Stat
 from benchmarks.web import chart_drawing
 from benchmarks.web.chart_drawing import LIGHT, for_file, spec_of
@@ -205,10 +205,11 @@ def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeyp
 
 
 def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch: Any) -> None:
-    monkeypatch.setattr("benchmarks.web.chart_marks._", lambda text: f"{text} in {get_language()}")
+    spoken, spec_of = [], chart_drawing.spec_of
+    monkeypatch.setattr(chart_drawing, "spec_of", lambda chart: (spoken.append(get_language()), spec_of(chart))[1])
     found = dots([Point(series="ash", value=0.5, low=0.4, high=0.6)])
-    found = replace(found, words=replace(WORDS, language="de"))
-    assert "95 % interval in de" in json.dumps(DRAWING.compute(found).spec)
+    DRAWING.compute(replace(found, words=replace(WORDS, language="de")))
+    assert spoken == ["de"]
 
 
 @pytest.mark.django_db

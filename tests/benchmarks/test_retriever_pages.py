@@ -19,7 +19,7 @@ from benchmarks.retrieval import servers
 from benchmarks.retrieval.registry import make
 from tests.conftest import NOW
 from tests.fake_openai import FakeServer, failing
-from tests.makers import make_haystack
+from tests.makers import flat, make_haystack
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -61,7 +61,7 @@ def test_a_run_is_started_shown_and_done(ada: Any, login: Login) -> None:
     row = Retrieval.objects.get()
     settings = {"with_subtopic": True, "k1": 1.2, "b": 0.75}
     assert (row.settings, row.state, row.created_by) == (settings, "queued", ada)
-    assert b"0 of 2 subtopics scored" in response.content
+    assert "0 of 2 subtopics scored" in flat(response.content.decode())
     assert client.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
     finish(row)
     polled = client.get(address(haystack), headers={"HX-Request": "true"})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.corpora.literal import pattern_of
+from benchmarks.corpora.searching import pattern_of
 from benchmarks.scoring import folding
 from benchmarks.scoring.text import lines_from_text
 

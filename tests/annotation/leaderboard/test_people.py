@@ -116,11 +116,14 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
     words = ("leaderboard", "--judge", "lexical-2", "--people", "--format", "markdown", "--intervals")
     assert licence in output_of("report", *words)
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
-    assert head == ["System", "Retriever", *files.COLUMNS.values(), "Subtopics", "Insights"]
+    titles = ["Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet"]
+    assert head == ["System", "Retriever", *titles, "Subtopics", "Insights"]
     by_entry = {(row["system"], row["retriever"]): row for row in rows}
     assert len(lines) == len(rows)
     for system, retriever, *cells in lines:
-        expected = [by_entry[system, retriever][name] for name in [*files.COLUMNS, *files.N_COLUMNS]]
+        expected = [
+            by_entry[system, retriever][name] for name in [*files.NAMES.values(), "n_subtopics", "n_insights"]
+        ]
         shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()

@@ -1,0 +1,1 @@
+"""The home page of each role: how things stand, and what waits."""
