@@ -15,8 +15,8 @@ from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTabl
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.correction import Correction, Judged, correct
+from benchmarks.scoring.correlation import kendall_figure, rank_stat
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.ranking import kendall_figure, rank_stat
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import HALF, Score, worth
 from benchmarks.scoring.sums import Floats

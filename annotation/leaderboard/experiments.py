@@ -35,8 +35,8 @@ from benchmarks.results.sheet import (
     Unit,
 )
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, shuffled
-from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.position.figures import Written, mean_scores, relative, shuffled
+from benchmarks.scoring.position.texts import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.summarizers.arrangements import (
     ALL,
@@ -90,7 +90,7 @@ class Experiment:
 class _Text:
     system: str
     arrangement: Arrangement
-    shown: Shown
+    shown: Written
 
 
 def experiments(scope: Scope) -> list[Experiment]:
@@ -125,14 +125,14 @@ def _experiments(
         scores = {**imported, **ratings.get(pk, {})}
         if pk in judged:
             scores |= {name: getattr(judged[pk].scores, name).scaled(100).value for name in SCORES}
-        shown = Shown(subtopic, content_lines(bodies[pk]), references[subtopic], scores)
+        shown = Written(subtopic, content_lines(bodies[pk]), references[subtopic], scores)
         size = 0 if arrangement.tokens else arrangement.size
         groups[system, arrangement.experiment, size, arrangement.by].append(_Text(system, arrangement, shown))
     return [_experiment(*key, texts) for key, texts in sorted(groups.items(), key=lambda group: group[0])]
 
 
 def _experiment(system: str, name: str, size: int, by: str, texts: Iterable[_Text]) -> Experiment:
-    by_arm: dict[Arrangement, dict[Any, Shown]] = defaultdict(dict)
+    by_arm: dict[Arrangement, dict[Any, Written]] = defaultdict(dict)
     for text in texts:
         by_arm[text.arrangement][text.shown.item] = text.shown
     common = set.intersection(*(set(texts) for texts in by_arm.values()))

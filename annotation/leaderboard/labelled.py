@@ -15,8 +15,7 @@ from annotation.coverage.systems import differences_of, mean_worth
 from annotation.models import CoverageLabel
 from annotation.results.references import MEAN
 from benchmarks.models import Haystack, Judge, Subtopic, Verdict
-from benchmarks.scoring.correction import NOT_LABELLED
-from benchmarks.scoring.ppi import METHOD, Text, powered_mean
+from benchmarks.scoring.correction import NOT_LABELLED, POWERED, Text, powered_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
 
@@ -98,7 +97,7 @@ def _judged(haystacks: QuerySet[Haystack], judge: Judge, score: Score) -> Mappin
 
 def _mean(texts: list[Text]) -> Stat:
     if all(text.human is None for text in texts):
-        return Stat.undefined(NOT_LABELLED, method=METHOD)
+        return Stat.undefined(NOT_LABELLED, method=POWERED)
     stat = powered_mean(texts).mean
     if stat.low is None or stat.high is None:
         return stat

@@ -37,8 +37,7 @@ from benchmarks.results.sheet import (
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
-from benchmarks.scoring.position.curves import Comparison, Curve, Distance
-from benchmarks.scoring.position.late import Late
+from benchmarks.scoring.position.figures import Comparison, Curve, Distance, Late
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import HUMAN, MUTED, Chart, Kind, Lines, Point, Words, colour_of
 

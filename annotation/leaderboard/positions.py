@@ -23,10 +23,18 @@ from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.facts import contents
-from benchmarks.scoring.position.curves import Comparison, Curve, Distance
-from benchmarks.scoring.position.late import Late, is_late, late_score
-from benchmarks.scoring.position.placing import Placed, Positions, positions
-from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.position.figures import (
+    Comparison,
+    Curve,
+    Distance,
+    Late,
+    Placed,
+    Positions,
+    is_late,
+    late_score,
+    positions,
+)
+from benchmarks.scoring.position.texts import NAMES
 from benchmarks.scoring.stat import stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT

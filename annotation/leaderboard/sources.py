@@ -21,9 +21,8 @@ from benchmarks.models import Draft, Haystack, Insight, SourceSample, Summary, S
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.facts import contents, totals
 from benchmarks.scoring.draws import shared_draws
-from benchmarks.scoring.position.late import Late, beside_random
-from benchmarks.scoring.position.rouge import NAMES, rouge
-from benchmarks.scoring.position.source import sentences
+from benchmarks.scoring.position.figures import Late, beside_random
+from benchmarks.scoring.position.texts import NAMES, rouge, sentences
 from benchmarks.scoring.sources import (
     WINDOWS,
     Scored,

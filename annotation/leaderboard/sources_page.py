@@ -48,8 +48,8 @@ from benchmarks.results.sheet import (
     Unit,
     values_of,
 )
-from benchmarks.scoring.position.late import Late
-from benchmarks.scoring.position.rouge import NAMES
+from benchmarks.scoring.position.figures import Late
+from benchmarks.scoring.position.texts import NAMES
 from benchmarks.scoring.sources import WINDOWS
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart, Dots, Lines, Point, Words

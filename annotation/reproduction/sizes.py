@@ -7,7 +7,7 @@ from collections.abc import Collection
 from django.db.models import Count, Sum
 
 from benchmarks.models import Document, Haystack, Insight, Subtopic
-from benchmarks.scoring.position.source import sentences
+from benchmarks.scoring.position.texts import sentences
 
 COLUMN = "paper"
 

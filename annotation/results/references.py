@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from annotation.results.table import LabelTable
+from benchmarks.scoring.comparison import PEARSON, moment_sums
 from benchmarks.scoring.draws import People, Resampling
-from benchmarks.scoring.expected import PEARSON, moment_sums
 from benchmarks.scoring.formulas import Figure
 from benchmarks.scoring.intervals import Batch, Estimate
 from benchmarks.scoring.linking import CHANCE, LINKING, Column

@@ -19,9 +19,8 @@ from benchmarks.judges.base import Background, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig, Match
 from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.judges.lexical_odds import Odds, fit_odds
-from benchmarks.scoring.comparison import Comparison, compare
+from benchmarks.scoring.comparison import Comparison, ExpectedFigures, compare, expected_figures
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.expected import ExpectedFigures, expected_figures
 from benchmarks.scoring.linking import Compared
 from benchmarks.scoring.summhay import Coverage, Verdict, worth
 

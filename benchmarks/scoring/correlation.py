@@ -1,17 +1,23 @@
-"""Pearson's correlation of two columns of numbers."""
+"""Pearson's correlation of two columns; how alike two judges rank systems by Kendall's tau-b and Spearman's rho.
+
+Of rankings a figure is a formula of sums over clusters: for each of `width` systems the sum of its values by the
+first judge, then by the second, then how many values there are, so totals have the shape (resamples, 3 × width).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.formulas import COEFFICIENT, Figure
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.formulas import COEFFICIENT, Figure, Formula
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.means import figure_of
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import BadShape, Floats, divide
+from benchmarks.scoring.sums import BadShape, Bools, Floats, divide, in_order_of_content
 
 MIN_POINTS = 3
 _NOISE = 1e-12
@@ -51,3 +57,131 @@ def r_of_moments(totals: Floats) -> Floats:
     is_defined = (n >= MIN_POINTS) & (spread_x > _NOISE * n * xx) & (spread_y > _NOISE * n * yy)
     scale = np.sqrt(np.where(is_defined, spread_x, 0.0)) * np.sqrt(np.where(is_defined, spread_y, 0.0))
     return np.clip(divide(n * xy - x * y, scale), -1.0, 1.0)
+
+
+MIN_SYSTEMS = 3
+LEVEL = "all systems are level on one side"
+TOO_CLOSE = "too few clusters to tell these systems apart"
+MOST_TURNED = 0.15
+"""Share of the pairs of systems that resamples may turn over; above it intervals miss the truth too often."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """Two judges on the same answers of systems.
+
+    `means` has (mean by the first, mean by the second, answers) of each system that both judged; `swapped` are
+    the pairs of systems that the first ranks one way round and the second the other, the first's better one first.
+    """
+
+    means: Mapping[str, tuple[float, float, int]]
+    swapped: tuple[tuple[str, str], ...]
+    kendall: Stat
+    spearman: Stat
+
+
+def rank_agreement(
+    first: ArrayLike, second: ArrayLike, *, systems: Sequence[str], resampling: Resampling | None = DEFAULT
+) -> RankAgreement:
+    """Compare values of shape (questions, systems), NaN where there is none; intervals resample questions.
+
+    A mean takes the answers that both judges gave a value.
+    """
+    ours, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if ours.shape != theirs.shape or ours.ndim != 2 or ours.shape[1] != len(systems):
+        raise BadShape(f"values of shape {ours.shape} and {theirs.shape} for {len(systems)} systems")
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    known: Bools = np.asarray(both.any(axis=0))
+    names = [name for name, keep in zip(systems, known, strict=True) if keep]
+    ours, theirs, both = ours[:, known], theirs[:, known], both[:, known]
+    sums = np.hstack([np.where(both, ours, 0.0), np.where(both, theirs, 0.0), both.astype(np.float64)])
+    sums = sums[both.any(axis=1)]
+    width = len(names)
+    counts = both.sum(axis=0)
+    means = [side[0] for side in _means(sums.sum(axis=0)[None, :], width)]
+    return RankAgreement(
+        means={name: (float(means[0][at]), float(means[1][at]), int(counts[at])) for at, name in enumerate(names)},
+        swapped=_swapped(names, *means),
+        kendall=rank_stat(kendall_figure("Kendall's tau-b of systems' means", width), sums, resampling=resampling),
+        spearman=rank_stat(
+            spearman_figure("Spearman's rho of systems' means", width), sums, resampling=resampling
+        ),
+    )
+
+
+def kendall_figure(method: str, width: int) -> Figure:
+    """Kendall's tau-b of `width` systems' means, as `rank_stat` takes it."""
+    return Figure(method, tau_b_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
+
+
+def spearman_figure(method: str, width: int) -> Figure:
+    """Spearman's rho of `width` systems' means, as `rank_stat` takes it."""
+    return Figure(method, spearman_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
+
+
+def tau_b_of_means(width: int) -> Formula:
+    """Kendall's tau-b of two rankings of `width` systems by their means."""
+
+    first, other = np.triu_indices(width, 1)
+
+    def formula(totals: Floats) -> Floats:
+        x, y = (_order(side[:, first] - side[:, other]) for side in _means(totals, width))
+        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
+
+    return formula
+
+
+def spearman_of_means(width: int) -> Formula:
+    """Spearman's rho of two rankings of `width` systems by their means; ties share their mean rank."""
+
+    def formula(totals: Floats) -> Floats:
+        # Systems below minus systems above: twice the distance of a rank from the middle one.
+        x, y = (_order(side[:, :, None] - side[:, None, :]).sum(axis=2) for side in _means(totals, width))
+        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
+
+    return formula
+
+
+def _means(totals: Floats, width: int) -> tuple[Floats, Floats]:
+    """The systems' means by both judges, each of shape (resamples, width)."""
+    counts = totals[:, 2 * width :]
+    return divide(totals[:, :width], counts), divide(totals[:, width : 2 * width], counts)
+
+
+def _order(differences: Floats) -> Floats:
+    """1, 0 or −1; 0 also for rounding noise and where a system was not drawn."""
+    known = np.where(np.isfinite(differences), differences, 0.0)
+    order: Floats = np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
+    return order
+
+
+def rank_stat(figure: Figure, sums: Floats, *, resampling: Resampling | None = DEFAULT) -> Stat:
+    """A rank correlation of sums by cluster, shape (clusters, 3 × systems).
+
+    It has no interval where systems are so close that resampling turns over many of their pairs: the correlation
+    is then pulled to 0 so far that no bootstrap holds the truth often enough.
+    """
+    width = sums.shape[1] // 3
+    if width < MIN_SYSTEMS:
+        return Stat.undefined(f"under {MIN_SYSTEMS} systems that both judged", n_items=width, method=figure.method)
+    batch = Batch(len(sums), resampling)
+    block = batch.add(in_order_of_content(sums))
+    stat = batch.estimate(figure, [block]).stat(n_items=width)
+    if stat.low is None or _share_turned(batch, block, width) <= MOST_TURNED:
+        return stat
+    return replace(stat, low=None, high=None, seed=None, n_resamples=None, interval_reason=TOO_CLOSE)
+
+
+def _share_turned(batch: Batch, block: int, width: int) -> float:
+    """Of the pairs of systems, the share whose order a resample changes, by the judge by whom there are more."""
+    first, other = np.triu_indices(width, 1)
+    shares = []
+    for drawn, known in zip(_means(batch.drawn(block), width), _means(batch.total(block), width), strict=True):
+        orders = [_order(side[:, first] - side[:, other]) for side in (drawn, known)]
+        shares.append(float((orders[0] != orders[1]).mean()))
+    return max(shares)
+
+
+def _swapped(names: Sequence[str], first: Floats, second: Floats) -> tuple[tuple[str, str], ...]:
+    x, y = (_order(side[:, None] - side[None, :]) for side in (first, second))
+    return tuple((names[a], names[b]) for a, b in np.argwhere((x > 0) & (y < 0)).tolist())

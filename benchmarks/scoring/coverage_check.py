@@ -6,10 +6,12 @@ judges alike. The truth of a figure is its value in a world of very many cluster
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import permutations
+from statistics import NormalDist, fmean, stdev
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from benchmarks.scoring.agreement import (
 )
 from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.correction import Judged, correct
-from benchmarks.scoring.coverage_count import Count, Held
+from benchmarks.scoring.correlation import rank_agreement
 from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.formulas import SHARE
 from benchmarks.scoring.intervals import Batch
@@ -34,12 +36,83 @@ from benchmarks.scoring.linking import Column
 from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.minutes import Minutes, minutes_worth
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
-from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, Average, Coverage, InsightScore, SummaryScore
 from benchmarks.scoring.sums import Bools, Floats, Ints
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How one figure's intervals did in simulated worlds; `shown` is the share of worlds with one.
+
+    `clusters` are subtopics, questions or sessions, `people` writers or annotators. `known_width` is the width of
+    intervals where the variances are known: 2 · 1.96 times the standard deviation of the error in these worlds.
+    """
+
+    figure: str
+    clusters: int
+    coverage: float | None
+    mean_width: float | None
+    shown: float
+    repetitions: int
+    world: str = "ordinary"
+    people: int | None = None
+    known_width: float | None = None
+
+    def of(self, world: str) -> Held:
+        """The same of a world by name."""
+        return replace(self, world=world)
+
+
+@dataclass(slots=True)
+class Count:
+    """Intervals so far: how many, how many held the truth, and how wide those are that have two ends."""
+
+    n: int = 0
+    held: int = 0
+    widths: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+
+    def add(self, stat: Stat | Minutes, truth: float | None) -> None:
+        """Count an interval, if there is one."""
+        if stat.low is None or stat.high is None or truth is None:
+            return
+        self.mark(stat.low <= truth <= stat.high)
+        if math.isfinite(stat.high - stat.low):
+            self.widths.append(stat.high - stat.low)
+        if stat.value is not None:
+            self.errors.append(stat.value - truth)
+
+    def mark(self, held: bool) -> None:
+        """Count something that was right or wrong and has no width."""
+        self.n += 1
+        self.held += held
+
+    def row(
+        self,
+        figure: str,
+        clusters: int,
+        repetitions: int,
+        *,
+        people: int | None = None,
+        width: float | None = None,
+    ) -> Held:
+        """What was counted; `width` where there is one to tell that no interval has."""
+        return Held(
+            figure=figure,
+            clusters=clusters,
+            coverage=self.held / self.n if self.n else None,
+            mean_width=width if width is not None or not self.widths else fmean(self.widths),
+            shown=self.n / repetitions,
+            repetitions=repetitions,
+            people=people,
+            known_width=2 * Z * stdev(self.errors) if len(self.errors) > 1 else None,
+        )
+
 
 WORTH = (0.0, 0.5, 1.0)
 ITEMS = 12

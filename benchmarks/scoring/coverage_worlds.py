@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.scoring.agreement import fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
 from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_over_writers
-from benchmarks.scoring.coverage_count import Count, Held
+from benchmarks.scoring.coverage_check import Count, Held
 from benchmarks.scoring.draws import Resampling, people_of
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
 from benchmarks.scoring.intervals import Batch

@@ -17,12 +17,12 @@ from benchmarks.scoring.agreement import krippendorff_alpha
 from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.balanced import Balanced, Difference, balanced
 from benchmarks.scoring.components import about_these
+from benchmarks.scoring.correlation import RankAgreement, rank_agreement
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import Column
 from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
-from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Bools, Floats, Ints, cluster_index, divide, mean_of_defined

@@ -13,18 +13,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
-from benchmarks.scoring.position.curves import (
+from benchmarks.scoring.position.figures import (
+    Placed,
+    Placement,
     kolmogorov_smirnov,
+    late_score,
     pair_curve,
+    place,
     pooled_cells,
+    positions,
+    reference_spread,
     sentence_curve,
     spearman,
 )
-from benchmarks.scoring.position.late import late_score
-from benchmarks.scoring.position.placing import Placed, Placement, place, positions, reference_spread
-from benchmarks.scoring.position.rouge import rouge
-from benchmarks.scoring.position.source import Documents, sentences, words
-from benchmarks.scoring.position.spread import BINS, CELLS, SENTENCE_BINS, aligned, spread
+from benchmarks.scoring.position.texts import (
+    BINS,
+    CELLS,
+    SENTENCE_BINS,
+    Documents,
+    aligned,
+    rouge,
+    sentences,
+    spread,
+    words,
+)
 
 DOCUMENTS = {1: "The ferry leaves. A cat sleeps here.", 2: "Red boats wait. The ferry leaves at six."}
 SUMMARY = ["The ferry leaves at six"]

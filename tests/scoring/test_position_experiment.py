@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.position.experiment import Shown, mean_scores, relative, scored, shuffled
+from benchmarks.scoring.position.figures import Written, mean_scores, relative, scored, shuffled
 from benchmarks.scoring.stat import Stat
 
 
-def text(item: int, said: str, reference: str, **scores: float) -> Shown:
-    return Shown(item, [said], [reference], scores)
+def text(item: int, said: str, reference: str, **scores: float) -> Written:
+    return Written(item, [said], [reference], scores)
 
 
 def test_means_are_over_the_texts_that_have_the_score() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.ppi import Text, powered_mean
+from benchmarks.scoring.correction import Text, powered_mean
 
 HUMAN = (0.4, 0.5, 0.2, 0.3, 0.7, 0.6, 0.5, 0.4, 0.3, 0.5, 0.6, 0.8)
 JUDGE = (0.3, 0.6, 0.1, 0.4, 0.8, 0.9, 0.5, 0.2, 0.4, 0.7, 0.5, 0.9, 0.4, 0.5, 0.7, 0.8, 0.2, 0.4, 0.5, 0.6)

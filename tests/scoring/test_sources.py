@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.position.late import beside_random
-from benchmarks.scoring.position.rouge import NAMES, rouge
+from benchmarks.scoring.position.figures import beside_random
+from benchmarks.scoring.position.texts import NAMES, rouge
 from benchmarks.scoring.sources import (
     Scored,
     difference,

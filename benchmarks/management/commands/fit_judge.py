@@ -18,9 +18,8 @@ from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
 from benchmarks.judging import fitting
-from benchmarks.scoring.comparison import Comparison
+from benchmarks.scoring.comparison import Comparison, ExpectedFigures
 from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.expected import ExpectedFigures
 from benchmarks.scoring.stat import Stat
 
 FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "linking_strict")

@@ -1,0 +1,354 @@
+"""What texts take from documents, pooled into curves, compared and set against scores (sections 3 and 4).
+
+Scores on texts whose content lies late stand beside random subsets; those of experiments by what was moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+import numpy as np
+
+from benchmarks.scoring.draws import DEFAULT, Resampling
+from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio
+from benchmarks.scoring.position.texts import BINS, CELLS, NAMES, SENTENCE_BINS, Ints, Shown, Spread, rouge, spread
+from benchmarks.scoring.stat import Stat
+
+SIGNIFICANT = 0.05
+MIN_POINTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Shares of the content of texts by bin of what they were shown; None where there is no content."""
+
+    bins: tuple[float, ...] | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A test with its p-value, or the reason why there is none."""
+
+    value: float | None
+    p: float | None
+    n: int
+    reason: str = ""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether p is .05 or less."""
+        return self.p is not None and self.p <= SIGNIFICANT
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far two distributions are apart, or the reason why that is not known."""
+
+    value: float | None
+    n: int
+    reason: str = ""
+
+
+def pooled_cells(spreads: Iterable[Spread]) -> Ints:
+    """The cells of all texts added up."""
+    rows = [spread.cells for spread in spreads]
+    total: Ints = np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
+    return total
+
+
+def pair_curve(cells: Ints) -> Curve:
+    """Shares of matched pairs of words in 20 bins of equal words."""
+    return _curve(cells.reshape(BINS, -1).sum(axis=1))
+
+
+def sentence_curve(spreads: Iterable[Spread]) -> Curve:
+    """Shares of the sentences that texts follow in 10 bins of sentences."""
+    rows = [spread.sentences for spread in spreads]
+    return _curve(np.array(rows, dtype=np.int64).reshape(-1, SENTENCE_BINS).sum(axis=0))
+
+
+def _curve(counts: Ints) -> Curve:
+    n = int(counts.sum())
+    return Curve(tuple((counts / n).tolist()) if n else None, n)
+
+
+def kolmogorov_smirnov(first: Ints, second: Ints) -> Distance:
+    """The largest distance of two cumulated distributions given as cells, thousandths of what was shown.
+
+    It has no p-value: matches of one text are not independent, so a test that takes them so rejects too often.
+    """
+    n, m = int(first.sum()), int(second.sum())
+    if not n or not m:
+        return Distance(None, n, "no pair of words was found in the documents")
+    return Distance(float(np.abs(np.cumsum(first) / n - np.cumsum(second) / m).max()), n)
+
+
+def spearman(positions: Sequence[float | None], scores: Sequence[float | None]) -> Comparison:
+    """Spearman's ρ of the mean position with a score, over texts that have both (section 3.3)."""
+    from scipy.stats import spearmanr
+
+    both = [(x, y) for x, y in zip(positions, scores, strict=True) if x is not None and y is not None]
+    if len(both) < MIN_POINTS:
+        return Comparison(None, None, len(both), f"under {MIN_POINTS} texts with both")
+    xs, ys = zip(*both, strict=True)
+    if len(set(xs)) == 1 or len(set(ys)) == 1:
+        return Comparison(None, None, len(both), "one side is constant")
+    correlation = spearmanr(xs, ys)
+    return Comparison(float(correlation.statistic), float(correlation.pvalue), len(both))
+
+
+FIFTH, TENTH = CELLS // 5, SENTENCE_BINS // 10
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A text and its reference in what the writer was shown, with ROUGE F1 scores of the two from 0 to 1."""
+
+    text: Spread
+    reference: Spread
+    rouge: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One text of a system or of people; `subtopic` is what it shares with others, `scores` are a judge's."""
+
+    entry: str
+    subtopic: int
+    placement: Placement
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+    def score(self, name: str) -> float | None:
+        """A ROUGE score or one of the judge's, None where there is none."""
+        return self.placement.rouge[name] if name in NAMES else self.scores.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Where the texts of one system, or of people, take their content from.
+
+    `ks` compares their pairs of words with those of the reference, `ks_people` with those of people on the
+    subtopics that both wrote on. `shares` are those of the content in the first and the last fifth of the words
+    (`first`, `last`) and tenth of the sentences (`first_tenth`, `last_tenth`). `mean_word` is the mean position of
+    the reference's content; `by_position` has Spearman's ρ of that position with each score.
+    """
+
+    entry: str
+    n_texts: int
+    pairs: Curve
+    reference_pairs: Curve
+    ks: Distance
+    ks_people: Distance | None
+    sentences: Curve
+    reference_sentences: Curve
+    mean_word: float | None
+    by_position: Mapping[str, Comparison]
+    shares: Mapping[str, Stat]
+
+
+def reference_spread(reference: Sequence[str], shown: Shown, whole: Shown) -> Spread:
+    """The reference in what was visible, with the position of its content in the whole source.
+
+    The mean position is left out where it lies beyond what was visible (section 3.3).
+    """
+    visible = spread(reference, shown)
+    if shown.visible_words is None:
+        return visible
+    whole_spread = spread(reference, whole)
+    mean = whole_spread.mean_word
+    is_visible = mean is not None and mean <= shown.visible_words
+    return replace(visible, mean_word=mean if is_visible else None, first_word=whole_spread.first_word)
+
+
+def place(lines: Sequence[str], reference: Sequence[str], shown: Shown, *, of_reference: Spread) -> Placement:
+    """Place a text, given as lines; the spread of the reference is given, as many texts share it."""
+    return Placement(spread(lines, shown), of_reference, rouge(lines, reference))
+
+
+def positions(
+    entry: str, texts: Sequence[Placed], *, scores: Iterable[str], people: Sequence[Placed] = ()
+) -> Positions:
+    """Pool the texts of one entry; `people` are those of people, to compare with."""
+    ours = [text.placement.text for text in texts]
+    references = [text.placement.reference for text in texts]
+    cells, of_references = pooled_cells(ours), pooled_cells(references)
+    means = [text.mean_word for text in references]
+    known = [mean for mean in means if mean is not None]
+    return Positions(
+        entry=entry,
+        n_texts=len(texts),
+        pairs=pair_curve(cells),
+        reference_pairs=pair_curve(of_references),
+        ks=kolmogorov_smirnov(cells, of_references),
+        ks_people=_to_people(texts, people),
+        sentences=sentence_curve(ours),
+        reference_sentences=sentence_curve(references),
+        mean_word=fmean(known) if known else None,
+        by_position={name: spearman(means, [text.score(name) for text in texts]) for name in (*scores, *NAMES)},
+        shares=shares_of(texts),
+    )
+
+
+def shares_of(texts: Sequence[Placed]) -> dict[str, Stat]:
+    """How much of the content stands in the first and the last fifth or tenth, with intervals over subtopics."""
+    cells = np.array([text.placement.text.cells for text in texts], dtype=np.int64)
+    sentences = np.array([text.placement.text.sentences for text in texts], dtype=np.int64)
+    chosen = {
+        "first": (cells, slice(0, FIFTH)),
+        "last": (cells, slice(-FIFTH, None)),
+        "first_tenth": (sentences, slice(0, TENTH)),
+        "last_tenth": (sentences, slice(-TENTH, None)),
+    }
+    return {
+        name: bootstrap_ratio(
+            counts[:, part].sum(axis=1),
+            counts.sum(axis=1),
+            clusters=[text.subtopic for text in texts],
+            method="share of matches pooled over texts",
+            reason="no content was found in the documents",
+            bounds=(0.0, 1.0),
+        )
+        for name, (counts, part) in chosen.items()
+    }
+
+
+def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Distance | None:
+    common = {text.subtopic for text in texts} & {text.subtopic for text in people}
+    if not common:
+        return None
+    ours, theirs = (
+        pooled_cells(text.placement.text for text in side if text.subtopic in common) for side in (texts, people)
+    )
+    return kolmogorov_smirnov(ours, theirs)
+
+
+LATE_FROM = 1_200
+"""Words before the earliest sentence that the reference follows, at least."""
+MIN_TEXTS = 5
+"""No comparison with fewer late texts, or with fewer others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The mean score of texts whose content lies late, and of random subsets of all texts of the same size.
+
+    `low` and `high` hold 95 of 100 such subsets; `share_below` is the share of them whose mean is lower, half of
+    the equal ones counted. `value` is None, with a reason, where there are too few texts.
+    """
+
+    value: float | None
+    n: int
+    n_all: int
+    expected: float | None = None
+    low: float | None = None
+    high: float | None = None
+    share_below: float | None = None
+    reason: str = ""
+
+
+def is_late(text: Placed, *, from_word: int = LATE_FROM) -> bool:
+    """Whether the reference follows some sentence, and none that starts before this many words."""
+    first = text.placement.reference.first_word
+    return first is not None and first >= from_word
+
+
+def late_score(
+    texts: Sequence[Placed], score: str, *, from_word: int = LATE_FROM, resampling: Resampling = DEFAULT
+) -> Late:
+    """Compare a score on late texts with that on random subsets, drawn without putting texts back."""
+    scored = ((text.score(score), is_late(text, from_word=from_word)) for text in texts)
+    known = [(value, late, "") for value, late in scored if value is not None]
+    reason = f"under {MIN_TEXTS} texts whose content lies late, or of the others"
+    return beside_random(known, reason=reason, resampling=resampling)
+
+
+def beside_random(
+    texts: Sequence[tuple[float, bool, str]], *, reason: str, resampling: Resampling = DEFAULT
+) -> Late:
+    """Compare the mean of chosen values with those of random subsets of all that take as many of each group.
+
+    `texts` are (value, whether it is chosen, group); `reason` says what is missing where few are chosen or left.
+    """
+    n, n_all = sum(chosen for _value, chosen, _group in texts), len(texts)
+    if min(n, n_all - n) < MIN_TEXTS:
+        return Late(None, n, n_all, reason=reason)
+    dice = np.random.default_rng(resampling.seed)
+    total, expected = np.zeros(resampling.n_resamples), 0.0
+    for group in sorted({group for _value, _chosen, group in texts}):
+        known = sorted((value, chosen) for value, chosen, its in texts if its == group)  # drawn in this order
+        values = np.array([value for value, _chosen in known], dtype=np.float64)
+        size = sum(chosen for _value, chosen in known)
+        if size == 0:
+            continue
+        expected += size * float(values.mean())
+        keys = dice.random((resampling.n_resamples, len(values)))
+        taken = np.argpartition(keys, size - 1, axis=1)[:, :size] if size < len(values) else slice(None)
+        total += values[taken].sum(axis=1) if size < len(values) else values.sum()
+    means = total / n
+    value = sum(value for value, chosen, _group in texts if chosen) / n
+    ends = (1 - resampling.level) / 2
+    low, high = np.quantile(means, [ends, 1 - ends])
+    return Late(
+        value,
+        n,
+        n_all,
+        expected=expected / n,
+        low=float(low),
+        high=float(high),
+        share_below=float(np.mean(means < value - 1e-9) + np.mean(np.abs(means - value) <= 1e-9) / 2),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text that was written with documents arranged in some way; `item` is what it summarizes."""
+
+    item: Hashable
+    lines: Sequence[str]
+    reference: Sequence[str]
+    scores: Mapping[str, float | None]
+    """Beside ROUGE, which is computed from the texts."""
+
+
+def scored(text: Written) -> dict[str, float | None]:
+    """ROUGE F1 with the reference, from 0 to 1, and the other scores of a text."""
+    return {**rouge(text.lines, text.reference), **text.scores}
+
+
+def mean_scores(
+    texts: Sequence[Written], names: Sequence[str], *, resampling: Resampling = DEFAULT
+) -> dict[str, Stat]:
+    """The mean of each score over the texts that have it, each with its interval over items."""
+    rows, items = [scored(text) for text in texts], [text.item for text in texts]
+    return {
+        name: bootstrap_mean([row.get(name) for row in rows], clusters=items, resampling=resampling)
+        for name in names
+    }
+
+
+def shuffled(texts: Sequence[Written], *, seed: int = DEFAULT.seed) -> list[Written]:
+    """Each text beside the reference of another item: what a summary of something else would score.
+
+    Items are put in a random order and each takes the reference of the next, so that none keeps its own. The other
+    scores are left out, since they are of the text with its own item. Nothing where there is only one item.
+    """
+    references = {text.item: text.reference for text in texts}
+    if len(references) < 2:
+        return []
+    items = sorted(references, key=lambda item: tuple(references[item]))
+    order = np.random.default_rng(seed).permutation(len(items))
+    next_of = {items[order[at]]: items[order[(at + 1) % len(items)]] for at in range(len(items))}
+    return [Written(text.item, text.lines, references[next_of[text.item]], {}) for text in texts]
+
+
+def relative(means: Mapping[str, Stat], baseline: Mapping[str, Stat]) -> float | None:
+    """The mean over scores of mean / mean of the baseline; None where no score is known of both (Table 3's %)."""
+    shares = [
+        stat.value / other.value
+        for name, stat in means.items()
+        if stat.value is not None and (other := baseline.get(name)) is not None and other.value
+    ]
+    return fmean(shares) if shares else None
