@@ -92,7 +92,7 @@ audit: setup
 	AUDIT=all PIP_AUDIT=.venv-audit/bin/pip-audit $(BIN)/python -m pytest -q -n auto --timeout 7200 --show-capture=no tests/audit tests/e2e/test_hostile_texts.py
 
 papers: setup
-	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.papers $(DATA)
+	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.papers.page $(DATA)
 
 interop: setup
 	$(PYTHON) -m venv .venv-interop

@@ -202,6 +202,12 @@ class StudyKind:
         """What people wrote on a haystack in studies of this kind, by subtopic, as its file has summaries."""
         return {}
 
+    def work_in_words(self, study: Any) -> str:
+        """A sentence on the work, for a methods section; here that there was none on this site."""
+        categories = ", ".join(map(str, study.categories))
+        allowed = f" The task allowed these labels: {categories}." if categories else ""
+        return f"The labels were collected elsewhere and imported.{allowed}"
+
     def insights_in_files(self, study: Any) -> Iterable[Any]:
         """The haystacks whose reference insights stand in the files of a study: who takes these has seen them."""
         return ()

@@ -25,12 +25,12 @@ Everything else is `.venv/bin/python manage.py COMMAND`, or `summhay-manage COMM
 Each command prints its help with `--help`, never asks anything, and where it fails ends with a sentence and a
 status other than 0.
 """
-APPS = {"annotation", "benchmarks", "summhay_site", "bench"}
+APPS = ("annotation", "benchmarks", "summhay_site", "bench", "extensions.")
 
 
 def page() -> str:
     """The whole page, as Markdown."""
-    parsers = {name: _parser(app, name) for name, app in sorted(get_commands().items()) if app in APPS}
+    parsers = {name: _parser(app, name) for name, app in sorted(get_commands().items()) if app.startswith(APPS)}
     index = [f"| [`{name}`](#{name}) | {_first(parser.description)} |" for name, parser in parsers.items()]
     sections = [line for name, parser in parsers.items() for line in _section(f"## {name}", name, parser)]
     head = HEAD.format(make="\n".join(re.findall(r'@echo "(.+)"', (ROOT / "Makefile").read_text())))

@@ -26,6 +26,31 @@ PACKED = (".gz",)
 """Endings of files that are compressed already."""
 
 
+class Methods:
+    """The methods section of an archive, in Markdown; there is none where no extension writes it."""
+
+    def of_study(self, about: Any, made: Any) -> str:
+        """That of a study as it is `Described`, with its figures, if any."""
+        return ""
+
+    def of_board(self, board_made: Any, haystacks: Sequence[Any]) -> str:
+        """That of a leaderboard of these haystacks."""
+        return ""
+
+
+_methods = [Methods()]
+
+
+def register(methods: Methods) -> None:
+    """Have methods sections written by this."""
+    _methods[:] = [methods]
+
+
+def methods() -> Methods:
+    """Whatever writes methods sections here."""
+    return _methods[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """What an archive holds; `told` writes the data sheet, given the files, and `facts` are for the manifest."""
@@ -45,7 +70,8 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
         packed = [packer.add(file.name, file.title, file.content(reader=PROGRAMS)) for file in contents.files]
         if card.licence:
             packed.append(packer.add("LICENCE.txt", "Licence", [card.licence.strip() + "\n"]))
-        packed.append(packer.add("methods.md", "Methods section", [contents.methods]))
+        if contents.methods:
+            packed.append(packer.add("methods.md", "Methods section", [contents.methods]))
         read_me = [cards.front_matter(card, packed), "\n", contents.told(packed)]
         packed.append(packer.add("README.md", "Data-set card", read_me))
         described = [packer.add(name, title, [_json(of(card, packed))]) for name, title, of in DESCRIPTIONS]

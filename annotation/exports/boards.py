@@ -13,26 +13,23 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.exports.archive import Contents, write
+from annotation.exports.archive import Contents, methods, write
 from annotation.exports.cards import Card, Packed
-from annotation.exports.figures import Draw, Made, draw_now, judges_in, result_files
-from annotation.exports.methods_results import judge_sentence
-from annotation.exports.prose import counted, listed
+from annotation.exports.figures import Draw, Made, draw_now, result_files
 from annotation.exports.study_files import as_parquet
 from annotation.kinds import StudyFile
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
-from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, Writers
+from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.sheet import sheet
 from annotation.models import Study
+from annotation.studies.prose import listed
 from annotation.studies.rows import csv_file
 from benchmarks.leaderboard.board import Entry
-from benchmarks.models import Haystack, Summary, Verdict
-from benchmarks.results.computation import program
+from benchmarks.models import Summary, Verdict
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.licence_notes import with_licence_notes
 from benchmarks.results.stored import fresh
-from benchmarks.scoring.summhay import Score
 
 VERDICTS = {
     "haystack": "summary__haystack__key",
@@ -48,7 +45,6 @@ VERDICTS = {
     "p_full": "p_full",
     "is_valid": "is_valid",
 }
-AVERAGES = {"pooled": "pooled over insights", "summary": "means over summaries"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ def write_board(
 def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Draw) -> Contents:
     """What the archive of a leaderboard holds."""
     haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
-    told = board_methods(board_made, haystacks)
+    told = methods().of_board(board_made, haystacks)
     title = f"Leaderboard: {listed([haystack.title for haystack in haystacks])}"
     corpora = [
         {"kind": "haystack", "key": haystack.key, "title": haystack.title, "sha256": haystack.content_sha256}
@@ -114,7 +110,8 @@ def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Dra
             task_categories=("summarization",),
             languages=sorted({haystack.language for haystack in haystacks}),
             rai={
-                "dataCollection": f"Verdicts of the judge {board_made.view.judge} on summaries, as in methods.md.",
+                "dataCollection": f"Verdicts of the judge {board_made.view.judge} on summaries"
+                + (", as in methods.md." if told else "."),
                 "personalSensitiveInformation": "None: people appear as one row.",
                 "dataUseCases": "Comparison of systems on these haystacks.",
                 "dataBiases": "Scores are those of an automatic judge; judges.json says whether it has a licence.",
@@ -168,52 +165,3 @@ def _uid(board_made: BoardMade) -> str:
     told = f"{sorted(board_made.view.haystacks.values_list('key', flat=True))} {board_made.made.origin}"
     digest = hashlib.sha256(told.encode()).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
-
-
-def board_methods(board_made: BoardMade, haystacks: Sequence[Haystack]) -> str:
-    """The methods section of a leaderboard, in paragraphs."""
-    view, board = board_made.view, board_made.board
-    systems = {line.entry.system for line in board.lines if not line.is_people}
-    settings = {line.entry.retriever for line in board.lines if not line.is_people}
-    on = listed(
-        [
-            f"“{haystack.title}”"
-            + (f" (data version {haystack.content_sha256[:12]})" if haystack.content_sha256 else "")
-            for haystack in haystacks
-        ]
-    )
-    people = board.people.writers if board.people is not None else None
-    n_systems, n_subtopics = (
-        counted(len(systems), "system", "systems"),
-        counted(board.n_subtopics, "subtopic", "subtopics"),
-    )
-    data = [
-        f"We compared {n_systems} under {counted(len(settings), 'choice', 'choices')} of documents on "
-        f"{n_subtopics} of the "
-        f"{'haystack' if len(haystacks) == 1 else 'haystacks'} {on}.",
-        *([_of_people(people, view)] if people is not None else []),
-        *(["Only subtopics that people wrote on count."] if view.with_people_only else []),
-    ]
-    scores = [
-        "For every reference insight the judge says whether a summary covers it fully, partially or not at "
-        "all, and "
-        "which bullet does. Coverage counts these as 100, 50 and 0, citation is the F1 of the linked bullet's "
-        "citations against the documents that state the insight, and the joint score is their product.",
-        f"Scores are {AVERAGES[view.average]}"
-        + (", with what the judge expects in place of its label." if view.score is Score.EXPECTED else "."),
-    ]
-    analysis = [
-        *map(judge_sentence, judges_in(board_made.made)),
-        "Intervals (95 %) are over subtopics; ranks compare all systems on the same subtopics at once, by turning "
-        "the signs of whole subtopics, and a system is level with the best where none is significantly above it.",
-        f"Figures are those of figures.json (data version {board_made.made.origin.data_version}), computed with "
-        f"summhay{f' {program()}' if program() else ''}.",
-    ]
-    sections = (("Systems and data", data), ("Scores", scores), ("Analysis", analysis))
-    return "\n".join(f"**{title}.** {' '.join(sentences)}\n" for title, sentences in sections)
-
-
-def _of_people(people: Writers, view: View) -> str:
-    texts, writers = counted(people.n_sessions, "text", "texts"), counted(people.n_writers, "person", "people")
-    when = "as they were handed in" if view.minute is None else f"as they were at minute {view.minute}"
-    return f"Beside them stand {texts} by {writers}, {when}."

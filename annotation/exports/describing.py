@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import Q, prefetch_related_objects
 from django.template.loader import render_to_string
 
-from annotation.exports.amounts import Amounts, amounts_of
 from annotation.exports.study_files import agreed_texts
 from annotation.kinds import Text, kind_named
 from annotation.models import ConsentText, Study
@@ -44,7 +43,6 @@ class Described:
     consent_texts: tuple[ConsentText, ...]
     corpora: tuple[Corpus, ...]
     is_planned: bool
-    amounts: Amounts
     removed: Mapping[str, int] = field(default_factory=dict)
     """What was deleted because people asked for it, as `removed_from` gives it."""
 
@@ -106,7 +104,6 @@ def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Descr
         consent_texts=tuple(agreed_texts(study)),
         corpora=tuple(_corpora(study, with_hashes=with_hashes)),
         is_planned=isinstance(kind, Work) and has_plan(study),
-        amounts=amounts_of(study),
         removed=removed_from(study),
     )
 

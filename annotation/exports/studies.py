@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import IO, Any
 
 from annotation.exports import describing
-from annotation.exports.archive import Contents, write
+from annotation.exports.archive import Contents, methods, write
 from annotation.exports.cards import Card, Packed
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
-from annotation.exports.methods import methods
 from annotation.exports.study_files import as_parquet, files_of
 from annotation.kinds import StudyFile, kind_named, kinds
 from annotation.models import Study
@@ -29,13 +28,13 @@ def write_archive(
 def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime, draw: Draw) -> Contents:
     """What the archive of a study holds, with these figures."""
     about = describing.described(study, now=now)
-    told = methods(about, made)
+    told = methods().of_study(about, made)
 
     def sheet(files: Sequence[Packed]) -> str:
         return describing.data_sheet(about, files=files, licence=licence, methods=told)
 
     return Contents(
-        card=_card(about, licence=licence),
+        card=_card(about, licence=licence, has_methods=bool(told)),
         files=_files(about, made, draw=draw),
         methods=told,
         told=sheet,
@@ -54,7 +53,7 @@ def _files(about: describing.Described, made: Made | None, *, draw: Draw) -> Ite
         yield from (file, *as_parquet(file))
 
 
-def _card(about: describing.Described, *, licence: str) -> Card:
+def _card(about: describing.Described, *, licence: str, has_methods: bool) -> Card:
     study = about.study
     kind, task = str(about.kind), kind_named(study.kind).hub_task
     corpora = ", ".join(f"{corpus.kind} “{corpus.title}”" for corpus in about.corpora)
@@ -71,7 +70,8 @@ def _card(about: describing.Described, *, licence: str) -> Card:
         task_categories=(task,) if task else (),
         languages=_languages(about),
         rai={
-            "dataCollection": f"A study of {kind} with {about.n_people} annotators; README.md has the methods.",
+            "dataCollection": f"A study of {kind} with {about.n_people} annotators"
+            + ("; README.md has the methods." if has_methods else "."),
             "dataCollectionType": "Human annotation",
             "dataAnnotationPlatform": "summhay",
             "dataAnnotationProtocol": "guidelines/" if about.guideline_versions else "",

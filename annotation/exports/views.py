@@ -16,9 +16,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.exports import describing
-from annotation.exports.boards import BoardMade, board_methods, laid_out, write_board
+from annotation.exports.archive import methods
+from annotation.exports.boards import BoardMade, laid_out, write_board
 from annotation.exports.figures import DRAWN, Made, figures_of, made_of, public_results
-from annotation.exports.methods import methods
 from annotation.exports.studies import peoples_texts, write_archive
 from annotation.exports.study_files import files_of
 from annotation.kinds import kind_named
@@ -177,7 +177,7 @@ def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
         haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
         context |= {
             "look": look,
-            "methods": render_markdown(board_methods(board_made, haystacks)),
+            "methods": render_markdown(methods().of_board(board_made, haystacks)),
             "tables": board_made.made.tables,
             "charts": board_made.made.sheet.charts,
         }
@@ -214,7 +214,7 @@ def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> 
         "removed_in_words": about.removed_in_words,
         "form": form,
         "files": files_of(study, now=now, consent_texts=about.consent_texts),
-        "methods": render_markdown(methods(about, made)),
+        "methods": render_markdown(methods().of_study(about, made)),
         "tables": made.tables if made is not None else [],
         "charts": made.sheet.charts if made is not None else [],
         "shown": shown,

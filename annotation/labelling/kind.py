@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Subquery
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
@@ -26,6 +26,7 @@ from annotation.models import Annotator, LabelTask, Study
 from annotation.results import learning_sheet, plan_sheet, priors
 from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
+from annotation.states import ItemRole
 from annotation.studies import tasks
 from annotation.studies.estimates import Estimate, Measured, NarrowedForm, estimate
 from annotation.studies.forms import DetailsForm
@@ -35,6 +36,7 @@ from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
 from annotation.studies.overview import Presence, Remark
 from annotation.studies.preview import PreviewPlace
+from annotation.studies.prose import counted, so_far
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column
 
@@ -54,6 +56,9 @@ class LabelWork(TaskPage, Work):
     """What `about` reads of a task, as `select_related` names it."""
     about_label: Text = ITEM
     """What tasks are about, as the heading of a column."""
+    grouped = ("item", "items")
+    """What is assigned as one, for one and for many."""
+    checks_called = ("hidden question with known answers", "hidden questions with known answers")
     simulated: Simulated[Any] | None = None
     """How simulated people answer tasks."""
     deciding: Deciding | None = None
@@ -214,6 +219,41 @@ class LabelWork(TaskPage, Work):
             for pk, n in rows.annotate(n=Count("pk"))
         ]
         return [*remarks, *(self.deciding.decisions.waiting(studies) if self.deciding else ())]
+
+    def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:
+        """The items that so many people have each, after those, n, that all people have."""
+        return f"Every {self.grouped[0]}"
+
+    def shares_in_words(self, study: Study) -> Iterator[str]:
+        """Likewise; what is for everybody has enough people once it has all who have tasks."""
+        group, wanted = self.dealing(study)["group"], self.dealing(study)["wanted"]
+        people = study.label_tasks.order_by().values("study").annotate(n=Count("annotator", distinct=True))
+        rows = (
+            study.label_items.filter(role=ItemRole.ORDINARY)
+            .order_by()
+            .annotate(n=Count("tasks__annotator", distinct=True), n_people=Subquery(people.values("n")))
+            .values_list(group, "is_overlap", "n", "n_people")
+        )
+        n_for_all, enough = 0, dict[int, bool]()
+        for key, is_for_all, n, n_people in rows:
+            n_for_all += is_for_all
+            enough[key] = enough.get(key, True) and n >= max(wanted, (is_for_all and n_people) or 0)
+        is_done = bool(enough) and all(enough.values())
+        every, was = self.every_in_words(study, n_for_all, is_done=is_done), "was" if is_done else "was to be"
+        people_each = counted(wanted, "annotator", "annotators")
+        yield f"{every} {was} assigned to {people_each} at random (seed {study.seed})."
+        yield so_far(sum(enough.values()), len(enough), *self.grouped)
+
+    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
+        total, n_done = sum(states.values()), states.get(LabelTask.State.DONE, 0)
+        n_skipped = states.get(LabelTask.State.SKIPPED, 0)
+        if not total:
+            yield "No task was assigned."
+        elif total == n_done:
+            yield f"All {total} tasks were completed."
+        else:
+            yield f"{n_done} of {total} tasks were completed{f' and {n_skipped} skipped' if n_skipped else ''}."
+        yield "Only complete, current answers count: a changed answer replaces the earlier one."
 
     def n_previews(self, study: Study) -> int:
         return study.label_items.count() if self.task_template else 0

@@ -33,6 +33,7 @@ from annotation.linking.unlinked import UNLINKED, bullets_in_words
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
+from annotation.studies.prose import counted, went
 from annotation.studies.recipes import Recipe
 
 
@@ -74,6 +75,7 @@ class Linking(LabelWork):
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
+    grouped = ("summary", "summaries")
     label_columns = tuple(COLUMNS)
     label_rows = staticmethod(label_rows)
     label_cells = staticmethod(spaced)
@@ -164,6 +166,20 @@ class Linking(LabelWork):
         if form.takes_checks:
             add = partial(planning.add_first_summaries, checks=form.checks(), pass_mark=form.pass_share())
         return add_from(add, form=form, study=study, by=by, now=now)
+
+    def work_in_words(self, study: Study) -> str:
+        plan = getattr(study, "linking_plan", None)
+        bullets = "the bullets that cover" if plan and plan.allow_several_lines else "the bullet that covers"
+        return (
+            "For each reference insight of a subtopic annotators judged whether a summary covers it fully, "
+            f"partially or not at all and, where it does, linked {bullets} it."
+        )
+
+    def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:
+        if not n_for_all:
+            return super().every_in_words(study, n_for_all, is_done=is_done)
+        of_all = counted(n_for_all, *self.grouped).capitalize()
+        return f"{of_all} {went(n_for_all, is_done=is_done)} to all annotators; every other one"
 
     def question_of(self, row: Any) -> QuestionText:
         summary = row.task.item.summary

@@ -69,6 +69,7 @@ class Rating(LabelWork):
     about_rows = summaries.ABOUT_ROWS
     about = staticmethod(summaries.about)
     about_label = gettext_lazy("Summary")
+    grouped = ("summary", "summaries")
     label_columns = tuple(COLUMNS)
     label_rows = staticmethod(label_rows)
     label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
@@ -114,6 +115,13 @@ class Rating(LabelWork):
             lacks=partial(summaries.lacking, 50, with_documents=True),
         ),
     )
+
+    def work_in_words(self, study: Study) -> str:
+        return (
+            "Annotators rated each summary on a scale from 1 to 5 on five aspects (overall, informativeness, "
+            "quality, coherence and attributability), with its source documents at hand and without seeing which "
+            "system wrote it."
+        )
 
     def question_of(self, row: Any) -> QuestionText:
         summary = row.task.item.summary

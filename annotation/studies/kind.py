@@ -297,6 +297,16 @@ class Work(StudyKind, ABC):
         """Who is at work at a time, in one query."""
         return []
 
+    # A methods section
+
+    def shares_in_words(self, study: Study) -> Iterator[str]:
+        """Sentences on how many people have, or were to have, the same item."""
+        return iter(())
+
+    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
+        """Sentences on how the work went, given how many tasks or sessions are in each state."""
+        return iter(())
+
     def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
         """One row a label in the order of `label_columns`, of a selection of `label_files`."""
         return iter(())

@@ -15,6 +15,7 @@ from annotation.labelling.task_page import QuestionText
 from annotation.models import Study, ValidationPlan
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
+from annotation.studies.kind import plan_of
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.validation import planning
@@ -61,6 +62,7 @@ class Validation(LabelWork):
     about_rows = ABOUT_ROWS
     about = staticmethod(about)
     about_label = gettext_lazy("Point")
+    grouped = ("response", "responses")
     label_columns = tuple(COLUMNS)
     label_rows = staticmethod(label_rows)
     label_files = (("current", "Answers"), ("history", "Every answer ever given"))
@@ -118,6 +120,17 @@ class Validation(LabelWork):
             lacks=partial(lacking, 180),
         ),
     )
+
+    def work_in_words(self, study: Study) -> str:
+        if (plan := plan_of(study)) is None:
+            return super().work_in_words(study)
+        shown = "with" if plan.shows_verdict else "without seeing"
+        of_judge = "the judge's verdict in view" if plan.shows_verdict else "the verdict of the automatic judge"
+        why = " After a no or neutral they were asked for the reason." if plan.asks_why_not else ""
+        return (
+            "For pairs of a system's response and a key point of its question annotators judged whether the "
+            f"response entails the point (yes, neutral or no), {shown} {of_judge}.{why}"
+        )
 
     def question_of(self, row: Any) -> QuestionText:
         question = row.task.item.response.question

@@ -21,6 +21,7 @@ from annotation.pane import Pane
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
+from annotation.studies.prose import went
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, choosing, planning
@@ -86,6 +87,8 @@ class Verification(LabelWork):
     about_rows = ABOUT_ROWS
     about = staticmethod(about)
     about_label = gettext_lazy("Key point")
+    grouped = ("question", "questions")
+    checks_called = ("attention check", "attention checks")
     label_columns = tuple(LABEL_COLUMNS)
     label_rows = staticmethod(label_rows)
     label_files = (
@@ -183,6 +186,19 @@ class Verification(LabelWork):
         documents = documents_of(task.item.question)
         highlight = highlight_for(task.item, documents)
         return laid_out(task, documents, highlight, POINT.current(task))
+
+    def work_in_words(self, study: Study) -> str:
+        return (
+            "For each key point annotators first judged whether it can be found in the source documents (yes or "
+            "no) and, after a yes, whether it is a key point of an answer to the question (agree, neutral or "
+            "disagree). A point is kept after a yes and an agree; agreement below is on that decision."
+        )
+
+    def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:
+        if not (share := study.verification_plan.control_share):
+            return super().every_in_words(study, n_for_all, is_done=is_done)
+        control = f"A control group of {float(share):.0%} of the questions"
+        return f"{control} {went(1, is_done=is_done)} to all annotators; every other question"
 
     def question_of(self, row: Any) -> QuestionText:
         question = row.task.item.question

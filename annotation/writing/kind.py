@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import ngettext, ngettext_lazy
@@ -18,10 +18,12 @@ from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
 from annotation.results import plan_sheet, priors
 from annotation.results.priors import Outlook
 from annotation.results.study_results import StudyResults
+from annotation.studies.amounts import duration
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.guidelines import wording
-from annotation.studies.kind import NotPossible, Work
+from annotation.studies.kind import NotPossible, Work, plan_of
 from annotation.studies.members import is_recruiting
+from annotation.studies.prose import counted, in_words, listed, so_far
 from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.charts import facts, small_chart
@@ -241,6 +243,61 @@ class Writing(Work):
             )
             % {"n": n_sessions}
         ]
+
+    def work_in_words(self, study: Study) -> str:
+        plan: WritingPlan | None = plan_of(study)
+        if plan is None:
+            return super().work_in_words(study)
+        documents = {
+            WritingPlan.Setting.ORACLE: "the documents that state an insight of the subtopic",
+            WritingPlan.Setting.FULL: "all documents of the haystack",
+            WritingPlan.Setting.RANKING: f"the documents that the retriever {plan.retriever} ranked first",
+        }[WritingPlan.Setting(plan.setting)]
+        if plan.setting != WritingPlan.Setting.FULL:
+            documents += f", up to a budget of {plan.token_budget:,} tokens"
+        if plan.setting == WritingPlan.Setting.ORACLE and plan.include_zero_insight:
+            documents += ", filled up with documents without any"
+        is_paper = plan.preset == WritingPlan.Preset.PAPER
+        aids = "without any aids beyond search" if is_paper else "with an editor that helps to search and to cite"
+        is_blocked = plan.paste_policy == WritingPlan.PastePolicy.BLOCK
+        return (
+            "In each session an annotator wrote a bulleted summary with citations that answers the query of a "
+            f"subtopic from {documents}, {aids}. Active time was limited to {duration(plan.limit_ms)}; the text "
+            f"was kept every {duration(plan.mark_every_ms)} and at the end. Pasting text from elsewhere was "
+            f"{'blocked' if is_blocked else 'allowed and flagged'}."
+        )
+
+    def shares_in_words(self, study: Study) -> Iterator[str]:
+        plan, of_study = study.writing_plan, Q(assignments__in=study.assignments.live().order_by())
+        rows = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study))
+        enough = [n >= plan.sessions_per_subtopic for n in rows.values_list("n", flat=True)]
+        was = "was" if enough and all(enough) else "was to be"
+        n_people = counted(plan.sessions_per_subtopic, "annotator", "annotators")
+        yield f"Each subtopic {was} assigned to {n_people}, nobody twice to the same one."
+        if plan.parallel_forms:
+            wrote = "wrote" if Session.objects.filter(assignment__study=study).exists() else "was to write"
+            yield f"Each {wrote} on a subtopic of each of two parallel haystacks, half in each order."
+        yield so_far(sum(enough), len(enough), "subtopic", "subtopics")
+
+    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
+        if not (total := sum(states.values())):
+            yield "No session was begun."
+            return
+        parts = [
+            (states.get(Session.State.SUBMITTED, 0), "submitted"),
+            (states.get(Session.State.EXPIRED, 0), "ended by the clock"),
+            (states.get(Session.State.VOIDED, 0), "voided"),
+        ]
+        ended = listed([f"{in_words(n)} {'was' if n == 1 else 'were'} {how}" for n, how in parts if n])
+        yield f"Of {counted(total, 'session', 'sessions')}, {ended or 'none has ended'}."
+        rows = Session.objects.filter(assignment__study=study, exclusions__lifted_at=None).exclude(exclusions=None)
+        by_reason = rows.order_by().values_list("exclusions__reason").annotate(n=Count("pk"))
+        reasons = listed([f"{n} by “{reason}”" for reason, n in by_reason.order_by("exclusions__reason")])
+        yield (
+            f"Researchers excluded sessions from all figures: {reasons}."
+            if reasons
+            else "No session was excluded."
+        )
 
     def n_previews(self, study: Study) -> int:
         """The subtopics to write on."""

@@ -46,7 +46,7 @@ def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Pat
     by_command = manifest_of(zipfile.ZipFile(out))
     named = {row["name"] for row in by_command["files"]}
     assert {row["name"] for row in by_page["files"]} == named
-    assert {"verdicts.csv", "figures.json", "methods.md", "README.md", "croissant.json", "LICENCE.txt"} <= named
+    assert {"verdicts.csv", "figures.json", "README.md", "croissant.json", "LICENCE.txt"} <= named
     assert by_page["leaderboard"] == by_command["leaderboard"]
     assert AuditEvent.objects.filter(action="file.exported", detail__files=["board.zip"]).exists()
     assert not out.with_name("board.zip.part").exists()

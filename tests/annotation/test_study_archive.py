@@ -16,17 +16,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.exports.describing import described
-from annotation.exports.methods import methods
-from annotation.models import CoverageLabel, Exposure, LabelTask, Session, Study, Trial
-from annotation.studies.kind import work_of
-from annotation.studies.members import add_annotators
+from annotation.exports import archive
+from annotation.models import CoverageLabel, Exposure, Session, Study
 from benchmarks.models import AuditEvent, Haystack, KeyPoint, Question, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.makers import (
-    NOW,
-    annotator_of,
     fill_missing,
     label_task,
     make_assignment,
@@ -80,10 +75,10 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
     files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
     assert {
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
-        "adjudicated.csv", "annotators.csv", "verdicts.csv", "LICENCE.txt", "methods.md", "README.md",
+        "adjudicated.csv", "annotators.csv", "verdicts.csv", "LICENCE.txt", "README.md",
         "manifest.json",
         "figures.json", "figures.csv", "judges.json", "datapackage.json", "croissant.json",
-    } == {name for name in files if "/" not in name}  # fmt: skip
+    } == {name for name in files if "/" not in name} - {"methods.md"}  # fmt: skip
     single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)
     everything = b"".join(files.values()).decode()
@@ -133,26 +128,10 @@ def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheet
     assert f"{address}?which=current&amp;for=programs" in overview
 
 
-def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
-    study.hourly_rate, study.seed = 31, 4711
-    study.save()
     Haystack.objects.update(content_sha256="0123456789abcdef")
     files = archive_of(study, login(ada))
-    told = files["methods.md"].decode()
-    for text in (
-        "Two annotators had joined but not begun.", "Every summary was assigned to two annotators", "(seed 4711)",
-        "31.00 USD an hour", "(version 1, reproduced in guidelines/1.md)", "data version 0123456789ab",
-        "neither training nor a qualification test", "No label yet",
-    ):  # fmt: skip
-        assert text in told, told
-    for text in ("took part", "Everybody", "did so", "was paid"):
-        assert text not in told, told
-    assert told.strip() in files["README.md"].decode()
-    assert [line.partition(".**")[0] for line in told.splitlines() if line] == [
-        "**Data and task", "**Annotators", "**Quality control and exclusions", "**Agreement and results",
-        "**Analysis",
-    ]  # fmt: skip
     assert "guidelines/1.md" in files
     assert "consent/1.md" in files
     manifest = json.loads(files["manifest.json"])
@@ -160,51 +139,6 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, 
     assert manifest["corpora"][0]["sha256"] == "0123456789abcdef"
     assert [row["annotator"] for row in table(files["annotators.csv"])] == ["annotator1", "annotator2"]
     assert label_task(study, ben)
-
-
-def told_of(study: Study) -> str:
-    return methods(described(Study.objects.get(pk=study.pk), now=timezone.now()), None)
-
-
-def test_the_methods_state_only_what_happened(ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
-    study = make_linking_study(researcher=ada, annotators=[ben], people_per_item=2)
-    study.has_trial = True
-    study.save()
-    told = told_of(study)
-    for text in (
-        "No work had begun when this was written, so it says what is planned.",
-        "They are to do so for", "Every summary was to be assigned to two annotators",
-        "So far none of four summaries has as many.", "One annotator had joined but not begun.",
-        "Active time is to be paid at 25.00 USD an hour.", "There are written guidelines (version 1",
-        "Work was to begin with a trial of worked examples, off the clock and unpaid; nobody has taken it.",
-    ):  # fmt: skip
-        assert text in told, told
-    assert "no people" not in told
-    add_annotators(study=study, annotators=[annotator_of(cleo), annotator_of(dot)], by=ada, now=NOW)
-    work_of(study).deal(study=study, by=ada, now=NOW)
-    task = label_task(study, ben)
-    task.begun_at, task.state = NOW, LabelTask.State.BEGUN
-    task.save()
-    told = told_of(study)
-    for text in (
-        "They did so for", "Every summary was assigned to two annotators at random", "One annotator took part",
-        "Two others had joined but not begun.", "Everybody who took part agreed to the consent text (version 1).",
-        "Active time was paid", "Everybody worked under written guidelines",
-    ):  # fmt: skip
-        assert text in told, told
-    for person in (ben, cleo):
-        Trial.objects.create(study=study, annotator=annotator_of(person), number=1, n_asked=3, begun_at=NOW)
-    assert "two people took it, none of whom passed." in told_of(study)
-
-
-def test_a_writing_study_without_a_session_says_so(ada: Any, ben: Any) -> None:
-    study = make_writing_study(researcher=ada, annotators=[ben], sessions_per_subtopic=1)
-    make_assignment(annotator=ben, study=study)
-    told = told_of(study)
-    assert "Each subtopic was to be assigned to one annotator" in told
-    assert "So far one of two subtopics has as many." in told
-    assert "No session was begun." in told
-    assert "No session was excluded" not in told
 
 
 def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> None:
@@ -218,8 +152,6 @@ def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> Non
     assert {"sessions.csv", "events.jsonl", "revisions.jsonl.gz", "snapshots.jsonl", "curve.csv"} <= files.keys()
     assert table(files["sessions.csv"])[0]["annotator"] == "annotator1"
     assert "Ben" not in files["sessions.csv"].decode() + files["README.md"].decode()
-    told = files["methods.md"].decode()
-    assert "Of one session, one was submitted. No session was excluded." in told
 
 
 def test_a_verified_dataset_imports_again(ada: Any, ben: Any, login: Any, tmp_path: Path) -> None:
@@ -250,20 +182,9 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, t
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
         ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "=no", ""),
     ]  # fmt: skip
-    assert "The labels were collected elsewhere and imported." in files["methods.md"].decode()
     about = json.loads(files["manifest.json"])["study"]
     assert (about["hourly_rate"], about["currency"]) == (None, None)
     assert login(ada).get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
-
-
-def test_the_data_of_a_study_are_one_sentence(ada: Any, login: Any) -> None:
-    summaries = [*make_summaries(n=2), *make_summaries(n=2, dataset="boats")]
-    study = make_labelled_study(summaries=summaries, researcher=ada)
-    Haystack.objects.update(content_sha256="0123456789abcdef")
-    told = archive_of(study, login(ada))["methods.md"].decode()
-    assert told.count("They did so for") == 1
-    assert told.count("(data version 0123456789ab)") == 2
-    assert "four summaries of the haystack “The boats”" in told
 
 
 def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:
@@ -273,6 +194,18 @@ def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:
     assert files["annotated-summaries.json"] == b"[]\n"
     page = login(ada).get(reverse("annotation:study-archive", args=[study.uid])).text
     assert "<script>alert" not in page
+
+
+def test_without_an_extension_that_writes_methods_an_archive_has_none(
+    linking: Study, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_methods", [archive.Methods()])
+    client = login(ada)
+    files = archive_of(linking, client)
+    assert "methods.md" not in files
+    page = client.get(reverse("annotation:study-archive", args=[linking.uid])).text
+    for text in (page, files["README.md"].decode(), files["croissant.json"].decode()):
+        assert "methods" not in text.lower()
 
 
 def test_downloads_are_its_researchers_and_noted(linking: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:

@@ -9,11 +9,9 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.reproduction.making import SUMMHAY, reproduce
-from annotation.reproduction.parts import as_json
-from annotation.reproduction.printed import FIGURE, PAPERS, TABLE, Printed, printed
-from annotation.reproduction.writing import console
 from annotation.results.reports import ReportRefused
+from extensions.papers.making import SUMMHAY, reproduce
+from extensions.papers.parts import FIGURE, PAPERS, TABLE, Printed, console, printed
 
 
 class Command(BaseCommand):
@@ -74,7 +72,11 @@ class Command(BaseCommand):
         except ReportRefused as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
-            self.stdout.write(orjson.dumps(as_json(paper, parts), option=orjson.OPT_INDENT_2).decode())
+            self.stdout.write(
+                orjson.dumps(
+                    {"paper": paper, "parts": [part.as_json for part in parts]}, option=orjson.OPT_INDENT_2
+                ).decode()
+            )
         else:
             self.stdout.write("\n".join(console(parts, is_whole=bool(wanted))))
 

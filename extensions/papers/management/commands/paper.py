@@ -14,13 +14,13 @@ from django.utils import timezone
 
 from annotation.exports.boards import BoardMade, board_made
 from annotation.exports.files import NotWritable
-from annotation.exports.paper import write_paper
-from annotation.exports.paper_check import NoPaper, check_paper
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
 from annotation.results.reports import ReportRefused, find_study
 from benchmarks import audit
 from benchmarks.results.computation import CannotCompute
+from extensions.papers.check import NoPaper, check_paper
+from extensions.papers.folder import write_paper
 
 MOST_SHOWN = 8
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 
-from annotation.reproduction.identities import identities
-from annotation.reproduction.printed import PAPERS, printed
-from annotation.reproduction.summhay import JUDGES, RETRIEVERS, SYSTEMS, SummHay
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Judge
+from extensions.papers.identities import identities
+from extensions.papers.parts import PAPERS, printed
+from extensions.papers.summhay import JUDGES, RETRIEVERS, SYSTEMS, SummHay
 from tests.annotation.little import ALL, MAKERS
 from tests.makers_recall import make_judge, make_response, say
-from tests.papers import PAGE, page
+from tests.papers.page import PAGE, page
 from tests.running import json_of, output_of
 from tests.taking_in import import_rows
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+from django.db.models import Count
 
 from annotation.leaderboard import reports
-from annotation.reproduction import sizes
-from annotation.reproduction.naming import by_key, key_of
-from annotation.reproduction.parts import Part, nothing, part_of, plotted
-from annotation.reproduction.printed import FIGURE, TABLE, Printed
-from annotation.reproduction.reported import Reported, reported
-from benchmarks.models import Haystack, SourceSample
+from benchmarks.models import Document, Haystack, Insight, SourceSample
+from benchmarks.scoring.position.texts import sentences
+from extensions.papers.parts import (
+    FIGURE,
+    TABLE,
+    Paper,
+    Part,
+    Printed,
+    Reported,
+    Values,
+    by_key,
+    key_of,
+    nothing,
+    part_of,
+    plotted,
+    reported,
+)
 
 NO_DATA = "no sources with summaries are here: import some, and they are computed"
 NO_SYSTEM = "no summaries of this model on this data set are here"
@@ -26,6 +39,7 @@ NO_TOKENS = "the tokenizer of Llama-2 is not part of this program"
 NO_SPLIT = "only what was imported is counted: there is no training or validation part"
 NO_BASE = "summaries of base models can be imported as systems of their own; then report context has their curves"
 NO_DECODING = "run the model with each way of decoding as a system of its own; then report context has the curves"
+NO_LATE = "report context --haystack DATASET --late has the curves of late sources by method"
 MIDDLESUM = "middlesum"
 MEASURES = {"ROUGE-2": "rouge2", "R-2": "rouge2", "BS": "bertscore", "sentences": "sentences"}
 PERCENT = {"rouge1", "rouge2", "rougeL"}
@@ -36,12 +50,8 @@ SIZES = {"Multi-XScience": 7, "Multi-News": 5}
 SHORT = {"SummScreen": "SummScreenFD", "MultiNews": "Multi-News"}
 
 
-class MiddleSum:
-    """Every table and figure; what they share is computed once."""
-
-    def part(self, table: Printed) -> Part:
-        """One of them beside ours."""
-        return _PARTS[table.kind, table.number](self, table)
+class MiddleSum(Paper):
+    """Every table and figure; what they share is computed once. No judge and no study has a part in them."""
 
     @cached_property
     def datasets(self) -> dict[str, str]:
@@ -81,12 +91,14 @@ class MiddleSum:
     @property
     def of(self) -> str:
         """How many sources there are."""
-        return _listed(sizes.n_sources()) if self.datasets else ""
+        sources = Haystack.objects.current().sources().order_by("dataset")
+        counts = sources.values_list("dataset").annotate(n=Count("pk"))
+        return ", ".join(f"{n} of {name or 'a data set without a name'}" for name, n in counts)
 
     def table_2(self, table: Printed) -> Part:
         """Spearman's correlation of a score and the position of the content."""
-        names, measure = by_key(name for name, _values in table.rows), _measure(table.part)
-        values: dict[tuple[str, str], float | None] = {}
+        names, measure = table.by_key, _measure(table.part)
+        values: Values = {}
         for column in table.columns:
             report = self.positions.get(key_of(column), Reported())
             for row in report.values or ():
@@ -114,7 +126,7 @@ class MiddleSum:
             for experiment in report.values or ()
             if experiment["documents"] == SIZES[table.part]
         }
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         for row, column, _number in table.cells():
             system, shown = row.split(", ", 1)
             arm = rows.get(key_of(system), {}).get(f"{INFILLED[shown]}-of-{SIZES[table.part]}")
@@ -126,36 +138,28 @@ class MiddleSum:
 
     def table_5(self, table: Printed) -> Part:
         """Mean scores by model and data set."""
-        values = self._means(self.scores, table, lambda row: (row, ""))
+        values = self._means(self.scores, table)
         return part_of(table, values, why=self._why(table), of=self.of, report="report sources")
 
     def table_8(self, table: Printed) -> Part:
         """Mean scores on MiddleSum by method."""
-
-        def split(row: str) -> tuple[str, str]:
-            system, method = row.split(", ")
-            return system, METHODS[method]
-
-        values = self._means(self.scores_of_sample, table, split)
+        values = self._means(self.scores_of_sample, table)
         why = self.scores_of_sample.reason or (NO_SYSTEM if table.part == "ROUGE-2" else NO_SCORE)
         return part_of(table, values, why=why, of=self.of, report="report sources --sample MiddleSum")
 
-    def _means(
-        self, report: Reported, table: Printed, split: Callable[[str], tuple[str, str]]
-    ) -> dict[tuple[str, str], float | None]:
+    def _means(self, report: Reported, table: Printed) -> Values:
         """Means of a measure by system, method and data set; where these have several rows there is none."""
-        rows = (
-            [row for row in report.values["rows"] if not _is_arranged(row["documents"])] if report.values else []
-        )
-        keys = [(key_of(row["system"]), _method(row["method"]), key_of(row["dataset"])) for row in rows]
-        times = Counter(keys)
-        values: dict[tuple[str, str], float | None] = {}
-        for key, row in zip(keys, rows, strict=True):
-            for name, column, _number in table.cells():
-                system, method = split(name)
-                dataset = "allsources" if column == "MiddleSum" else key_of(SHORT.get(column, column))
-                if key == (key_of(system), method, dataset) and times[key] == 1:
-                    values[name, column] = _scaled(row, table.part)
+        rows: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+        for row in report.values["rows"] if report.values else ():
+            if "-of-" not in row["documents"]:  # all are shown
+                rows[key_of(row["system"]), _method(row["method"]), key_of(row["dataset"])].append(row)
+        values: Values = {}
+        for name, column, _number in table.cells():
+            system, _comma, method = name.partition(", ")
+            dataset = "allsources" if column == "MiddleSum" else key_of(SHORT.get(column, column))
+            same = rows[key_of(system), METHODS[method] if method else "", dataset]
+            if len(same) == 1:
+                values[name, column] = _scaled(same[0], table.part)
         return values
 
     def table_6(self, table: Printed) -> Part:
@@ -164,11 +168,11 @@ class MiddleSum:
 
     def statistics(self, table: Printed) -> Part:
         """How long sources and references are."""
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         is_sample = table.number == "7"
         for row, _values in table.rows:
             if (name := self.datasets.get(key_of(SHORT.get(row, row)))) and (not is_sample or self.sample):
-                of_row = sizes.of_sources(name, sample=self.sample if is_sample else "")
+                of_row = _of_sources(name, sample=self.sample if is_sample else "")
                 values |= {(row, column): value for column, value in of_row.items()}
 
         def why(_row: str, column: str) -> str:
@@ -180,47 +184,41 @@ class MiddleSum:
 
         return part_of(table, values, why=why, of=self.of)
 
-    def curves(self, key: str) -> Callable[[Printed], Part]:
+    def curves(self, table: Printed, key: str) -> Part:
         """Shares of bigrams or sentences by place, of each system and data set."""
+        values: Values = {}
+        for dataset, report in self.positions.items():
+            for row in report.values or ():
+                for at, share in enumerate((row[key] or {}).get("bins") or (), 1):
+                    values[f"{row['system']} on {self.datasets[dataset]}", f"part {at}"] = share
+        return plotted(table, values, why=NO_DATA, of=self.of, report="report context")
 
-        def make(table: Printed) -> Part:
-            values: dict[tuple[str, str], float | None] = {}
-            for dataset, report in self.positions.items():
-                for row in report.values or ():
-                    for at, share in enumerate((row[key] or {}).get("bins") or (), 1):
-                        values[f"{row['system']} on {self.datasets[dataset]}", f"part {at}"] = share
-            return plotted(table, values, why=NO_DATA, of=self.of, report="report context")
+    def without(self, table: Printed, why: str) -> Part:
+        """A figure of which nothing can be here."""
+        return nothing(table, why if self.datasets else NO_DATA)
 
-        return make
-
-    def places(self, table: Printed) -> Part:
-        """ROUGE-2 by the place of the only relevant document."""
-        return self._by_arrangement(table, "at-", "position")
-
-    def lengths(self, table: Printed) -> Part:
-        """ROUGE-2 by how many tokens of the source are shown."""
-        return self._by_arrangement(table, "upto-", "truncation")
-
-    def _by_arrangement(self, table: Printed, prefix: str, experiment_of: str) -> Part:
-        values: dict[tuple[str, str], float | None] = {}
+    def _arms(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Arrangements of experiments with names that begin so, with the system and its data set."""
         for dataset, report in self.experiments.items():
             for experiment in report.values or ():
-                row = f"{experiment['system']} on {self.datasets[dataset]}"
                 for arm in experiment["arrangements"]:
                     if arm["name"].startswith(prefix):
-                        values[row, arm["name"]] = _scaled(arm, "R-2")
+                        yield f"{experiment['system']} on {self.datasets[dataset]}", arm
+
+    def by_arrangement(self, table: Printed, prefix: str, experiment_of: str) -> Part:
+        """ROUGE-2 by the place of the only relevant document, or by how many tokens of the source are shown."""
+        values = {(row, arm["name"]): _scaled(arm, "R-2") for row, arm in self._arms(prefix)}
         why = f"no experiment of {experiment_of} was run here" if self.datasets else NO_DATA
         return plotted(table, values, why=why, of=self.of, report="report experiments")
 
     def ratings_by_place(self, table: Printed) -> Part:
-        """Ratings of single aspects by the place of the only relevant document."""
-        values: dict[tuple[str, str], float | None] = {}
-        for dataset, report in self.experiments.items():
-            for experiment in report.values or ():
-                for arm in experiment["arrangements"]:
-                    for measure in _ratings(arm) if arm["name"].startswith("at-") else ():
-                        row = f"{experiment['system']} on {self.datasets[dataset]}, {measure}"
-                        values[row, arm["name"]] = arm[measure]
+        """Ratings of single aspects, such as “overall (people)”, by the place of the only relevant document."""
+        values: Values = {
+            (f"{row}, {measure}", arm["name"]): value
+            for row, arm in self._arms("at-")
+            for measure, value in arm.items()
+            if measure.endswith(")") and isinstance(value, int | float)
+        }
         why = "no summaries of an experiment of position were rated here" if self.datasets else NO_DATA
         return plotted(table, values, why=why, of=self.of, report="report experiments")
 
@@ -234,17 +232,32 @@ class MiddleSum:
 
     def beside_random(self, table: Printed) -> Part:
         """Scores on the sample and on random subsets of its size."""
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         for score in (self.scores_of_sample.values or {}).get("sample", ()):
             row = " ".join(filter(None, (score["system"], score["method"], score["measure"])))
             values |= {(row, "sample"): score["value"], (row, "random subsets"): score["expected"]}
         why = self.scores_of_sample.reason or NO_DATA
         return plotted(table, values, why=why, of=self.of, report="report sources --sample MiddleSum")
 
-
-def _ratings(arm: Mapping[str, Any]) -> list[str]:
-    """Ratings among the measures of an arrangement: “overall (people)”."""
-    return [name for name, value in arm.items() if name.endswith(")") and isinstance(value, int | float)]
+    parts: ClassVar = {
+        (TABLE, "2"): table_2,
+        (TABLE, "3"): table_3,
+        (TABLE, "4"): statistics,
+        (TABLE, "5"): table_5,
+        (TABLE, "6"): table_6,
+        (TABLE, "7"): statistics,
+        (TABLE, "8"): table_8,
+        (FIGURE, "1"): partial(curves, key="bigrams"),
+        (FIGURE, "2"): partial(curves, key="sentences"),
+        (FIGURE, "3"): partial(by_arrangement, prefix="at-", experiment_of="position"),
+        (FIGURE, "4"): ratings_by_place,
+        (FIGURE, "5"): beside_random,
+        (FIGURE, "6"): partial(by_arrangement, prefix="upto-", experiment_of="truncation"),
+        (FIGURE, "7"): partial(without, why=NO_DECODING),
+        (FIGURE, "8"): visible,
+        (FIGURE, "9"): partial(without, why=NO_LATE),
+        (FIGURE, "10"): partial(without, why=NO_BASE),
+    }
 
 
 def _measure(name: str) -> str:
@@ -266,38 +279,22 @@ def _method(name: str) -> str:
     return next((known for known in METHODS.values() if known and known in key), "")
 
 
-def _is_arranged(documents: str) -> bool:
-    return "-of-" in documents
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} of {name or 'a data set without a name'}" for name, n in counts.items())
-
-
-def _reason(words: str) -> Callable[[MiddleSum, Printed], Part]:
-    return lambda paper, table: nothing(table, words if paper.datasets else NO_DATA)
-
-
-def _curves(key: str) -> Callable[[MiddleSum, Printed], Part]:
-    return lambda paper, table: paper.curves(key)(table)
-
-
-_PARTS: Mapping[tuple[str, str], Callable[[MiddleSum, Printed], Part]] = {
-    (TABLE, "2"): MiddleSum.table_2,
-    (TABLE, "3"): MiddleSum.table_3,
-    (TABLE, "4"): MiddleSum.statistics,
-    (TABLE, "5"): MiddleSum.table_5,
-    (TABLE, "6"): MiddleSum.table_6,
-    (TABLE, "7"): MiddleSum.statistics,
-    (TABLE, "8"): MiddleSum.table_8,
-    (FIGURE, "1"): _curves("bigrams"),
-    (FIGURE, "2"): _curves("sentences"),
-    (FIGURE, "3"): MiddleSum.places,
-    (FIGURE, "4"): MiddleSum.ratings_by_place,
-    (FIGURE, "5"): MiddleSum.beside_random,
-    (FIGURE, "6"): MiddleSum.lengths,
-    (FIGURE, "7"): _reason(NO_DECODING),
-    (FIGURE, "8"): MiddleSum.visible,
-    (FIGURE, "9"): _reason("report context --haystack DATASET --late has the curves of late sources by method"),
-    (FIGURE, "10"): _reason(NO_BASE),
-}
+def _of_sources(dataset: str, *, sample: str = "") -> dict[str, float | None]:
+    """Means over the sources of a data set, all or those in a sample: documents, sentences and words."""
+    haystacks = Haystack.objects.current().sources().filter(dataset=dataset)
+    if sample:
+        haystacks = haystacks.filter(samples__name=sample)
+    keys = list(haystacks.values_list("pk", flat=True))
+    if not keys:
+        return {}
+    texts = Document.objects.filter(haystack__in=keys).values_list("text", flat=True)
+    references = Insight.objects.filter(subtopic__haystack__in=keys).values_list("text", flat=True)
+    n = len(keys)
+    totals = {
+        "documents": texts.count(),
+        "sentences, source": sum(len(sentences(text)) for text in texts.iterator()),
+        "sentences, summary": references.count(),
+        "words, source": sum(len(text.split()) for text in texts.iterator()),
+        "words, summary": sum(len(text.split()) for text in references),
+    }
+    return {"test": float(n), "sources": float(n), **{name: total / n for name, total in totals.items()}}

@@ -1,74 +1,19 @@
-"""What was reproduced as lines for a console, and as the page `docs/papers.md`."""
+"""Write `docs/papers.md` from published data: `make papers DATA=FOLDER`. A test compares the two."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from annotation.reproduction.parts import Cell, Part
-from annotation.reproduction.printed import PAPERS
-from benchmarks.results.writing import aligned
+import django
 
-NOTHING = "—"
+django.setup()  # for what follows
 
+from extensions.papers.making import SUMMHAY, reproduce, scratch_database  # noqa: E402
+from extensions.papers.parts import NOTHING, PAPERS, Cell, Part, counted, head, numbers, shown  # noqa: E402
 
-def console(parts: Sequence[Part], *, is_whole: bool) -> list[str]:
-    """Each part with its numbers; of one that has nothing of ours only the reason, unless it was asked for."""
-    lines: list[str] = []
-    for part in parts:
-        lines += ["", f"{_head(part)}", *_about(part)]
-        if part.has_ours or is_whole:
-            lines += _rows(part)
-    return lines[1:]
-
-
-def _head(part: Part) -> str:
-    return ". ".join(filter(None, (part.printed.name if part.printed.number else "", part.printed.title)))
-
-
-def _about(part: Part) -> list[str]:
-    said = [f"Ours are of {part.of}." if part.of and part.has_ours else "", part.note]
-    said += [f"Not here: {part.reason}." if part.reason else "", counted(part)]
-    said += [f"With intervals: manage.py {part.report}" if part.report else ""]
-    return [line for line in said if line]
-
-
-def counted(part: Part) -> str:
-    """How many of the numbers are the same in as many digits as the paper prints."""
-    compared = [cell for cell in part.cells if cell.is_equal is not None]
-    if not compared:
-        return ""
-    n_equal = sum(bool(cell.is_equal) for cell in compared)
-    return f"{n_equal} of {len(compared)} numbers are equal in the digits printed." if n_equal else ""
-
-
-def _rows(part: Part) -> list[str]:
-    if not part.cells:
-        return []
-    rows = [["", "", "paper", "ours", "difference"]]
-    rows += [[cell.row, cell.column, *_numbers(cell)] for cell in shown(part)]
-    reasons = dict.fromkeys(cell.reason for cell in part.cells if cell.reason and cell.reason != part.reason)
-    return [*aligned(rows), *(f"{NOTHING} {reason}." for reason in reasons)]
-
-
-def shown(part: Part) -> list[Cell]:
-    """The cells that are told one by one: of what the printed numbers give only what differs."""
-    if part.printed.number:
-        return list(part.cells)
-    return [cell for cell in part.cells if not cell.is_equal]
-
-
-def _numbers(cell: Cell) -> tuple[str, str, str]:
-    paper = NOTHING if cell.paper is None else f"{cell.paper}"
-    return paper, _number(cell.ours, cell.decimals), _number(cell.difference, cell.decimals, sign="+")
-
-
-def _number(value: float | None, decimals: int, *, sign: str = "") -> str:
-    return NOTHING if value is None else f"{round(value, decimals) + 0.0:{sign}.{decimals}f}"
-
-
-# The page
-
-
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
 HEAD = """# The papers, number by number
 
 This page is made by `make papers` from what `manage.py reproduce` gives. A cell has the paper's number, then ours
@@ -93,7 +38,15 @@ digits. Figures that print no numbers have ours alone, where something was impor
 """
 
 
-def page(papers: dict[str, Sequence[Part]]) -> str:
+def page(data: Path) -> str:
+    """The whole page: one paper on published files, the others on an empty site."""
+    parts: dict[str, Sequence[Part]] = {SUMMHAY: reproduce(SUMMHAY, data=data)}
+    with scratch_database():
+        parts |= {paper: reproduce(paper) for paper in PAPERS if paper != SUMMHAY}
+    return written(parts)
+
+
+def written(papers: dict[str, Sequence[Part]]) -> str:
     """The whole page, as Markdown."""
     lines = [HEAD]
     for paper, parts in papers.items():
@@ -107,12 +60,12 @@ def page(papers: dict[str, Sequence[Part]]) -> str:
 def _absent(parts: Sequence[Part]) -> Iterator[str]:
     """A row for each reason, with all that it holds for."""
     for reason in dict.fromkeys(part.reason for part in parts):
-        names = "; ".join(_head(part) for part in parts if part.reason == reason)
+        names = "; ".join(head(part) for part in parts if part.reason == reason)
         yield f"| {names} | {reason} |"
 
 
 def _section(part: Part) -> Iterator[str]:
-    yield from (f"### {_head(part)}", "")
+    yield from (f"### {head(part)}", "")
     said = [f"Ours are of {part.of}." if part.of else "", part.note, counted(part)]
     said.append(f"`{part.report}`" if part.report else "")
     yield from (" ".join(filter(None, said)), "")
@@ -140,5 +93,9 @@ def _matrix(cells: Sequence[Cell]) -> Iterator[str]:
 def _pair(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    paper, ours, _difference = _numbers(cell)
+    paper, ours, _difference = numbers(cell)
     return f"{paper} / {ours}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(Path(sys.argv[1])))

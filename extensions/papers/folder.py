@@ -1,23 +1,23 @@
 """A folder to submit with a paper: archives of studies, with tables, charts and numbers for LaTeX made from them.
 
-Everything in it comes from the archives inside: `paper_check` makes it again from them and says what differs.
+Everything in it comes from the archives inside: `check` makes it again from them and says what differs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 from django.db.models import Q
 from django.utils.text import slugify
 
-from annotation.exports.archive import write
+from annotation.exports.archive import Contents, write
 from annotation.exports.boards import BoardMade
 from annotation.exports.boards import contents_of as board_contents
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, public_results
@@ -33,7 +33,6 @@ from benchmarks.results.sheet import Cards, Measure, Row, Sheet, Table, Unit
 from benchmarks.results.tex import Origin, paper_layout, tex
 from benchmarks.results.writing import number
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.charts import Chart
 
 SCHEMA_VERSION = 1
 MANIFEST, NUMBERS, NUMBERS_JSON, METHODS = "paper.json", "numbers.tex", "numbers.json", "methods.md"
@@ -100,22 +99,20 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a folder has of a study or a leaderboard; `beyond` are names of figures with why they stay."""
+    """What a folder has of a study or a leaderboard; `beyond` are names of figures with why they stay.
+
+    `of` is the file that its figures are computed from, with its hash.
+    """
 
     name: str
     slug: str
     kind: str
     archive: str
     made: Made
-    methods: str
+    methods: str = ""
     beyond: Mapping[str, str] = field(default_factory=dict)
     of: tuple[str, str] = ("", "")
     more: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def sheet(self) -> Sheet:
-        """The figures laid out."""
-        return self.made.sheet
 
 
 def write_paper(
@@ -133,22 +130,28 @@ def write_paper(
         NotWritable: with the file and what the system says.
     """
     files = _Files(folder)
-    draw = draw_now if with_charts else _undrawn
-    slugs = slugs_of([*(study.name for study in studies), *(board.made.origin.label for board in boards)])
-    parts = [
-        _of_study(files, study, slug, licence, now, draw) for study, slug in zip(studies, slugs, strict=False)
-    ]
-    parts += [
-        _of_board(files, board, slug, licence, now, draw)
-        for board, slug in zip(boards, slugs[len(studies) :], strict=True)
-    ]
+    draw: Draw = draw_now if with_charts else lambda _chart, _ending: None
+    slugs = iter(slugs_of([*(study.name for study in studies), *(board.made.origin.label for board in boards)]))
+    parts = []
+    for study in studies:
+        made = figures_of(study, now=now) or Made({}, Sheet(()), Origin())
+        public, slug = public_results(study), next(slugs)
+        beyond = {} if public is None else public[0].beyond_archive
+        part = Part(study.name, slug, study.kind, f"studies/{slug}.zip", made, beyond=beyond)
+        parts.append(files.archive(part, contents_of(study, made, licence=licence, now=now, draw=draw)))
+    for board in boards:
+        slug, more = next(slugs), {"options": _options(board)}
+        name, archive = board.made.origin.label, f"leaderboards/{slug}.zip"
+        part = Part(name, slug, LEADERBOARD, archive, board.made, beyond=BEYOND_BOARD, more=more)
+        parts.append(files.archive(part, board_contents(board, licence=licence, now=now, draw=draw)))
     for part in parts:
         for table in part.made.tables:
             files.add(f"tables/{part.slug}/{table.key}.tex", [tex(table, origin=part.made.origin)])
-        if layout := paper_layout(part.sheet, origin=part.made.origin):
+        if layout := paper_layout(part.made.sheet, origin=part.made.origin):
             files.add(f"tables/{part.slug}/{layout[0]}.tex", [layout[1]])
-        for chart in part.sheet.charts if with_charts else ():
-            _add_chart(files, f"charts/{part.slug}/{chart.name}", chart)
+        for chart in part.made.sheet.charts if with_charts else ():
+            for ending in CHARTS:
+                files.add(f"charts/{part.slug}/{chart.name}.{ending}", [file_now(chart, ending).content])
     corpora = list(_haystacks(studies, boards))
     keys = slugs_of([haystack.key for haystack, _judge in corpora], what="corpus")
     for key, (haystack, judge) in zip(keys, corpora, strict=True):
@@ -190,10 +193,6 @@ def _json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _undrawn(chart: Chart, ending: str) -> bytes | None:
-    return None
-
-
 def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
     """What files and macros of each part are called: no two alike, as macros have no hyphens."""
     slugs: list[str] = []
@@ -207,43 +206,18 @@ def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
     return slugs
 
 
-def _of_study(files: _Files, study: Study, slug: str, licence: str, now: datetime, draw: Draw) -> Part:
-    made = figures_of(study, now=now) or Made({}, Sheet(()), Origin())
-    contents = contents_of(study, made, licence=licence, now=now, draw=draw)
-    name = f"studies/{slug}.zip"
-    manifest = files.archive(name, lambda out: write(out, contents))
-    public = public_results(study)
-    beyond = public[0].beyond_archive if public is not None else {}
-    return Part(study.name, slug, study.kind, name, made, contents.methods, beyond, _source(manifest))
-
-
-def _of_board(files: _Files, board: BoardMade, slug: str, licence: str, now: datetime, draw: Draw) -> Part:
-    contents = board_contents(board, licence=licence, now=now, draw=draw)
-    name = f"leaderboards/{slug}.zip"
-    manifest = files.archive(name, lambda out: write(out, contents))
+def _options(board: BoardMade) -> dict[str, Any]:
+    """What was chosen of a leaderboard, so that it can be asked for again."""
     view = board.view
-    more = {
-        "options": {
-            "haystacks": list(view.haystacks.order_by("key").values_list("key", flat=True)),
-            "judge": str(view.judge),
-            "average": view.average,
-            "score": view.score.value,
-            "minute": view.minute,
-            "with_people_only": view.with_people_only,
-            "people": board.board.people is not None,
-        }
+    return {
+        "haystacks": list(view.haystacks.order_by("key").values_list("key", flat=True)),
+        "judge": str(view.judge),
+        "average": view.average,
+        "score": view.score.value,
+        "minute": view.minute,
+        "with_people_only": view.with_people_only,
+        "people": board.board.people is not None,
     }
-    return Part(
-        board.made.origin.label, slug, LEADERBOARD, name, board.made, contents.methods, BEYOND_BOARD,
-        _source(manifest), more,
-    )  # fmt: skip
-
-
-def _source(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    """The file that figures are computed from, with its hash."""
-    by_name = {file["name"]: file["sha256"] for file in manifest["files"]}
-    name = next((name for name in SOURCES if name in by_name), "")
-    return name, by_name.get(name, "")
 
 
 def _haystacks(studies: Sequence[Study], boards: Sequence[BoardMade]) -> Iterator[tuple[Haystack, Judge | None]]:
@@ -263,7 +237,7 @@ def _haystacks(studies: Sequence[Study], boards: Sequence[BoardMade]) -> Iterato
 def numbers_of(paper_part: Part) -> Iterator[Number]:
     """Every figure of headline cards and of tables that are not too long, in the order of the page."""
     seen: set[str] = set()
-    for part in paper_part.sheet.walk():
+    for part in paper_part.made.sheet.walk():
         if isinstance(part, Cards):
             rows = [
                 (Row((card.key,), {"": card.stat}), [Measure("", card.title, card.unit)]) for card in part.cards
@@ -322,16 +296,17 @@ class _Files:
 
     def add(self, name: str, content: Iterable[str | bytes]) -> None:
         """Write a file, with the folders on its way."""
-        path = self._path(name)
-        self.sha256[name] = written(path, content)
+        self.sha256[name] = written(self._path(name), content)
 
-    def archive(self, name: str, make: Callable[[IO[bytes]], dict[str, Any]]) -> dict[str, Any]:
-        """Write an archive and give its manifest."""
-        with arriving(self._path(name)) as file:
-            manifest = make(file)
+    def archive(self, part: Part, contents: Contents) -> Part:
+        """Write the archive of a part; gives the part with its methods, and the file that figures stand on."""
+        with arriving(self._path(part.archive)) as file:
+            written_files = write(file, contents)["files"]
             file.seek(0)
-            self.sha256[name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-        return manifest
+            self.sha256[part.archive] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        sha256 = {each["name"]: each["sha256"] for each in written_files}
+        source = next((name for name in SOURCES if name in sha256), "")
+        return replace(part, methods=contents.methods, of=(source, sha256.get(source, "")))
 
     def _path(self, name: str) -> Path:
         path = self.folder / name
@@ -340,8 +315,3 @@ class _Files:
         except OSError as error:
             raise NotWritable(f"{path.parent} cannot be made: {error.strerror}.") from error
         return path
-
-
-def _add_chart(files: _Files, name: str, chart: Chart) -> None:
-    for ending in CHARTS:
-        files.add(f"{name}.{ending}", [file_now(chart, ending).content])

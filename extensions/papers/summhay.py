@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
+
+from django.db.models import Sum
 
 from annotation.agreement import report_agreement, report_bias, report_judges
 from annotation.coverage.collect import study_of_published_labels
 from annotation.leaderboard import reports
 from annotation.models import CoverageLabel
-from annotation.reproduction import examples, sizes
-from annotation.reproduction.parts import Part, Values, part_of
-from annotation.reproduction.printed import FIGURE, TABLE, TEXT, Printed
-from annotation.reproduction.reported import Reported, reported
+from benchmarks.models import Haystack, Subtopic
+from benchmarks.scoring.summhay import Coverage, Repeats, SummaryScore, Verdict, score_summary
+from benchmarks.scoring.text import lines_from_list
+from extensions.papers.parts import FIGURE, TABLE, TEXT, Paper, Part, Printed, Reported, Values, part_of, reported
 
 SYSTEMS = {
     "GPT3.5": "gpt3.5",
@@ -71,22 +73,13 @@ FIGURE_3 = {
 TABLE_5 = {"precision": "citation_precision", "recall": "citation_recall", "F1": "citation"}
 
 
-class SummHay:
-    """Every table and figure; what they share is computed once.
-
-    `study` names the study whose labels stand in for those of the paper, where several have labels; `judge` whose
-    verdicts make the scores of systems, without it those that were published.
-    """
+class SummHay(Paper):
+    """Every table and figure; what they share is computed once. Without a judge the published verdicts count."""
 
     def __init__(self, *, judge: str = "", study: str = "") -> None:
-        self.study = study
+        super().__init__(judge=judge or PUBLISHED, study=study)
         self.labels_of = ("--study", study) if study else ()
-        self.judge = judge or PUBLISHED
         self.judged_by = ("--judge", self.judge)
-
-    def part(self, table: Printed) -> Part:
-        """One of them beside ours."""
-        return _PARTS[table.kind, table.number](self, table)
 
     # What reports give
 
@@ -146,8 +139,8 @@ class SummHay:
     @property
     def of_haystacks(self) -> str:
         """How many of the ten haystacks are here, with systems of the paper, and how many others."""
-        n = sizes.n_judged_haystacks(self.judge, systems=SYSTEMS.values())
-        n_others = sizes.n_judged_haystacks(self.judge) - n
+        n = _n_judged_haystacks(self.judge, systems=SYSTEMS.values())
+        n_others = _n_judged_haystacks(self.judge) - n
         others = f", and of {n_others} without a system of the paper" if n_others else ""
         if n >= N_HAYSTACKS:
             return f"{n} haystacks{others}"
@@ -161,7 +154,7 @@ class SummHay:
     def table_1(self, table: Printed) -> Part:
         """Judges beside people."""
         rows = self.judges.rows("judge")
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         for name, judge in JUDGES.items():
             row = rows.get(judge)
             if row is not None:
@@ -182,7 +175,7 @@ class SummHay:
     def table_2(self, table: Printed) -> Part:
         """Scores of systems, one measure a part."""
         measure = SHARES[table.part]
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         for row, column, _number in table.cells():
             if row == PEOPLE:
                 values[row, column] = self.writers.get(measure)
@@ -215,7 +208,7 @@ class SummHay:
 
     def table_4(self, table: Printed) -> Part:
         """Judge minus people by summarizer, their mean, and correlations with length, by the authors' rule."""
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         rows = self.biases.rows("judge")
         for column, judge in BIASED.items():
             if judge not in rows:
@@ -237,7 +230,7 @@ class SummHay:
 
     def table_5(self, table: Printed) -> Part:
         """Citation precision, recall and F1 with the oracle and the full context."""
-        values: dict[tuple[str, str], float | None] = {}
+        values: Values = {}
         for row, column, _number in table.cells():
             figure, retriever = column.split(", ")
             scores = self.writers if row == PEOPLE else self.cells.get((SYSTEMS[row], RETRIEVERS[retriever]))
@@ -248,7 +241,7 @@ class SummHay:
     def figure_2(self, table: Printed) -> Part:
         """The worked example, by the formulas."""
         note = "The paper rounds both F1 before it multiplies; unrounded they give 50.6 and 21.6."
-        return part_of(table, examples.figure_2(), why="", of="the printed citations", note=note)
+        return part_of(table, figure_2(), why="", of="the printed citations", note=note)
 
     def figure_3(self, table: Printed) -> Part:
         """Scores of people at the end of their sessions."""
@@ -263,25 +256,119 @@ class SummHay:
         """Four worked examples, by the formulas."""
         note = "With every mention of a document counted for precision, which the second example needs."
         of = "the printed citations, with bullets linked by reading"
-        return part_of(table, examples.figure_4(), why="", of=of, note=note)
+        return part_of(table, figure_4(), why="", of=of, note=note)
 
     def size(self, table: Printed) -> Part:
         """How large the benchmark is."""
-        return part_of(table, sizes.of_haystacks(), why="no haystack is here", of=self.of_haystacks)
+        return part_of(table, _sizes(), why="no haystack is here", of=self.of_haystacks)
+
+    parts: ClassVar = {
+        (TABLE, "1"): table_1,
+        (TABLE, "2"): table_2,
+        (TABLE, "3"): table_3,
+        (TABLE, "4"): table_4,
+        (TABLE, "5"): table_5,
+        (FIGURE, "2"): figure_2,
+        (FIGURE, "3"): figure_3,
+        (FIGURE, "4"): figure_4,
+        (TEXT, "3.4"): size,
+    }
 
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-_PARTS: Mapping[tuple[str, str], Callable[[SummHay, Printed], Part]] = {
-    (TABLE, "1"): SummHay.table_1,
-    (TABLE, "2"): SummHay.table_2,
-    (TABLE, "3"): SummHay.table_3,
-    (TABLE, "4"): SummHay.table_4,
-    (TABLE, "5"): SummHay.table_5,
-    (FIGURE, "2"): SummHay.figure_2,
-    (FIGURE, "3"): SummHay.figure_3,
-    (FIGURE, "4"): SummHay.figure_4,
-    (TEXT, "3.4"): SummHay.size,
+def _n_judged_haystacks(judge: str, *, systems: Collection[str] = ()) -> int:
+    """Haystacks whose summaries, of any or of these systems, have verdicts of a judge of this name."""
+    named = {"summaries__system__summarizer__in": list(systems)} if systems else {}
+    haystacks = Haystack.objects.for_work().with_documents()
+    return haystacks.filter(summaries__verdicts__judge__name=judge, **named).distinct().count()
+
+
+def _sizes() -> Values:
+    """Counts and means over the haystacks that have documents."""
+    haystacks = Haystack.objects.for_work().with_documents()
+    n, documents = haystacks.count(), haystacks.aggregate(n=Sum("n_documents"))["n"]
+    if not n:
+        return {}
+    subtopics = Subtopic.objects.filter(haystack__in=haystacks).with_counts()
+    insights = sum(subtopics.values_list("n_insights", flat=True))
+    n_subtopics = subtopics.count()
+    counts = {
+        "haystacks": n,
+        "subtopics": n_subtopics,
+        "subtopics a haystack": n_subtopics / n,
+        "insights a subtopic": insights / n_subtopics if n_subtopics else None,
+        "documents a haystack": documents / n,
+    }
+    return {(name, "paper"): value for name, value in counts.items()}
+
+
+# The worked examples: gold documents, citations and links as its figures show them
+
+N, P, F = Coverage.NONE, Coverage.PARTIAL, Coverage.FULL
+Links = Sequence[tuple[Coverage, int]]
+
+GOLD_2 = ({8, 32, 79, 83, 95}, {11, 30, 46, 53, 79, 80}, {8, 32, 46, 53, 69, 91, 95})
+CITED_2 = ("[79,11,46,53,54]", "[79,80]", "[80,23]")
+LINKS_2: Links = ((F, 2), (P, 1), (N, 0))
+
+GOLD_4 = (
+    {8, 32, 46, 53, 69, 91, 95},
+    {11, 20, 48, 54, 80, 91},
+    {8, 32, 37, 48, 79, 83, 95},
+    {11, 30, 46, 53, 79, 80},
+    {13, 27, 37, 54, 68, 83},
+)
+FIGURE_4: dict[str, tuple[Sequence[str], Links]] = {
+    "Orac, GPT-4o": (
+        (
+            "[8][11][46][53][91]",
+            "[11][53][54][80][91]",
+            "[8][11][37][53][54][79][83][95]",
+            "[11][53][79][83][91]",
+            "[37][46][83][13]",
+        ),
+        ((P, 1), (F, 2), (F, 3), (P, 4), (P, 5)),
+    ),
+    "RR3, Claude 3 Opus": (
+        ("[54][83][54][79][91]", "[27][30][79]", "[54][91][11]", "[37][54][37]"),
+        ((P, 1), (F, 3), (F, 2), (F, 1), (F, 4)),
+    ),
+    "Rand, Gemini-1.5-pro": (
+        ("[4][46][95]", "[46][53][80]", "[46][74][80]", "[53]", "[53][95]"),
+        ((P, 1), (P, 3), (N, 0), (P, 2), (N, 0)),
+    ),
+    "Vect, GPT3.5": (("[54][80][46]",) * 5, ((P, 2), (P, 3), (P, 4), (N, 0), (N, 0))),
 }
+MEASURES = ("Coverage", "Citation", "Joint")
+
+
+def figure_2() -> Values:
+    """The scores of the example, in percent."""
+    return _in_percent("example", _scored(GOLD_2, CITED_2, LINKS_2))
+
+
+def figure_4() -> Values:
+    """The scores of the four examples, in percent."""
+    values: Values = {}
+    for name, (cited, links) in FIGURE_4.items():
+        values |= _in_percent(name, _scored(GOLD_4, cited, links, repeats=Repeats.EACH_TIME))
+    return values
+
+
+def _scored(
+    golds: Sequence[set[int]], cited: Sequence[str], links: Links, *, repeats: Repeats = Repeats.ONCE
+) -> SummaryScore:
+    insights = [(str(number), frozenset(gold)) for number, gold in enumerate(golds)]
+    verdicts = {
+        str(number): Verdict(coverage, (line,) if line else ()) for number, (coverage, line) in enumerate(links)
+    }
+    lines = lines_from_list([f"- A point {citations}" for citations in cited])
+    return score_summary(insights, verdicts, lines, repeats=repeats)
+
+
+def _in_percent(row: str, score: SummaryScore) -> Values:
+    values = {name: score.scores.measure(name.lower()).value for name in MEASURES}
+    return {(row, name): None if value is None else 100 * value for name, value in values.items()}

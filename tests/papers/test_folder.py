@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.exports.paper import Number, macro_of, slugs_of
-from annotation.exports.paper_check import (
+from annotation.models import Study
+from benchmarks.models import AuditEvent, Verdict
+from extensions.papers.check import (
     MISSING,
     NoPaper,
     _changed,
@@ -24,8 +25,7 @@ from annotation.exports.paper_check import (
     _other_hashes,
     check_paper,
 )
-from annotation.models import Study
-from benchmarks.models import AuditEvent, Verdict
+from extensions.papers.folder import Number, macro_of, slugs_of
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.running import output_of
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from annotation.exports.paper import LEADERBOARD, MANIFEST, NUMBERS, NUMBERS_JSON, Number, macro_of
+from extensions.papers.folder import LEADERBOARD, MANIFEST, NUMBERS, NUMBERS_JSON, Number, macro_of
 
 MACRO = re.compile(r"\\newcommand\{\\(\w+)\}\{(.*)\}% (.*)")
 NAMED = ("name", "slug", "archive")

@@ -1,8 +1,8 @@
-"""A database in memory for published files: nothing of it is kept, and nothing of the site's is read."""
+"""All tables and figures of a paper beside ours, from what is on the site, or from published files in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,11 +14,21 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.utils import timezone
 
+from annotation.results.reports import find_study
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File
 from benchmarks.io.running import import_files
+from benchmarks.management import judges as judges_argument
+from benchmarks.models import Judge
+from extensions.papers.identities import identities
+from extensions.papers.long2rag import Long2Rag
+from extensions.papers.middlesum import MiddleSum
+from extensions.papers.parts import Paper, Part, Printed, printed
+from extensions.papers.summhay import SummHay
 
+SUMMHAY, MIDDLESUM = "summhay", "middlesum"
+MADE_BY: dict[str, type[Paper]] = {SUMMHAY: SummHay, "long2rag": Long2Rag, MIDDLESUM: MiddleSum}
 PUBLISHED = {"summhay": "topic_*.json", "summhay-eval-benchmark": "eval_benchmark*.json"}
 """Formats of the files of Summary of a Haystack, and how the files are called."""
 
@@ -62,3 +72,35 @@ def import_published(folder: Path) -> None:
         report = import_files(entry, files, request=ImportRequest(now=timezone.now(), options=options))
         for error in report.problems.errors:
             raise CommandError(f"{error.file}: {error}")
+
+
+def reproduce(
+    paper: str,
+    *,
+    judge: str = "",
+    study: str = "",
+    wanted: Callable[[Printed], bool] = lambda table: True,
+    data: Path | None = None,
+) -> list[Part]:
+    """The tables and figures that are wanted, and what the printed numbers give where all are.
+
+    With `data` from published files alone, in memory; otherwise from what is on the site. `judge` and `study` name
+    whose verdicts and labels stand for those of the paper.
+
+    Raises:
+        CommandError: there are no such files, or one was refused; there is no such judge; the paper takes none.
+        ReportRefused: there is no such study.
+    """
+    if data is not None:
+        with scratch_database():
+            import_published(data)
+            return reproduce(paper, judge=judge, study=study, wanted=wanted)
+    if paper == MIDDLESUM and (judge or study):
+        raise CommandError("middlesum takes neither verdicts of judges nor labels: leave out --judge and --study.")
+    if judge:
+        judges_argument.chosen(judge, Judge.objects.all())
+    if study:
+        study = find_study(study).name
+    tables, ours = printed(paper), MADE_BY[paper](judge=judge, study=study)
+    parts = [ours.part(table) for table in tables if wanted(table)]
+    return [*parts, identities(paper, tables)] if len(parts) == len(tables) else parts

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from statistics import fmean
 
-from annotation.reproduction.parts import Cell, Part
-from annotation.reproduction.printed import FIGURE, TABLE, TEXT, Printed, find
+from extensions.papers.parts import FIGURE, TABLE, TEXT, Cell, Part, Printed, find
 
 COLUMN = "printed"
 Row = tuple[str, Decimal, float]
