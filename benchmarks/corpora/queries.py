@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,40 +27,17 @@ from benchmarks.web.lists import Column, MemoryTable
 PREVIEW = 160
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A line of the table of documents."""
-
-    number: int
-    title: str
-    source: str
-    preview: str
-    n_words: int
-    n_insights: int
-
-
-def document_rows(haystack: Haystack, *, find: str = "") -> list[DocumentRow]:
+def document_rows(haystack: Haystack, *, find: str = "") -> list[dict[str, Any]]:
     """All documents, or those whose title or text holds `find`. Two queries, no full text."""
-    n_insights: dict[int, int] = defaultdict(int)
-    for numbers in Insight.objects.filter(subtopic__haystack=haystack).values_list("gold_documents", flat=True):
-        for number in numbers:
-            n_insights[number] += 1
+    insights = Insight.objects.filter(subtopic__haystack=haystack).values_list("gold_documents", flat=True)
+    n_insights = Counter(number for numbers in insights for number in numbers)
     rows = haystack.documents.annotate(preview=Substr("text", 1, PREVIEW)).order_by("number")
     if find:
         pattern = pattern_of(find)
         rows = rows.filter(Q(text__regex=pattern) | Q(title__regex=pattern))
     return [
-        DocumentRow(
-            number=number,
-            title=title,
-            source=str(metadata.get("article_source", "")),
-            preview=preview,
-            n_words=n_words,
-            n_insights=n_insights[number],
-        )
-        for number, title, metadata, preview, n_words in rows.values_list(
-            "number", "title", "metadata", "preview", "n_words"
-        )
+        {**row, "source": str(row["metadata"].get("article_source", "")), "n_insights": n_insights[row["number"]]}
+        for row in rows.values("number", "title", "metadata", "preview", "n_words")
     ]
 
 
@@ -227,50 +204,11 @@ def summary_rows(subtopic: Subtopic, *, judge: Judge | None) -> list[SummaryRow]
     return sorted(rows, key=lambda row: (row.summarizer, _setting_order(row.setting)))
 
 
-@dataclass(frozen=True, slots=True)
-class LineRow:
-    """A numbered line; citations in order, with whether such a document exists."""
+def summary_page(summary: Summary) -> dict[str, Any]:
+    """A summary line by line, with its citations, and the first answers of every judge of each insight.
 
-    line: Line
-    citations: tuple[tuple[int, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictCell:
-    """What one judge says of one insight: which of the cited documents are gold, which gold ones are missed."""
-
-    verdict: Verdict
-    cited: tuple[int, ...]
-    right: tuple[int, ...]
-    missed: tuple[int, ...]
-
-    @property
-    def marked(self) -> tuple[tuple[int, bool], ...]:
-        """Every cited document with whether it is gold."""
-        return tuple((number, number in self.right) for number in self.cited)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedInsight:
-    """A reference insight and the judges' verdicts in the order of the page's judges."""
-
-    insight: Insight
-    cells: tuple[VerdictCell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryPage:
-    """A summary line by line, and what judges say of each insight."""
-
-    lines: tuple[LineRow, ...]
-    n_invalid: int
-    judges: tuple[Judge, ...]
-    totals: tuple[summhay.SummaryScore | None, ...]
-    insights: tuple[JudgedInsight, ...]
-
-
-def summary_page(summary: Summary) -> SummaryPage:
-    """Read lines, insights and the first answers of every judge. Three queries."""
+    Of citations it says whether such a document exists. Three queries.
+    """
     lines = lines_from_list(summary.lines)
     known = set(summary.haystack.documents.values_list("number", flat=True))
     insights = list(summary.subtopic.insights.order_by("number"))
@@ -279,22 +217,22 @@ def summary_page(summary: Summary) -> SummaryPage:
         {row.judge for row in verdicts}, key=lambda judge: (judge.kind != Judge.Kind.IMPORTED, judge.name)
     )
     by_place = {(row.insight_id, row.judge_id): row for row in verdicts}
-    rows = tuple(LineRow(line, _cited(line, known)) for line in lines)
-    return SummaryPage(
-        lines=rows,
-        n_invalid=sum(not is_known for row in rows for _, is_known in row.citations),
-        judges=tuple(judges),
-        totals=tuple(
+    rows: list[dict[str, Any]] = [{"line": line, "citations": _cited(line, known)} for line in lines]
+    return {
+        "lines": rows,
+        "n_invalid": sum(not is_known for row in rows for _number, is_known in row["citations"]),
+        "judges": judges,
+        "totals": [
             _total(insights, [row for row in verdicts if row.judge_id == judge.pk], lines) for judge in judges
-        ),
-        insights=tuple(
-            JudgedInsight(
-                insight=insight,
-                cells=tuple(_cell(by_place.get((insight.pk, judge.pk)), insight, lines) for judge in judges),
-            )
+        ],
+        "insights": [
+            {
+                "insight": insight,
+                "cells": [_cell(by_place.get((insight.pk, judge.pk)), insight, lines) for judge in judges],
+            }
             for insight in insights
-        ),
-    )
+        ],
+    }
 
 
 def _total(
@@ -317,39 +255,31 @@ def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:
     return tuple((number, number not in invalid) for number in line.citations)
 
 
-def _cell(verdict: Verdict | None, insight: Insight, lines: Sequence[Line]) -> VerdictCell | None:
+def _cell(verdict: Verdict | None, insight: Insight, lines: Sequence[Line]) -> dict[str, Any] | None:
+    """What one judge says of one insight: the cited documents, whether each is gold, and the gold ones missed."""
     if verdict is None:
         return None
     linked = {number for number in verdict.lines if 1 <= number <= len(lines)}
     cited = sorted({number for at in linked for number in lines[at - 1].citations})
     gold = set(insight.gold_documents)
-    return VerdictCell(
-        verdict=verdict,
-        cited=tuple(cited),
-        right=tuple(number for number in cited if number in gold),
-        missed=tuple(sorted(gold - set(cited))),
-    )
+    return {
+        "verdict": verdict,
+        "cited": cited,
+        "right": [number for number in cited if number in gold],
+        "marked": [(number, number in gold) for number in cited],
+        "missed": sorted(gold - set(cited)),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeCounts:
-    """How often a judge found an insight covered, over the summaries of its subtopic."""
-
-    judge: Judge
-    none: int
-    partial: int
-    full: int
-
-
-def coverage_counts(insight: Insight) -> list[JudgeCounts]:
-    """Count verdicts by judge and coverage. Two queries."""
-    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+def coverage_counts(insight: Insight) -> list[dict[str, Any]]:
+    """How often each judge found an insight covered, over the summaries of its subtopic. Two queries."""
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     rows = Verdict.objects.counted().filter(insight=insight, repeat=0, is_valid=True)
     rows = rows.exclude(summary__origin=Summary.Origin.SESSION)
     for judge, coverage, n in rows.order_by().values_list("judge", "coverage").annotate(n=Count("pk")):
         counts[judge][coverage] = n
-    judges: Iterable[Judge] = Judge.objects.filter(pk__in=counts).order_by("name", "version")
-    return [JudgeCounts(judge, **{name: counts[judge.pk][name] for name in summhay.COVERAGES}) for judge in judges]
+    judges = Judge.objects.filter(pk__in=counts).order_by("name", "version")
+    return [{"judge": judge, **{name: counts[judge.pk][name] for name in summhay.COVERAGES}} for judge in judges]
 
 
 def full_name(system: System) -> str:

@@ -166,7 +166,7 @@ def insight_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "haystack": haystack,
         "subtopic": insight.subtopic,
         "insight": insight,
-        "documents": [row for row in rows if row.number in insight.gold_documents],
+        "documents": [row for row in rows if row["number"] in insight.gold_documents],
         "counts": browse.coverage_counts(insight),
     }
     return page(request, "benchmarks/insight_detail.html", context)

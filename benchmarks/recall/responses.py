@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +12,6 @@ from benchmarks import audit
 from benchmarks.models import (
     Extraction,
     Judge,
-    KeyPoint,
     PointVerdict,
     Response,
     ResponsePoint,
@@ -25,38 +23,7 @@ from benchmarks.scoring.stat import Stat
 Premise = PointVerdict.Premise
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPointRow:
-    """A key point and the verdict on it, if there is one."""
-
-    point: KeyPoint
-    verdict: PointVerdict | None
-
-
-@dataclass(frozen=True, slots=True)
-class PointRow:
-    """An extracted point, what supports it, and how many people call it right; `own_check` is the reader's."""
-
-    point: ResponsePoint
-    documents: PointVerdict | None
-    key_points: PointVerdict | None
-    n_right: int
-    n_wrong: int
-    own_check: ResponsePointCheck | None
-
-
-@dataclass(frozen=True, slots=True)
-class ResponsePage:
-    """A response as one judge sees it; `extraction` is None before it was taken apart."""
-
-    judges: list[Judge]
-    judge: Judge | None
-    key_points: list[KeyPointRow]
-    extraction: Extraction | None
-    points: list[PointRow]
-
-
-def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponsePage:
+def response_page(response: Response, *, judge_uid: str, user: Any) -> dict[str, Any]:
     """Read a judge's verdicts on a response; those of the first judge that has any, unless another is named."""
     judging = PointVerdict.objects.filter(response=response).order_by().values("judge")
     extracting = Extraction.objects.filter(response=response).order_by().values("judge")
@@ -67,15 +34,21 @@ def response_page(response: Response, *, judge_uid: str, user: Any) -> ResponseP
         for verdict in PointVerdict.objects.filter(response=response, judge=judge, repeat=0):
             verdicts[verdict.premise, verdict.key_point_id or verdict.point_id] = verdict
     key_points = [
-        KeyPointRow(point, verdicts.get((Premise.RESPONSE.value, point.pk)))
+        {"point": point, "verdict": verdicts.get((Premise.RESPONSE.value, point.pk))}
         for point in response.question.key_points.order_by("number")
     ]
     extraction = Extraction.objects.filter(response=response, judge=judge).first() if judge else None
     points = list(extraction.points.order_by("number")) if extraction else []
-    return ResponsePage(judges, judge, key_points, extraction, _rows(points, verdicts, user))
+    return {
+        "judges": judges,
+        "judge": judge,
+        "key_points": key_points,
+        "extraction": extraction,
+        "points": _rows(points, verdicts, user),
+    }
 
 
-def point_row(point: ResponsePoint, *, user: Any) -> PointRow:
+def point_row(point: ResponsePoint, *, user: Any) -> dict[str, Any]:
     """One point, after somebody has checked it."""
     rows = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
     verdicts: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in rows}
@@ -84,19 +57,19 @@ def point_row(point: ResponsePoint, *, user: Any) -> PointRow:
 
 def _rows(
     points: list[ResponsePoint], verdicts: dict[tuple[str, int | None], PointVerdict], user: Any
-) -> list[PointRow]:
+) -> list[dict[str, Any]]:
     newest: dict[int, dict[int | None, ResponsePointCheck]] = defaultdict(dict)
     for row in ResponsePointCheck.objects.filter(point__in=[point.pk for point in points]).order_by("pk"):
         newest[row.point_id][row.made_by_id] = row
     return [
-        PointRow(
-            point=point,
-            documents=verdicts.get((Premise.DOCUMENTS.value, point.pk)),
-            key_points=verdicts.get((Premise.KEY_POINTS.value, point.pk)),
-            n_right=sum(row.is_right for row in newest[point.pk].values()),
-            n_wrong=sum(not row.is_right for row in newest[point.pk].values()),
-            own_check=newest[point.pk].get(user.pk),
-        )
+        {
+            "point": point,
+            "documents": verdicts.get((Premise.DOCUMENTS.value, point.pk)),
+            "key_points": verdicts.get((Premise.KEY_POINTS.value, point.pk)),
+            "n_right": sum(row.is_right for row in newest[point.pk].values()),
+            "n_wrong": sum(not row.is_right for row in newest[point.pk].values()),
+            "own_check": newest[point.pk].get(user.pk),
+        }
         for point in points
     ]
 

@@ -183,7 +183,7 @@ def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "response": response,
         "question": response.question,
         "read": read,
-        "about": entailment_description_of(read.judge.kind) if read.judge else "",
+        "about": entailment_description_of(read["judge"].kind) if read["judge"] else "",
     }
     return page(request, "benchmarks/response_detail.html", context)
 
