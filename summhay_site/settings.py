@@ -370,7 +370,7 @@ SECURE_HSTS_PRELOAD = HTTPS and env.flag("HSTS_PRELOAD")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "summhay_site.serving.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "summhay_site.serving.middleware.csrf_failure"
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

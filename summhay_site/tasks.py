@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from summhay_site.accounts.links import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
-from summhay_site.operations import doctor, erasing, heartbeat, schedule
+from summhay_site.operations import backups, doctor, erasing, system
 from summhay_site.privacy import retention
 
-__all__ = ["heartbeat"]
+__all__ = ["system"]
+"""Its signals are those of workers and beat."""
 
 
 @shared_task(name="summhay_site.purge_failed_logins")
@@ -41,7 +42,7 @@ def mail_new_link_task(user_pk: int, base_url: str) -> None:
 @shared_task(name="summhay_site.make_backup")
 def make_backup() -> None:
     """Write the backup of this night."""
-    schedule.make_backup(now=timezone.now())
+    backups.make_backup(now=timezone.now())
 
 
 @shared_task(name="summhay_site.mail_alarms")

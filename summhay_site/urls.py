@@ -9,11 +9,15 @@ from django.contrib import admin
 from django.urls import include, path
 
 from summhay_site.accounts.views import admin_login, admin_password
-from summhay_site.home.views import home
+from summhay_site.audit.log import audit_csv, audit_log
+from summhay_site.home import home
+from summhay_site.operations.erasing import person_erase
 from summhay_site.operations.metrics import metrics
+from summhay_site.operations.system import system_page
+from summhay_site.privacy.held import own_data, privacy
 from summhay_site.serving.health import health, ready
 
-handler500 = "summhay_site.serving.errors.server_error"
+handler500 = "summhay_site.serving.middleware.server_error"
 
 urlpatterns = [
     path("", home, name="home"),
@@ -22,9 +26,12 @@ urlpatterns = [
     path("metrics/", metrics, name="metrics"),
     path("", include("annotation.urls")),  # first: people at work send the most requests
     path("", include("summhay_site.accounts.urls")),
-    path("", include("summhay_site.audit.urls")),
-    path("", include("summhay_site.operations.urls")),
-    path("", include("summhay_site.privacy.urls")),
+    path("audit-log/", audit_log, name="audit-log"),
+    path("audit-log.csv", audit_csv, name="audit-csv"),
+    path("people/<uuid:uid>/erase/", person_erase, name="person-erase"),
+    path("system/", system_page, name="system"),
+    path("privacy/", privacy, name="privacy"),
+    path("privacy/my-data.zip", own_data, name="own-data"),
     *(
         path("", include(f"extensions.{name}.urls"))
         for name in settings.EXTENSIONS

@@ -1,4 +1,4 @@
-"""Queries of the audit log, for its page and its download."""
+"""The audit log, for admins: its queries, its page and its download."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import Any
 import orjson
 from django.db.models import Q, QuerySet
 from django.forms import DateInput, Form
+from django.http import HttpResponseBase
 from django.utils import timezone
+from django.views.decorators.http import require_safe
 from django_filters import CharFilter, ChoiceFilter, DateFilter, FilterSet
 
 from benchmarks.models import AuditEvent
-from summhay_site.audit.words import kind_name
+from benchmarks.web.downloads import csv_download
+from benchmarks.web.lists import ListPage, ListTable
+from benchmarks.web.pages import HtmxHttpRequest
+from benchmarks.web.permissions import requires
+from summhay_site.audit.words import events_in_words, kind_name
 
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(9000, 1, 1)
 """Later or earlier days are ignored: in some time zones their midnight is out of range."""
@@ -83,3 +89,34 @@ def table(rows: QuerySet[Any]) -> Iterator[tuple[str, ...]]:
 
 def _midnight(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
+
+
+class EventTable(ListTable):
+    """Events, shown in words."""
+
+
+class EventList(ListPage):
+    """Who did what, the newest first."""
+
+    template_name = "site/audit_log.html"
+    table_class = EventTable
+    filterset_class = EventFilter
+    queryset = EVENTS
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Also what happened, in words."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"events": events_in_words([row.record for row in context["table"].paginated_rows])}
+
+
+audit_log = EventList.for_users_with("benchmarks.view_auditevent")
+
+
+@requires("benchmarks.view_auditevent")
+@require_safe
+def audit_csv(request: HtmxHttpRequest) -> HttpResponseBase:
+    """The same rows as CSV."""
+    wanted = EventFilter(request.GET, EVENTS)
+    if not wanted.is_valid():
+        return audit_log(request)  # type: ignore[no-any-return]
+    return csv_download(request, COLUMNS, table(wanted.qs), name="audit-log.csv")

@@ -1,5 +1,6 @@
 """A copy of the whole database in one file, and the way back. SQLite by its own online copy, so that nothing need
 stop for a backup; PostgreSQL by its own tools, which must be on the PATH. How the engines differ: `engines`.
+At the end the backup of each night, and what is done at most so often, however many processes ask for it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
-from django.db import DatabaseError, connection, connections, transaction
+from django.db import DatabaseError, IntegrityError, connection, connections, transaction
 from django.db.models import Max
 
 from benchmarks.models import AuditEvent
+from summhay_site.models import LastTime
 from summhay_site.operations import engines, tombstones
 from summhay_site.operations.erasing import erase_again
 from summhay_site.operations.tombstones import Tombstone
@@ -317,3 +320,45 @@ def _sync(file: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+BACKUP = "backup"
+BACKUP_EVERY = timedelta(hours=20)
+"""Shorter than a day, so that a night whose turn comes a little early is not left out."""
+NAME = "summhay-{:%Y-%m-%dT%H%M}.backup"
+
+
+def claim(name: str, *, every: timedelta, now: datetime) -> bool:
+    """Whether it is time to do this again; then it counts as done now, for all others."""
+    if LastTime.objects.filter(name=name, at__lte=now - every).update(at=now):
+        return True
+    try:
+        with transaction.atomic():
+            return LastTime.objects.get_or_create(name=name, defaults={"at": now})[1]
+    except IntegrityError:
+        return False  # another process was first
+
+
+def make_backup(*, now: datetime) -> Path | None:
+    """Write the backup of this night to BACKUP_DIR and remove those that are too many; None where it is not due.
+
+    Raises `BackupFailed` and `OSError`; then it is due again at once.
+    """
+    folder: Path | None = settings.BACKUP_DIR
+    if folder is None or not claim(BACKUP, every=BACKUP_EVERY, now=now):
+        return None
+    file = folder / NAME.format(now)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        backup(to=file, overwrite=True)
+    except Exception:
+        LastTime.objects.filter(name=BACKUP, at=now).delete()
+        raise
+    for old in kept_backups(folder)[settings.BACKUP_KEEP :]:
+        old.unlink(missing_ok=True)
+    return file
+
+
+def kept_backups(folder: Path) -> list[Path]:
+    """Backups that were made by schedule, the newest first; files of other names are left alone."""
+    return sorted(folder.glob("summhay-????-??-??T????.backup"), reverse=True)

@@ -27,7 +27,7 @@ from benchmarks.io.jobs import WORKING
 from benchmarks.models import ImportJob, JudgeRun, Retrieval
 from summhay_site.accounts.models import User
 from summhay_site.models import LastTime, WorkerHeartbeat
-from summhay_site.operations import schedule, system
+from summhay_site.operations import backups, system
 from summhay_site.serving.health import ask_broker, missing_migrations
 
 LONG_WAIT = timedelta(hours=1)
@@ -68,7 +68,7 @@ def mail_alarms(*, now: datetime) -> list[Problem]:
     if not to:
         return []
     bad = [problem for problem in examine(now=now) if problem.is_bad]
-    new = [each for each in bad if schedule.claim(_alarm(each), every=MAIL_EVERY, now=now)]
+    new = [each for each in bad if backups.claim(_alarm(each), every=MAIL_EVERY, now=now)]
     if not new:
         return []
     try:
@@ -201,7 +201,7 @@ def _backups(now: datetime) -> Iterator[Problem]:
     if settings.BACKUP_DIR is None:
         yield Problem("backups", "No backups are made by schedule: set BACKUP_DIR.", is_bad=False)
         return
-    last = LastTime.objects.filter(name=schedule.BACKUP).first()
+    last = LastTime.objects.filter(name=backups.BACKUP).first()
     if last is None:
         yield Problem("backups", "No backup was made yet.", is_bad=False)
     elif last.at < now - OLD_BACKUP:

@@ -5,24 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from axes.models import AccessAttempt
+from django import forms
+from django.contrib import messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Removal
-from annotation.people.removal import forget_panel_ids, remove_work, totals
+from annotation.people.removal import forget_panel_ids, going_of, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from annotation.studies.members import leave_all
+from annotation.studies.removed import in_words
 from annotation.writing.sessions import pause_all
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from benchmarks.results.stored import forget_all
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
+from summhay_site.accounts import accounts
 from summhay_site.accounts.accounts import OwnAccount, keep_an_admin, lock
 from summhay_site.accounts.models import User
+from summhay_site.accounts.person_views import person_of, say_last_admin
+from summhay_site.accounts.reader import actor
 from summhay_site.accounts.roles import ADMIN
 from summhay_site.operations import tombstones
 from summhay_site.operations.tombstones import Tombstone
@@ -168,3 +181,65 @@ def _any_admin(*, but: User | None) -> User | None:
 
 def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
     AuditEvent.objects.filter(object_type=object_type, object_uid=uid).update(object_name=name)
+
+
+class EraseForm(forms.Form):
+    """What becomes of the work, and the user name again, so that nobody is erased by a slip."""
+
+    mode = forms.ChoiceField(
+        label="Texts and labels",
+        choices=(
+            (Removal.Mode.ANONYMOUS, "Keep, without a name"),
+            (Removal.Mode.DELETED, "Delete"),
+        ),
+        initial=Removal.Mode.ANONYMOUS,
+        widget=forms.RadioSelect,
+    )
+    username = forms.CharField(label="User name of the person to erase", max_length=150)
+
+    def __init__(self, *args: Any, person: User, has_work: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.person = person
+        if not has_work:
+            del self.fields["mode"]
+        self.fields["username"].widget.attrs.update(autocomplete="off", autocapitalize="none")
+
+    def clean_username(self) -> str:
+        """Raise an error unless it is the user name on the page."""
+        username: str = self.cleaned_data["username"].strip()
+        if username != self.person.username:
+            raise ValidationError("That is not the user name of this person.")
+        return username
+
+
+@requires("summhay_site.delete_user")
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Remove a person for good, after a look at what goes; the work stays without the name, or goes too."""
+    shown = person_of(request, uid)
+    if shown.pk == actor(request).pk:
+        context = {"person": shown, "is_own": True}
+        return page(request, "site/person_erase.html", context, status=422 if request.method == "POST" else 200)
+    annotator = Annotator.objects.filter(user=shown).first()
+    form = EraseForm(request.POST or None, person=shown, has_work=annotator is not None)
+    if request.method == "POST" and form.is_valid():
+        mode = form.cleaned_data.get("mode", Removal.Mode.ANONYMOUS)
+        try:
+            erase(actor=actor(request), user=shown, mode=mode, now=timezone.now())
+        except accounts.LastAdmin:
+            form.add_error(None, say_last_admin())
+        except OSError as error:
+            form.add_error(
+                None, "Nothing was erased: the list of removals cannot be written (%s)." % error.strerror
+            )
+        else:
+            messages.success(request, "The person was erased.")
+            return redirect("people")
+    going = going_of(annotator) if annotator is not None else None
+    context = {
+        "person": shown,
+        "form": form,
+        "going": going,
+        "rows": in_words(going.totals) if going else [],
+    }
+    return page(request, "site/person_erase.html", context, status=422 if form.errors else 200)

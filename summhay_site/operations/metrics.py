@@ -33,7 +33,7 @@ from benchmarks.web.permissions import public
 from summhay_site.accounts.logins import client_ip
 from summhay_site.models import LastTime
 from summhay_site.operations import system
-from summhay_site.operations.schedule import BACKUP
+from summhay_site.operations.backups import BACKUP
 
 REQUESTS = CollectorRegistry()
 SECONDS = Histogram(

@@ -1,21 +1,34 @@
-"""Signs of life: when the workers last spoke, how full the disk is, how long work has been waiting."""
+"""Signs of life: when the workers last spoke, how full the disk is, how long work has been waiting; their page."""
 
 from __future__ import annotations
 
+import logging
+import os
 import shutil
+import socket
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from celery.signals import beat_init, worker_ready, worker_shutting_down
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Count, Min, Q
+from django.http import HttpResponse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from annotation.models import Session
 from benchmarks.models import JudgeRun, JudgeRunItem
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
 from summhay_site.models import LastTime, WorkerHeartbeat
+from summhay_site.operations.backups import BACKUP
 
 UNFINISHED = (JudgeRun.State.PENDING, JudgeRun.State.RUNNING)
 
@@ -190,3 +203,64 @@ def read_queue(*, now: datetime) -> Queue:
         sessions_due=due["n"],
         oldest_due_at=due["oldest"],
     )
+
+
+logger = logging.getLogger(__name__)
+
+EVERY_S = 20.0
+_is_over = threading.Event()
+
+
+@worker_ready.connect(dispatch_uid="heartbeat")
+def begin_with_worker(sender: Any, **_: Any) -> None:
+    """Begin with the first message that the worker can take."""
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    _begin(partial(record_heartbeat, name=sender.hostname, queues=queues))
+
+
+@beat_init.connect(dispatch_uid="heartbeat")
+def begin_with_beat(**_: Any) -> None:
+    """Likewise for beat, so that a second one is noticed."""
+    _begin(partial(record_beat, name=socket.gethostname(), pid=os.getpid(), began_at=timezone.now()))
+
+
+def _begin(record: Callable[..., None]) -> None:
+    threading.Thread(target=_go_on, args=[record], name="heartbeat", daemon=True).start()
+
+
+@worker_shutting_down.connect(dispatch_uid="heartbeat")
+def end_with_worker(**_: Any) -> None:
+    """Say nothing more: the worker finishes what it has and takes nothing new."""
+    _is_over.set()
+
+
+def _go_on(record: Callable[..., None]) -> None:
+    """Record a heartbeat every 20 seconds; a database that is out of reach is asked again the next time."""
+    while not _is_over.is_set():
+        try:
+            record(now=timezone.now())
+        except DatabaseError as error:
+            logger.warning("The heartbeat was not recorded: %s", error)
+        finally:
+            connection.close()  # it belongs to this thread; children that the pool forks later must not inherit it
+        _is_over.wait(EVERY_S)
+
+
+@requires("summhay_site.view_workerheartbeat")
+@require_safe
+@never_cache
+def system_page(request: HtmxHttpRequest) -> HttpResponse:
+    """Workers, disk, database and queue."""
+    now = timezone.now()
+    context = {
+        "alarm": read_alarm(now=now),
+        "workers": read_workers(now=now),
+        "queue": read_queue(now=now),
+        "database_bytes": database_bytes(),
+        "database_kind": connection.vendor,
+        "can_mail": settings.EMAIL_IS_SET,
+        "has_backups": settings.BACKUP_DIR is not None,
+        "last_backup": LastTime.objects.filter(name=BACKUP).values_list("at", flat=True).first(),
+        "now": now,
+    }
+    return page(request, "site/system.html", context)

@@ -13,7 +13,7 @@ from annotation.models import DraftRevision, Study
 from annotation.studies.progress import Pace
 from benchmarks.engine import versions
 from benchmarks.models import JudgeRun
-from summhay_site.home.overview import waiting_for
+from summhay_site.home import waiting_for
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import make_session
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from benchmarks.models import ImportJob, JudgeRun
 from summhay_site.models import LastTime, WorkerHeartbeat
-from summhay_site.operations import backups, doctor, schedule, system
+from summhay_site.operations import backups, doctor, system
 from tests.conftest import make_user
 from tests.makers import make_session
 from tests.makers_recall import make_judge
@@ -39,7 +39,7 @@ def healthy(settings: Any, tmp_path: Path, now: datetime, monkeypatch: pytest.Mo
     settings.BACKUP_DIR.mkdir()
     here = doctor.socket.gethostname()
     system.record_heartbeat(name=f"worker@{here}", now=now, queues=settings.QUEUES)
-    LastTime.objects.create(name=schedule.BACKUP, at=now - HOUR)
+    LastTime.objects.create(name=backups.BACKUP, at=now - HOUR)
 
 
 def names(now: datetime) -> set[str]:
@@ -132,7 +132,7 @@ def plant_import(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
 
 
 def plant_old_backup(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    last = LastTime.objects.get(name=schedule.BACKUP)
+    last = LastTime.objects.get(name=backups.BACKUP)
     LastTime.objects.update(at=last.at - timedelta(days=3))
     return "backups"
 
@@ -198,7 +198,7 @@ def test_admins_are_mailed_each_problem_once_a_day(
     assert len(mail.outbox) == 2
     assert "broker" not in mail.outbox[1].body
     WorkerHeartbeat.objects.update(at=now + timedelta(hours=25), queues=settings.QUEUES)
-    LastTime.objects.filter(name=schedule.BACKUP).update(at=now + timedelta(hours=25))
+    LastTime.objects.filter(name=backups.BACKUP).update(at=now + timedelta(hours=25))
     doctor.mail_alarms(now=now + timedelta(hours=25))
     assert "broker" in mail.outbox[2].body
 
@@ -252,7 +252,7 @@ def written(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> P
         to.touch()
         return 0
 
-    monkeypatch.setattr(schedule, "backup", write)
+    monkeypatch.setattr(backups, "backup", write)
     settings.BACKUP_DIR, settings.BACKUP_KEEP = tmp_path / "backups", 3
     return tmp_path / "backups"
 
@@ -262,8 +262,8 @@ def test_a_backup_is_made_once_a_night_and_the_newest_are_kept(written: Path, no
     (written / "by-hand.backup").touch()
     for day in range(5):
         night = now + timedelta(days=day)
-        assert schedule.make_backup(now=night) is not None
-        assert schedule.make_backup(now=night + timedelta(minutes=5)) is None, "another beat, or a message twice"
+        assert backups.make_backup(now=night) is not None
+        assert backups.make_backup(now=night + timedelta(minutes=5)) is None, "another beat, or a message twice"
     days = ["2026-03-04T0900", "2026-03-05T0900", "2026-03-06T0900"]
     assert sorted(path.name for path in written.iterdir()) == [
         "by-hand.backup",
@@ -278,9 +278,9 @@ def test_a_backup_that_failed_is_due_again_and_none_is_made_without_a_folder(
         raise backups.BackupFailed("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(schedule, "backup", fail)
+        patch.setattr(backups, "backup", fail)
         with pytest.raises(backups.BackupFailed):
-            schedule.make_backup(now=now)
-    assert schedule.make_backup(now=now) is not None
+            backups.make_backup(now=now)
+    assert backups.make_backup(now=now) is not None
     settings.BACKUP_DIR = None
-    assert schedule.make_backup(now=now + timedelta(days=1)) is None
+    assert backups.make_backup(now=now + timedelta(days=1)) is None

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
-from summhay_site.operations.heartbeat import EVERY_S
+from summhay_site.operations.system import EVERY_S
 from tests.fake_openai import FakeServer, serving
 from tests.site.beside_a_run import AT_A_TIME, N_REQUESTS
 

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Study
-from summhay_site.home.overview import read_researcher
+from summhay_site.home import read_researcher
 from summhay_site.operations import system
 from tests.makers import (
     make_assignment,

@@ -264,7 +264,7 @@ BREAK = """
 import django
 django.setup()
 from django.test import Client
-from summhay_site.home import views
+from summhay_site import home
 from unittest import mock
 import sentry_sdk
 def broken(request):

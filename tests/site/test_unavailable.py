@@ -90,7 +90,7 @@ def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
     client = login(ben)
     client.raise_request_exception = False
     if where == "the page":
-        monkeypatch.setattr("summhay_site.home.views.redirect", _fail("unable to open database file"))
+        monkeypatch.setattr("summhay_site.home.redirect", _fail("unable to open database file"))
     else:
         monkeypatch.setattr(SessionStore, "_get_session_from_db", _fail("unable to open database file"))
     _is_a_503(client.get("/"), "cannot be reached")
@@ -122,7 +122,7 @@ def test_the_probe_of_a_proxy_is_told_too(db: None, quiet: Client, monkeypatch: 
 def test_a_mistake_of_the_program_stays_a_500(ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client = login(ben)
     client.raise_request_exception = False
-    monkeypatch.setattr("summhay_site.home.views.redirect", lambda _to: 1 / 0)
+    monkeypatch.setattr("summhay_site.home.redirect", lambda _to: 1 / 0)
     page = client.get("/")
     assert page.status_code == 500
     assert "Something went wrong" in page.content.decode()
@@ -149,7 +149,7 @@ def test_a_refused_page_is_one_line_in_the_log_and_a_failure_keeps_its_traceback
     assert "Forbidden" in log.getvalue()
     assert "NUL in the address" in log.getvalue()
     assert "Traceback" not in log.getvalue()
-    monkeypatch.setattr("summhay_site.home.views.redirect", lambda _to: 1 / 0)
+    monkeypatch.setattr("summhay_site.home.redirect", lambda _to: 1 / 0)
     assert client.get("/").status_code == 500
     assert "Traceback" in log.getvalue()
 

@@ -1,4 +1,4 @@
-"""What researchers and admins find on their home page: how things stand and the next step. A few queries each."""
+"""The first page after the login, by role: how things stand and the next step. A few queries each."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timezone import localdate
+from django.views.decorators.http import require_safe
 
 from annotation.kinds import Waiting, kind_named, kinds
 from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.studies.progress import SHOWN_DAYS, Pace, paces
 from benchmarks.models import Haystack, JudgeRun, JudgeRunItem
 from benchmarks.questions import sets as question_sets
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts.models import User
+from summhay_site.operations.system import read_alarm
 
 RESULTS_SHOWN = 3
 BAR_STEP, BAR_HEIGHT = 14, 48
@@ -184,3 +190,20 @@ def waiting_for(user: Any, studies: Mapping[int, Study]) -> list[Waiting]:
         if of_kind:
             waiting += kind.waiting(of_kind)
     return [*waiting, *(model_runs() if user.has_perm("benchmarks.view_judge") else [])]
+
+
+@requires(LOGGED_IN)
+@require_safe
+def home(request: HtmxHttpRequest) -> HttpResponse:
+    """Show each role its next steps; annotators find theirs on the page of their work."""
+    user = request.user
+    context: dict[str, Any] = {}
+    if user.has_perm("annotation.do_work") and not user.has_perm("annotation.view_study"):
+        return redirect("annotation:work")
+    if user.has_perm("annotation.view_study"):
+        context["research"] = read_researcher(user)
+    if user.has_perm("summhay_site.view_user"):
+        context["people"] = read_admin()
+    if user.has_perm("summhay_site.view_workerheartbeat"):
+        context["alarm"] = read_alarm(now=timezone.now())
+    return page(request, "site/home.html", context)

@@ -1,21 +1,51 @@
-"""A person's own export: everything that is held of them, in a zip that is written while it is sent."""
+"""Everything that is held of people: its page, and a person's own export of it."""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
+from django.conf import settings
+from django.http import HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
-from django.utils import translation
+from django.utils import timezone, translation
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Annotator, DraftRevision, PackedRows, Session, SessionEvent
+from annotation.people import held as annotation
+from annotation.work.tasklist import contacts
 from annotation.writing import packing
-from benchmarks.personal import Held, Person, Reason
+from benchmarks.access import sight
+from benchmarks.models import AuditEvent
+from benchmarks.models import personal as benchmarks
+from benchmarks.personal import Acts, Held, Person, Reason, Subject
+from benchmarks.web.downloads import download
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import LOGGED_IN, requires
+from summhay_site.accounts import personal as accounts
 from summhay_site.accounts.models import User
-from summhay_site.privacy.declared import HELD
+from summhay_site.accounts.reader import actor
+
+HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *benchmarks.HELD)
+ACTS: tuple[Acts, ...] = (*annotation.ACTS, *benchmarks.ACTS)
+
+
+def by_subject() -> list[tuple[Subject, list[Held]]]:
+    """The declarations of each subject, in the order of `Subject`."""
+    return [(subject, [held for held in HELD if held.subject is subject]) for subject in Subject]
+
+
+def days_of(held: Held) -> int:
+    """After how many days it goes by the settings of this site; 0 means that it does not."""
+    days: int = getattr(settings, held.setting) if held.setting else 0
+    return days
+
 
 SITE_NAME = "SummHay"
 PIECE_BYTES = 64 * 1024
@@ -112,3 +142,45 @@ class _Sink:
         self.waiting.clear()
         self.n_bytes = 0
         return data
+
+
+FILES_AN_HOUR = 3
+
+
+@requires(LOGGED_IN)
+@require_safe
+def privacy(request: HtmxHttpRequest) -> HttpResponse:
+    """What is recorded of people, why, who sees it, and how long."""
+    return _page(request)
+
+
+@requires(LOGGED_IN)
+@require_POST
+@never_cache
+def own_data(request: HtmxHttpRequest) -> HttpResponseBase:
+    """Everything that the site holds of whoever asks, as a zip; a few times an hour."""
+    user, now = actor(request), timezone.now()
+    sight.lift()  # what is held of somebody does not end where their research group does
+    taken = AuditEvent.objects.filter(actor=user, action="file.downloaded", object_uid=str(user.uid))
+    if taken.filter(at__gt=now - timedelta(hours=1)).count() >= FILES_AN_HOUR:
+        words = _("You have downloaded your data %(n)s times within an hour. Please try again later.")
+        response = _page(request, status=429, refusal=words % {"n": FILES_AN_HOUR})
+        response["Retry-After"] = "3600"
+        return response
+    content = pieces(person_of(user), language=get_language() or "en", now=now)
+    return download(content, name="my-data.zip", content_type="application/zip", about=user)
+
+
+def _page(request: HtmxHttpRequest, *, status: int = 200, refusal: str = "") -> HttpResponse:
+    subjects = [
+        (subject, [(held, days_of(held)) for held in {held.what: held for held in rows}.values()])
+        for subject, rows in by_subject()
+    ]
+    person = Annotator.objects.filter(user=actor(request)).first()
+    context = {
+        "subjects": subjects,
+        "reasons": reasons(),
+        "refusal": refusal,
+        "contacts": contacts(person) if person else [],
+    }
+    return page(request, "site/privacy.html", context, status=status)

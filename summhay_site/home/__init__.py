@@ -1,1 +1,0 @@
-"""The home page of each role: how things stand, and what waits."""
