@@ -29,6 +29,6 @@ class SiteConfig(AppConfig):
 
 
 def _sync_roles(**_: Any) -> None:
-    from summhay_site.accounts.roles import sync_roles
+    from summhay_site.accounts.models import sync_roles
 
     sync_roles()

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.core.management import call_command
 from django.utils import timezone
 
-from summhay_site.accounts.links import mail_forgotten, mail_new_link
+from summhay_site.accounts.accounts import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.operations import backups, doctor, erasing, system
 from summhay_site.privacy import retention

@@ -38,7 +38,7 @@ SOURCES = (
     "templates/site/profile.html",
     "summhay_site/accounts/forms.py#LoginForm,PasswordSetForm,ProfileForm,ForgottenForm",
     "summhay_site/accounts/institution.py",
-    "summhay_site/accounts/links.py",
+    "summhay_site/accounts/accounts.py",
     "summhay_site/accounts/models.py",
     "summhay_site/accounts/personal.py",
     "summhay_site/accounts/views.py",

@@ -14,8 +14,7 @@ from annotation.models import Annotator
 from benchmarks.web.groups import GroupedForm
 from summhay_site.accounts import people_csv
 from summhay_site.accounts.accounts import NewAccount, may_create
-from summhay_site.accounts.models import User, known_time_zones
-from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
+from summhay_site.accounts.models import ADMIN, ANNOTATOR, RESEARCHER, User, known_time_zones
 
 ROLES = ((ANNOTATOR, "annotator"), (RESEARCHER, "researcher"), (ADMIN, "admin"))
 LEGACY_AREAS = {"Etc", "SystemV", "US", "Brazil", "Canada", "Chile", "Mexico", "posix", "right"}

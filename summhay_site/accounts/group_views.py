@@ -11,8 +11,6 @@ from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import grouping
@@ -20,8 +18,7 @@ from benchmarks.models import ResearchGroup
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, wanted
 from benchmarks.web.row_choices import RowsField
-from summhay_site.accounts.models import User
-from summhay_site.accounts.roles import ADMIN, RESEARCHER
+from summhay_site.accounts.models import ADMIN, RESEARCHER, User
 
 MANAGE = "summhay_site.change_user"
 
@@ -29,7 +26,7 @@ MANAGE = "summhay_site.change_user"
 class NewGroupForm(forms.Form):
     """The name of a group."""
 
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=80)
+    name = forms.CharField(label="Name", max_length=80)
 
 
 class GroupForm(NewGroupForm):
@@ -108,7 +105,7 @@ def group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
             form.add_error("name", "Another group has this name.")
         else:
             grouping.set_members(group=shown, members=form.members(), by=request.user, now=now)
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return redirect("group", uid=uid)
     context = {"group": shown, "form": form, "n_kept": form.kept.count()}
     return page(request, "site/group.html", context, status=422 if form.errors else 200)

@@ -1,18 +1,38 @@
-"""Throttled logins: the address of a client, the message while it is locked out, and purging old attempts."""
+"""Whoever reads a page, and throttled logins: address of a client, message while it is locked out, purging."""
 
 from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import get_language_from_request
 
 from annotation.people.recruitment import joining
+from summhay_site.accounts.models import User
+
+
+def language_of(request: HttpRequest) -> str:
+    """The language of a page: that of its reader, else what the browser asks for.
+
+    Roles are asked for only where somebody would read another language than those who run studies.
+    """
+    user: Any = request.user
+    language = (user.chosen_language if user.is_authenticated else "") or get_language_from_request(request)
+    if language != settings.LANGUAGE_CODE and user.is_authenticated and user.runs_studies:
+        return settings.LANGUAGE_CODE
+    return language
+
+
+def actor(request: HttpRequest) -> User:
+    """The logged-in user of a view that `requires` a login."""
+    return cast("User", request.user)
+
 
 KEEP = timedelta(days=1)
 

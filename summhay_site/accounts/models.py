@@ -1,23 +1,160 @@
-"""The user: whoever can log in. What a person does lives in `annotation`."""
+"""The user, whoever can log in, with named queries, and the roles. What a person does lives in `annotation`."""
 
 from __future__ import annotations
 
 import uuid
 import zoneinfo
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.contrib.auth.models import AbstractUser, Group, Permission, UserManager
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from summhay_site.accounts.querysets import UserQuerySet
-from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER, role_of
+from annotation.models import Annotator
+from benchmarks.access import sight
+
+ANNOTATOR = "annotator"
+RESEARCHER = "researcher"
+ADMIN = "admin"
+BY_RANK = (ADMIN, RESEARCHER, ANNOTATOR)
+
+_RESEARCHER = (
+    "benchmarks.view_haystack",
+    "benchmarks.add_haystack",
+    "benchmarks.change_haystack",
+    "benchmarks.view_summary",
+    "benchmarks.view_question",
+    "benchmarks.view_judge",
+    "benchmarks.add_judge",
+    "benchmarks.change_judge",
+    "benchmarks.add_judgerun",
+    "benchmarks.add_responsepointcheck",
+    "annotation.view_study",
+    "annotation.add_study",
+    "annotation.change_study",
+    "annotation.view_session",
+    "annotation.view_annotator",
+    "annotation.add_annotator",
+    "annotation.add_exclusion",
+    "annotation.add_latedecision",
+)
+PERMISSIONS: dict[str, tuple[str, ...]] = {
+    ANNOTATOR: ("annotation.do_work",),
+    RESEARCHER: _RESEARCHER,
+    ADMIN: (
+        *_RESEARCHER,
+        "benchmarks.delete_haystack",
+        "benchmarks.view_auditevent",
+        "annotation.delete_study",
+        "annotation.add_clockcredit",
+        "annotation.void_session",
+        "annotation.change_annotator",
+        "summhay_site.view_user",
+        "summhay_site.add_user",
+        "summhay_site.change_user",
+        "summhay_site.delete_user",
+        "summhay_site.view_workerheartbeat",
+    ),
+}
+
+
+def role_of(user: Any) -> str:
+    """The highest role of a user; a superuser is an admin; empty where there is none."""
+    if user.is_superuser:
+        return ADMIN
+    names = {group.name for group in user.groups.all()}
+    return next((role for role in BY_RANK if role in names), "")
+
+
+def sync_roles() -> None:
+    """Make the groups and give each exactly the permissions of the table."""
+    wanted = {name for names in PERMISSIONS.values() for name in names}
+    known = {
+        f"{permission.content_type.app_label}.{permission.codename}": permission
+        for permission in Permission.objects.select_related("content_type").filter(
+            content_type__app_label__in={name.split(".")[0] for name in wanted}
+        )
+    }
+    for role, names in PERMISSIONS.items():
+        group, _ = Group.objects.get_or_create(name=role)
+        group.permissions.set([known[name] for name in names if name in known])
+
+
+class UserQuerySet(models.QuerySet[Any]):
+    """Accounts; `role` of a row costs no query after `with_role`."""
+
+    def with_role(self) -> UserQuerySet:
+        """Fetch the groups too, so that the role of each row costs no query."""
+        return self.prefetch_related("groups")
+
+    def visible_to(self, user: Any) -> UserQuerySet:
+        """Admins see everybody, whoever may see annotators those of their groups and studies, others nobody."""
+        if user.has_perm("summhay_site.view_user"):
+            return self
+        if not user.has_perm("annotation.view_annotator"):
+            return self.none()
+        rows = self.of_role(ANNOTATOR)
+        if sight.of(user) is sight.WHOLE_SITE:
+            return rows
+        return rows.filter(pk__in=Annotator.objects.visible_to(user).order_by().values("user"))
+
+    def colleagues_of(self, user: Any) -> UserQuerySet:
+        """Those who share a research group with somebody or are in none; everybody for admins."""
+        seen = sight.of(user)
+        if seen is None:
+            return self
+        in_none = Q(research_groups=None)
+        return self.filter(in_none | Q(research_groups__in=seen.groups)).distinct()
+
+    def of_role(self, role: str) -> UserQuerySet:
+        """Accounts whose highest role is this one."""
+        rows = self
+        for higher in BY_RANK[: BY_RANK.index(role)]:
+            rows = rows.exclude(groups__name=higher)
+            if higher == ADMIN:
+                rows = rows.exclude(is_superuser=True)
+        if role == ADMIN:
+            return rows.filter(Q(pk__in=self._in_group(role)) | Q(is_superuser=True))
+        return rows.filter(pk__in=self._in_group(role))
+
+    def _in_group(self, role: str) -> models.QuerySet[Any, Any]:
+        rows: models.QuerySet[Any, Any] = self.model._default_manager.filter(groups__name=role).values("pk")
+        return rows
+
+    def active_admins(self) -> UserQuerySet:
+        """Admins who can log in."""
+        return self.of_role(ADMIN).filter(is_active=True)
+
+    def in_state(self, state: str) -> UserQuerySet:
+        """Accounts that are active (the default), `inactive`, `new` (active, never logged in), or `all`."""
+        if state == "all":
+            return self
+        if state == "inactive":
+            return self.filter(is_active=False)
+        return self.filter(is_active=True, last_login=None) if state == "new" else self.filter(is_active=True)
+
+    def without_password(self) -> UserQuerySet:
+        """Active accounts whose person has set no password yet."""
+        return self.filter(is_active=True, password__startswith=UNUSABLE_PASSWORD_PREFIX)
+
+    def taken(self, usernames: Iterable[str]) -> set[str]:
+        """The lower-cased user names among these that exist already, whatever their case."""
+        wanted = sorted({name.lower() for name in usernames})
+        taken_names: set[str] = set()
+        rows = self.annotate(lower_username=Lower("username"))
+        for start in range(0, len(wanted), 500):  # SQLite limits the number of parameters
+            chunk = wanted[start : start + 500]
+            taken_names.update(rows.filter(lower_username__in=chunk).values_list("lower_username", flat=True))
+        return taken_names
 
 
 @cache

@@ -1,21 +1,24 @@
-"""People: list them, make accounts one by one or from a file, hand out links."""
+"""People: the list, making accounts one by one or from a file, and what an admin may do of one person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import ChoiceFilter, FilterSet
 
+from annotation.models import Annotator
+from annotation.studies.members import waiting_of
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.groups import GroupedForm
@@ -23,13 +26,37 @@ from benchmarks.web.lists import Column, ListPage, ListTable, Search
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site.accounts import people_csv
-from summhay_site.accounts.accounts import UsernameTaken, create_account, create_accounts
-from summhay_site.accounts.forms import ROLES, AccountForm, PeopleFileForm
-from summhay_site.accounts.links import NoMail, PasswordLink, hand_out_links, mail_link, make_link
-from summhay_site.accounts.models import User
-from summhay_site.accounts.querysets import UserQuerySet
-from summhay_site.accounts.reader import actor
-from summhay_site.accounts.roles import ANNOTATOR
+from summhay_site.accounts.accounts import (
+    LastAdmin,
+    NoMail,
+    NotAllowed,
+    OwnAccount,
+    PasswordLink,
+    UsernameTaken,
+    change_role,
+    create_account,
+    create_accounts,
+    deactivate,
+    hand_out_links,
+    mail_link,
+    make_link,
+    may_make_link,
+    reactivate,
+    set_accommodation,
+    update_details,
+)
+from summhay_site.accounts.forms import (
+    ROLES,
+    AccommodationForm,
+    AccountForm,
+    DetailsForm,
+    PeopleFileForm,
+    RoleForm,
+)
+from summhay_site.accounts.logins import actor
+from summhay_site.accounts.models import ANNOTATOR, User, UserQuerySet
+from summhay_site.audit.log import EVENTS, EventFilter
+from summhay_site.audit.words import events_in_words
 
 TO_DOWNLOAD = "links_to_download"
 STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "everybody"))
@@ -38,10 +65,10 @@ STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "ever
 class PeopleTable(ListTable):
     """What people are sorted by."""
 
-    username = Column(_("User name"))
-    name = Column(_("Name"))
+    username = Column("User name")
+    name = Column("Name")
     role = Column("Role", orderable=False)
-    state = Column(_("State"), orderable=False)
+    state = Column("State", orderable=False)
     login = Column("Last login", "last_login", high_first=True)
 
 
@@ -51,7 +78,7 @@ class PeopleFilter(FilterSet):  # type: ignore[misc]
     q = Search("Name or address", "username", "name", "email")
     role = ChoiceFilter(label="Role", choices=ROLES, method=lambda rows, _name, role: rows.of_role(role))
     state = ChoiceFilter(
-        label=_("State"),
+        label="State",
         choices=STATES,
         empty_label="active",
         method=lambda rows, _name, state: rows.in_state(state),
@@ -179,15 +206,8 @@ def people_links(request: HttpRequest) -> HttpResponseBase:
         )
         return redirect("people")
     if left_out := len(uids) - len(links):
-        messages.info(
-            request,
-            ngettext(
-                "%(n)d person is not in the file: the password was set meanwhile, so no link is needed.",
-                "%(n)d people are not in the file: their passwords were set meanwhile, so no link is needed.",
-                left_out,
-            )
-            % {"n": left_out},
-        )
+        who, what = ("person is", "the password was") if left_out == 1 else ("people are", "their passwords were")
+        messages.info(request, f"{left_out} {who} not in the file: {what} set meanwhile, so no link is needed.")
     columns = ("username", "name", "email", "link", "expires_at")
     rows = [(i.user.username, i.user.name, i.user.email, i.url, i.expires_at.isoformat()) for i in links]
     return csv_download(request, columns, rows, name="links.csv")
@@ -217,3 +237,136 @@ def mail_now(request: HttpRequest, link: PasswordLink) -> None:
         messages.error(request, f"The email could not be sent ({error}); copy the link instead.")
     else:
         messages.success(request, f"The link was emailed to {link.user.email}.")
+
+
+def person_of(request: HttpRequest, uid: UUID) -> User:
+    """The person of an address; 404 where there is none whom the reader may see."""
+    person: User = get_object_or_404(User.objects.visible_to(request.user).with_role(), uid=uid)
+    return person
+
+
+@requires("annotation.view_annotator")
+@require_safe
+def person(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Show a person and what may be done."""
+    return _show(request, person_of(request, uid))
+
+
+def _show(
+    request: HtmxHttpRequest,
+    shown: User,
+    *,
+    form: AccommodationForm | None = None,
+    details: DetailsForm | None = None,
+) -> HttpResponse:
+    annotator = Annotator.objects.filter(user=shown).first()
+    context: dict[str, Any] = {
+        "person": shown,
+        "annotator": annotator,
+        "groups": list(shown.research_groups.all()),
+        "may_link": may_make_link(actor(request), user=shown),
+        "mail_is_set": settings.EMAIL_IS_SET,
+        "details_form": details or DetailsForm(initial={"name": shown.name, "email": shown.email}),
+        "role_form": RoleForm(initial={"role": shown.role}),
+        "accommodation_form": form or (annotator and AccommodationForm(instance=annotator)),
+    }
+    if request.user.has_perm("benchmarks.view_auditevent"):
+        context["events"] = events_in_words(EventFilter({"object": str(shown.uid)}, EVENTS).qs[:10])
+    return page(request, "site/person.html", context, status=422 if form or details else 200)
+
+
+@requires("summhay_site.change_user")
+@require_POST
+def person_details(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Mend name and mail address."""
+    shown = person_of(request, uid)
+    form = DetailsForm(request.POST)
+    if not form.is_valid():
+        return _show(request, shown, details=form)
+    update_details(actor=actor(request), user=shown, now=timezone.now(), **form.cleaned_data)
+    messages.success(request, "Saved.")
+    return redirect("person", uid=uid)
+
+
+@requires("summhay_site.change_user")
+@never_cache
+@require_POST
+def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Give another role; where the account needs a new password for it, show the link, once."""
+    shown = person_of(request, uid)
+    before = shown.role
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "There is no such role.")
+        return redirect("person", uid=uid)
+    now = timezone.now()
+    try:
+        change_role(actor=actor(request), user=shown, role=form.cleaned_data["role"], now=now)
+    except LastAdmin:
+        messages.error(request, say_last_admin())
+        return redirect("person", uid=uid)
+    if shown.role == before:
+        messages.info(request, "The role is as it was.")
+    elif shown.has_usable_password() or not shown.is_active:
+        messages.success(request, "The role was changed. The person is logged out and has to log in again.")
+    else:
+        messages.success(request, "The role was changed. The person sets a new password with this link.")
+        return show_links(request, [new_link(request, shown)], is_new=False)
+    return redirect("person", uid=uid)
+
+
+@requires("summhay_site.change_user")
+@require_http_methods(["GET", "HEAD", "POST"])
+def person_active(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Ask before an account is switched off; switch it off, or on with `active=1`."""
+    shown = person_of(request, uid)
+    if request.method != "POST":
+        annotator = Annotator.objects.filter(user=shown).first()
+        waiting = [] if annotator is None else waiting_of(annotator)
+        return page(request, "site/person_deactivate.html", {"person": shown, "waiting": waiting})
+    try:
+        if request.POST.get("active") == "1":
+            reactivate(actor=actor(request), user=shown, now=timezone.now())
+            messages.success(request, "The account is active again.")
+        else:
+            deactivate(actor=actor(request), user=shown, now=timezone.now())
+            messages.success(request, "The account is deactivated. The work of this person stays.")
+    except OwnAccount:
+        messages.error(request, "You cannot deactivate your own account.")
+    except LastAdmin:
+        messages.error(request, say_last_admin())
+    return redirect("person", uid=uid)
+
+
+@requires("annotation.add_annotator")
+@never_cache
+@require_POST
+def person_link(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Make a new password link, and mail it if asked."""
+    shown = person_of(request, uid)
+    try:
+        link = new_link(request, shown)
+    except NotAllowed as error:
+        raise PermissionDenied from error
+    if request.POST.get("mail"):
+        mail_now(request, link)
+    return show_links(request, [link], is_new=False)
+
+
+@requires("annotation.change_annotator")
+@require_POST
+def person_accommodation(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Give more time, or leave to paste."""
+    shown = person_of(request, uid)
+    annotator = get_object_or_404(Annotator, user=shown)
+    form = AccommodationForm(request.POST, instance=annotator)
+    if not form.is_valid():
+        return _show(request, shown, form=form)
+    set_accommodation(actor=actor(request), annotator=annotator, now=timezone.now(), **form.cleaned_data)
+    messages.success(request, "Saved. It applies to sessions that have not started.")
+    return redirect("person", uid=uid)
+
+
+def say_last_admin() -> str:
+    """Why the last admin stays one."""
+    return "This is the last active admin. Make another person an admin first."

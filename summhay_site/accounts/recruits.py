@@ -1,22 +1,35 @@
-"""Accounts of people who come by a recruitment link: no password, known by a signed cookie of one browser."""
+"""Who comes by a recruitment link: its page, and accounts without a password, known by a cookie of one browser."""
 
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth import login
 from django.core import signing
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
-from annotation.models import Annotator, RecruitmentLink
+from annotation.models import Annotator, Recruitment, RecruitmentLink
+from annotation.people.recruitment import joining
 from annotation.people.recruitment.joining import join
+from annotation.people.recruitment.links import WORD, has_form, panel_id_in, references_in
+from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, endings, return_url_of
+from annotation.studies import consent
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import public
 from summhay_site.accounts.accounts import NewAccount, create_account
-from summhay_site.accounts.models import User
-from summhay_site.accounts.roles import ANNOTATOR
+from summhay_site.accounts.logins import actor, client_ip
+from summhay_site.accounts.models import ANNOTATOR, User
 
 COOKIE = "participant"
 PATH = "/join/"
@@ -73,3 +86,188 @@ def give_cookie(response: HttpResponse, user: User) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+BACKEND = "summhay_site.authentication.AccountBackend"
+REFUSALS: dict[type[Exception], tuple[str, int]] = {
+    joining.NotOpen: ("closed", 410),
+    joining.NotAllowed: ("not_allowed", 403),
+    joining.IsSomebodyElse: ("other_browser", 409),
+    joining.Full: ("full", 410),
+    joining.NoTasks: ("no_tasks", 410),
+    joining.TooMany: ("busy", 429),
+    joining.TooManyHere: ("many_here", 429),
+}
+"""What each refusal is called on the page, and its status."""
+STATUS = {"no_id": 400, "bad_id": 400, "other_browser": 409, "other_id": 409, "own_account": 409}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody who follows a link: the panel's id, what else the panel gave, and the account of this browser."""
+
+    link: RecruitmentLink
+    panel_id: str
+    references: dict[str, str]
+    digest: str
+    user: User | None
+    row: Recruitment | None
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this person takes part, or did so to an end that stays."""
+        return self.row is not None and self.row.outcome not in joining.MAY_JOIN_AGAIN
+
+    def known_as(self, now: datetime) -> str:
+        """What the page is called for who took part before: `again`, `over` where no task can wait any more, or
+        `no_place` where another place could be had, and there is none.
+        """
+        if not self.is_member:
+            return "no_place"
+        mine = endings(Annotator.objects.get(user=self.user), now=now)
+        is_over = any(each.link == self.link and not each.may_go_on for each in mine)
+        return "over" if is_over else "again"
+
+    def check(self, now: datetime) -> None:
+        """Raise what stands in the way of joining."""
+        joining.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
+        joining.check_room(self.link, known=self.row.participant.annotator if self.row else None)
+
+    def enter(self, now: datetime) -> User:
+        """Join, and make the account where there is none."""
+        link, panel_id, references, digest = self.link, self.panel_id, self.references, self.digest
+        if self.user is None:
+            language = get_language() or ""
+            return recruit(
+                link=link, panel_id=panel_id, references=references, digest=digest, now=now, language=language
+            )
+        annotator = Annotator.objects.get(user=self.user)
+        joining.join(
+            link=link, annotator=annotator, panel_id=panel_id, references=references, digest=digest, now=now
+        )
+        return self.user
+
+
+@public
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
+    """Say what the study is; the button makes the account, or goes on with that of this browser.
+
+    Where there is nothing to do it says so, and the button gives the code for that.
+    """
+    link = get_object_or_404(RecruitmentLink.objects.select_related("study"), key=key)
+    parameters = {name: str(value) for name, value in request.GET.items()}
+    panel_id, user = panel_id_in(link, parameters), user_of_cookie(request)
+    if problem := _problem(request, link, panel_id, user):
+        return _show(request, link, problem, status=STATUS[problem])
+    visit = Visit(
+        link=link,
+        panel_id=panel_id,
+        references=references_in(link, parameters),
+        digest=joining.digest_of(link, client_ip(request)),
+        user=user,
+        row=_row_of(link, user) if user is not None else None,
+    )
+    return _answer(request, visit, timezone.now())
+
+
+def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
+    is_sent = request.method == "POST"
+    if visit.is_member and visit.user is not None:
+        return _enter(request, visit.user) if is_sent else _show_known(request, visit, now)
+    try:
+        if is_sent:
+            user = visit.enter(now)
+            return _enter(request, user, to="annotation:work" if _has_consented(user) else "annotation:consent")
+        visit.check(now)
+    except tuple(REFUSALS) as refusal:
+        return _refuse(request, visit, refusal, now)
+    return _show(request, visit.link, "", has_consented=_has_consented(visit.user))
+
+
+def _row_of(link: RecruitmentLink, user: User) -> Recruitment | None:
+    """How somebody takes part, or took part, by this link."""
+    rows = link.recruitments.select_related("participant__annotator")
+    row: Recruitment | None = rows.filter(participant__annotator__user=user).first()
+    return row
+
+
+def _has_consented(user: User | None) -> bool:
+    return user is not None and consent.is_given(Annotator.objects.get(user=user))
+
+
+def _show_known(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpResponse:
+    """The page of somebody who took part before."""
+    return _show(request, visit.link, visit.known_as(now), has_consented=_has_consented(visit.user))
+
+
+def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: datetime) -> HttpResponse:
+    """Say why nobody can join. Who took part before is let in; who finds nothing to do gets the code for that."""
+    link = visit.link
+    if visit.row is not None and visit.user is not None:
+        return _enter(request, visit.user) if request.method == "POST" else _show_known(request, visit, now)
+    what, status = REFUSALS[type(refusal)]
+    code = ""
+    if isinstance(refusal, joining.NoPlace):
+        if request.method == "POST":
+            try:
+                joining.turn_away(
+                    link=link, panel_id=visit.panel_id, references=visit.references, digest=visit.digest, now=now
+                )
+            except (joining.TooMany, joining.TooManyHere) as too_many:
+                what, status = REFUSALS[type(too_many)]
+        if joining.was_turned_away(link, visit.panel_id):
+            code = code_of(link, SCREENED_OUT)
+    response = _show(request, link, what, status=status, code=code)
+    if what == "busy":
+        response["Retry-After"] = "60"
+    return response
+
+
+def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: User | None) -> str:
+    """What stands in the way whatever the state of the link; empty if nothing does."""
+    if request.user.is_authenticated and not actor(request).is_recruited:
+        return "own_account"
+    if not panel_id:
+        return "no_id"
+    if not WORD.fullmatch(panel_id):
+        return "bad_id"
+    known = joining.participant_of(link, panel_id)
+    is_own = known is not None and user is not None and known.annotator.user_id == user.pk
+    if not has_form(link, panel_id) and not is_own:
+        return "bad_id"
+    if known is not None and not is_own:
+        return "other_browser"
+    if known is None and user is not None:
+        return "other_id"
+    return ""
+
+
+def _enter(request: HttpRequest, user: User, *, to: str = "annotation:work") -> HttpResponse:
+    login(request, user, backend=BACKEND)
+    request.session.set_expiry(int(AGE.total_seconds()))
+    response = redirect(to)
+    give_cookie(response, user)
+    return response
+
+
+def _show(
+    request: HtmxHttpRequest,
+    link: RecruitmentLink,
+    what: str,
+    *,
+    status: int = 200,
+    code: str = "",
+    has_consented: bool = False,
+) -> HttpResponse:
+    context = {
+        "link": link,
+        "study": link.study,
+        "what": what,
+        "code": code,
+        "has_consented": has_consented,
+        "has_code": what in {"full", "no_tasks"} and link.screened_out_code and not code,
+        "return_url": return_url_of(link, SCREENED_OUT) if code else "",
+    }
+    return page(request, "site/join.html", context, status=status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.urls import path
 
-from summhay_site.accounts import group_views, join_views, people_views, person_views, views
+from summhay_site.accounts import group_views, people_views, recruits, views
 
 urlpatterns = [
     path("login/", views.login, name="login"),
@@ -13,7 +13,7 @@ urlpatterns = [
     path("password/", views.password_change, name="password-change"),
     path("password/forgotten/", views.password_forgotten, name="password-forgotten"),
     path("password/set/<str:uidb64>/<str:token>/", views.password_set, name="password-set"),
-    path("join/<str:key>/", join_views.join_study, name="join"),
+    path("join/<str:key>/", recruits.join_study, name="join"),
     path("profile/", views.profile, name="profile"),
     path("people/", people_views.people, name="people"),
     path("people/new/", people_views.person_new, name="person-new"),
@@ -23,12 +23,12 @@ urlpatterns = [
     path("people/groups/", group_views.group_list, name="groups"),
     path("people/groups/<uuid:uid>/", group_views.group, name="group"),
     path("people/groups/<uuid:uid>/archive/", group_views.group_archive, name="group-archive"),
-    path("people/<uuid:uid>/", person_views.person, name="person"),
-    path("people/<uuid:uid>/details/", person_views.person_details, name="person-details"),
-    path("people/<uuid:uid>/role/", person_views.person_role, name="person-role"),
-    path("people/<uuid:uid>/active/", person_views.person_active, name="person-active"),
-    path("people/<uuid:uid>/link/", person_views.person_link, name="person-link"),
-    path("people/<uuid:uid>/accommodation/", person_views.person_accommodation, name="person-accommodation"),
+    path("people/<uuid:uid>/", people_views.person, name="person"),
+    path("people/<uuid:uid>/details/", people_views.person_details, name="person-details"),
+    path("people/<uuid:uid>/role/", people_views.person_role, name="person-role"),
+    path("people/<uuid:uid>/active/", people_views.person_active, name="person-active"),
+    path("people/<uuid:uid>/link/", people_views.person_link, name="person-link"),
+    path("people/<uuid:uid>/accommodation/", people_views.person_accommodation, name="person-accommodation"),
 ]
 
 if settings.OIDC_ISSUER:  # the library is an extra

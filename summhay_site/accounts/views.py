@@ -30,15 +30,14 @@ from summhay_site.accounts.accounts import (
     AccountChanged,
     keep_language,
     store_password,
+    tokens,
     update_details,
     update_profile,
 )
 from summhay_site.accounts.forms import ForgottenForm, LoginForm, PasswordSetForm, ProfileForm
 from summhay_site.accounts.hashing import RETRY_AFTER_S, Busy, place
-from summhay_site.accounts.links import tokens
-from summhay_site.accounts.logins import address_wait_s, locked_address
+from summhay_site.accounts.logins import actor, address_wait_s, language_of, locked_address
 from summhay_site.accounts.models import User
-from summhay_site.accounts.reader import actor, language_of
 
 
 class _SendsAgain:

@@ -15,7 +15,7 @@ from benchmarks.io.reading.files import File
 from benchmarks.io.running import import_files
 from benchmarks.models import Haystack
 from summhay_site.accounts import accounts
-from summhay_site.accounts.roles import ANNOTATOR
+from summhay_site.accounts.models import ANNOTATOR
 from summhay_site.demo.material import FOLDER
 from summhay_site.models import User
 

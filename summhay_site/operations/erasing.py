@@ -33,10 +33,9 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from summhay_site.accounts import accounts
 from summhay_site.accounts.accounts import OwnAccount, keep_an_admin, lock
-from summhay_site.accounts.models import User
-from summhay_site.accounts.person_views import person_of, say_last_admin
-from summhay_site.accounts.reader import actor
-from summhay_site.accounts.roles import ADMIN
+from summhay_site.accounts.logins import actor
+from summhay_site.accounts.models import ADMIN, User
+from summhay_site.accounts.people_views import person_of, say_last_admin
 from summhay_site.operations import tombstones
 from summhay_site.operations.tombstones import Tombstone
 from summhay_site.sqlite.base import DatabaseWrapper

@@ -29,8 +29,8 @@ from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts import personal as accounts
+from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import User
-from summhay_site.accounts.reader import actor
 
 HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *benchmarks.HELD)
 ACTS: tuple[Acts, ...] = (*annotation.ACTS, *benchmarks.ACTS)

@@ -19,8 +19,7 @@ from annotation.models import LabelTask, Membership, PackedRows, Session, Study,
 from annotation.writing import packing
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
-from summhay_site.accounts.models import User
-from summhay_site.accounts.roles import ANNOTATOR
+from summhay_site.accounts.models import ANNOTATOR, User
 from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
 
 LET_GO = "data.let_go"

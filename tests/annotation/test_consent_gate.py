@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.models import CoverageLabel, DraftRevision, EntailmentLabel, LabelTask, PointLabel
 from annotation.studies import consent
-from summhay_site.accounts.roles import ANNOTATOR
+from summhay_site.accounts.models import ANNOTATOR
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged

@@ -11,7 +11,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from benchmarks.web.permissions import LOGGED_IN
-from summhay_site.accounts.roles import ADMIN, ANNOTATOR, PERMISSIONS, RESEARCHER
+from summhay_site.accounts.models import ADMIN, ANNOTATOR, PERMISSIONS, RESEARCHER
 
 PUBLIC = "public"
 DJANGO_ADMIN = "admin"

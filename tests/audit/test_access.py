@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study
-from summhay_site.accounts.roles import ANNOTATOR, PERMISSIONS, RESEARCHER
+from summhay_site.accounts.models import ANNOTATOR, PERMISSIONS, RESEARCHER
 from tests.annotation.test_consent_gate import Work
 from tests.audit.addresses import (
     ADDRESSES,

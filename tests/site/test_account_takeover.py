@@ -13,8 +13,8 @@ from django.test import Client
 from annotation.models import Annotator
 from benchmarks.models import AuditEvent
 from summhay_site.accounts import accounts
-from summhay_site.accounts.links import mail_forgotten
-from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
+from summhay_site.accounts.accounts import mail_forgotten
+from summhay_site.accounts.models import ADMIN, ANNOTATOR, RESEARCHER
 from summhay_site.models import User
 
 PASSWORD = "a much longer horse"

@@ -17,7 +17,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, ma
 from django.test import Client
 from django.utils import timezone
 
-from summhay_site.accounts import hashing, links
+from summhay_site.accounts import accounts, hashing
 from summhay_site.accounts.logins import purge_failed_logins
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|x-csrftoken": "\w+"')
@@ -118,7 +118,7 @@ def test_a_password_being_changed_waits_for_its_turn_too(slow: Any, ben: Any, lo
 
 
 def _link_of(user: Any) -> str:
-    return links.make_link(actor=None, user=user, base_url="http://testserver/", now=timezone.now()).url
+    return accounts.make_link(actor=None, user=user, base_url="http://testserver/", now=timezone.now()).url
 
 
 def test_a_link_to_set_a_password_works_once_the_wait_is_over(slow: Any, ben: Any, client: Client) -> None:

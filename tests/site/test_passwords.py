@@ -12,7 +12,7 @@ from django.test import Client
 
 from benchmarks.models import AuditEvent
 from summhay_site.accounts import accounts
-from summhay_site.accounts.links import NoMail, mail_forgotten, mail_link, make_link, may_make_link, tokens
+from summhay_site.accounts.accounts import NoMail, mail_forgotten, mail_link, make_link, may_make_link, tokens
 
 SITE = "https://summhay.example/"
 NEW = "a much longer horse"

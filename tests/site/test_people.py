@@ -18,7 +18,7 @@ from annotation.models import Annotator
 from benchmarks.models import AuditEvent
 from summhay_site.accounts import accounts
 from summhay_site.accounts.accounts import NewAccount, create_account, create_accounts
-from summhay_site.accounts.roles import ADMIN, ANNOTATOR, RESEARCHER
+from summhay_site.accounts.models import ADMIN, ANNOTATOR, RESEARCHER
 from summhay_site.models import User
 from tests.queries import cost_of
 
@@ -293,7 +293,12 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, l
     accounts.update_profile(user=ben, name="Ben Nilsson", time_zone="UTC", now=now)
     annotator = Annotator.objects.get(user=ben)
     accounts.set_accommodation(
-        actor=eve, annotator=annotator, limit_factor=Decimal(2), may_paste=False, note="eyes", now=now
+        actor=eve,
+        annotator=annotator,
+        limit_factor=Decimal(2),
+        may_paste=False,
+        accommodation_note="eyes",
+        now=now,
     )
     client = login(eve)
     assert (

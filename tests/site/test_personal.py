@@ -24,7 +24,7 @@ from annotation.models import Annotator, DatasetVersion, Study
 from benchmarks import grouping
 from benchmarks.models import AuditEvent, Haystack, Question, Summary
 from benchmarks.personal import Erased, Person
-from summhay_site.accounts.roles import RESEARCHER
+from summhay_site.accounts.models import RESEARCHER
 from summhay_site.operations import erasing
 from summhay_site.privacy import held as whole
 from summhay_site.privacy.held import ACTS, HELD

@@ -33,7 +33,7 @@ from benchmarks.models import (
 from benchmarks.web.permissions import LOGGED_IN
 from extensions.synthesis import steps
 from extensions.synthesis.settings import Settings
-from summhay_site.accounts.roles import PERMISSIONS, RESEARCHER
+from summhay_site.accounts.models import PERMISSIONS, RESEARCHER
 from tests.audit.addresses import ADDRESSES, Address
 from tests.conftest import make_user
 from tests.makers import make_haystack, make_linking_study, make_summary, make_writing_study

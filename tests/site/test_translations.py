@@ -21,8 +21,8 @@ from annotation.kinds import label_kinds
 from annotation.models import CreditRequest, LabelTask, Recruitment, RecruitmentLink, Session, Study
 from annotation.people.reminders import sending
 from annotation.studies import consent
-from summhay_site.accounts.links import mail_link
-from summhay_site.accounts.links import make_link as make_password_link
+from summhay_site.accounts.accounts import mail_link
+from summhay_site.accounts.accounts import make_link as make_password_link
 from tests import makers, messages
 from tests.annotation.people.test_recruitment import address, make_link
 from tests.annotation.rated import make_rating_study

@@ -8,9 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from summhay_site.accounts.accounts import NewAccount, UsernameTaken, create_account
-from summhay_site.accounts.links import make_link
-from summhay_site.accounts.roles import ANNOTATOR, BY_RANK
+from summhay_site.accounts.accounts import NewAccount, UsernameTaken, create_account, make_link
+from summhay_site.accounts.models import ANNOTATOR, BY_RANK
 from summhay_site.models import User
 
 

@@ -19,7 +19,7 @@ from annotation.people.recruitment.outcomes import endings
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import NotReady, work_of
 from summhay_site.accounts import accounts
-from summhay_site.accounts.links import may_make_link
+from summhay_site.accounts.accounts import may_make_link
 from summhay_site.models import User
 from summhay_site.operations import erasing
 from tests.makers import annotator_of, make_haystack, make_linking_study, make_writing_study
