@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from django.urls import URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path
+
+from benchmarks.results import views
 
 app_name = "benchmarks"
-urlpatterns: list[URLResolver] = [
-    path("", include("benchmarks.results.urls")),
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("results/<uuid:uid>/", views.result_state, name="result-state"),
+    path("results/<uuid:uid>/again/", views.result_again, name="result-again"),
     path("", include("benchmarks.corpora.urls")),
     path("", include("benchmarks.systems.urls")),
     path("", include("benchmarks.recall.urls")),

@@ -33,7 +33,7 @@ from annotation.results.table import (
 from benchmarks.engine.juries import names_of_haystack
 from benchmarks.io.schemas.coverage import lines_of
 from benchmarks.models import Summary, Verdict
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import totals
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.summhay import COVERAGES, HALF

@@ -36,8 +36,7 @@ from annotation.results.people import Agreement, agreement
 from annotation.results.references import MEAN, UnknownReference
 from annotation.results.table import LabelTable
 from benchmarks.models import Haystack, Judge, ModelPrice
-from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.facts import contents
+from benchmarks.results.computation import CannotCompute, Computation, contents, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.web.charts import Chart
 

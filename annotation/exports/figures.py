@@ -21,9 +21,9 @@ from benchmarks.results.drawings import file_now
 from benchmarks.results.judged import LicenceNote, licence_notes
 from benchmarks.results.licence_notes import as_comments, with_licence_notes
 from benchmarks.results.sheet import Sheet, Table
-from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows
 from benchmarks.results.stored import fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
+from benchmarks.results.writing import LONG_COLUMNS, long_rows
 from benchmarks.web.charts import Chart
 
 Draw = Callable[[Chart, str], bytes | None]

@@ -22,8 +22,7 @@ from annotation.writing.results import ScoredSnapshot, SessionResult, session_re
 from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
-from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.facts import contents
+from benchmarks.results.computation import CannotCompute, Computation, contents, register
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.rank_intervals import RankInterval

@@ -16,11 +16,10 @@ from annotation.leaderboard.positions import HEADING as POSITION_HEADING
 from annotation.leaderboard.positions import RENAMED, SCORES, PositionLook, Scope
 from annotation.leaderboard.ratings import KINDS, facts_of, is_detail, is_rating, models_of, ratings_of
 from annotation.models import Study
+from benchmarks.leaderboard.board import scores_of
 from benchmarks.leaderboard.positions import content_lines, references_of
-from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Haystack, Summary
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents
+from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.judged import Judged
 from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import (

@@ -17,8 +17,8 @@ from annotation.leaderboard.time import key_of, times_json
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.licence_notes import as_comments, with_licence_column
 from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
-from benchmarks.results.sheet_rows import STAT_COLUMNS, stat_cells
 from benchmarks.results.tex import Origin, tex
+from benchmarks.results.writing import STAT_COLUMNS, stat_cells
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
 from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat, interval_json, stat_json

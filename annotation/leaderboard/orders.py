@@ -14,8 +14,7 @@ from annotation.leaderboard.files import with_reason
 from annotation.writing.finals import AVERAGES
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.models import Haystack
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents, totals
+from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.results.sheet import (
     Measure,
     Name,

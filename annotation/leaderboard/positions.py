@@ -17,12 +17,10 @@ from annotation import clock
 from annotation.leaderboard.board import PEOPLE, behind_scores
 from annotation.leaderboard.ratings import facts_of, ratings_of
 from annotation.models import Exclusion, Snapshot, Study
-from benchmarks.leaderboard.board import Entry
+from benchmarks.leaderboard.board import Entry, scores_of
 from benchmarks.leaderboard.positions import Wanted, compute, missing, placements, shown_orders
-from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents
+from benchmarks.results.computation import Computation, contents, register
 from benchmarks.scoring.position.figures import (
     Comparison,
     Curve,

@@ -13,7 +13,7 @@ from annotation.models import RatingLabel, Snapshot, Study
 from annotation.writing.results import SessionResult
 from benchmarks.leaderboard.board import Entry
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import totals
 from benchmarks.scoring.likert import ASPECTS
 from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.stat import Stat

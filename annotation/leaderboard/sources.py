@@ -18,8 +18,7 @@ from annotation.leaderboard.positions import final_texts
 from annotation.leaderboard.ratings import facts_of, ratings_of
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.models import Draft, Haystack, Insight, SourceSample, Summary, System
-from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.facts import contents, totals
+from benchmarks.results.computation import CannotCompute, Computation, contents, register, totals
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.position.figures import Late, beside_random
 from benchmarks.scoring.position.texts import NAMES, rouge, sentences

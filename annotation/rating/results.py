@@ -14,8 +14,7 @@ from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from benchmarks.leaderboard.board import Entry, place_of
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents, totals
+from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import (
     ASPECTS,

@@ -27,8 +27,7 @@ from annotation.results.table import LabelTable
 from annotation.studies.members import names_of
 from annotation.studies.overview import people_of
 from benchmarks.models import Judge, ModelPrice
-from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import CannotCompute, Computation, register, totals
 from benchmarks.results.sheet import (
     Sheet,
 )

@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.studies.amounts import MS_PER_HOUR, pay
 from benchmarks.engine.costs import cost_of
 from benchmarks.models import Judge, JudgeCall, ModelPrice
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import totals
 from benchmarks.scoring.stat import Stat
 
 DOLLARS = "USD"

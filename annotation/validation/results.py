@@ -20,8 +20,7 @@ from annotation.validation.planning import verdicts_of
 from benchmarks.models import Judge
 from benchmarks.recall import people
 from benchmarks.recall.people import Measured
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import Computation, register, totals
 from benchmarks.results.stored import look_up_many
 from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment

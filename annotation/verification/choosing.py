@@ -22,7 +22,7 @@ from annotation.verification.labels import PointTable, collect, data_version
 from annotation.verification.sheet import titles
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.sheet import Measure, Name, Note, Row, Sheet, Table, Unit
-from benchmarks.results.sheet_rows import sheet_json
+from benchmarks.results.writing import sheet_json
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING

@@ -30,8 +30,7 @@ from annotation.writing.packing import REVIEW_EVENTS
 from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents, totals
+from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring.components import MIN_WRITERS
 from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat, stat_json

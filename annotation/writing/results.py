@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotation import clock
 from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
-from benchmarks.leaderboard.scores import scores_of
+from benchmarks.leaderboard.board import scores_of
 from benchmarks.models import Judge
 from benchmarks.scoring.curves import SessionCurve, measures_of
 from benchmarks.scoring.summhay import Score, Scores, SummaryScore

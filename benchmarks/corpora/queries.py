@@ -12,12 +12,10 @@ from django.db.models.functions import Substr
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.corpora.searching import pattern_of
-from benchmarks.leaderboard.board import scored_summaries
+from benchmarks.leaderboard.board import scored_summaries, scores_of
 from benchmarks.leaderboard.retrieval_words import names_of
-from benchmarks.leaderboard.scores import scores_of
 from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summary, System, Verdict
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import contents, totals
+from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet

@@ -1,13 +1,20 @@
-"""The scored summaries of systems on chosen haystacks, ready for the leaderboard. A fixed number of queries."""
+"""Systems by the setting that chose their documents, and their scores from stored verdicts."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+import orjson
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 
-from benchmarks.leaderboard.scores import coverage_verdicts, scored_texts
-from benchmarks.models import Haystack, Judge, Summary
+from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.scoring import summhay, text
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.text import words_per_bullet
@@ -71,3 +78,106 @@ def scored_summaries(
 def place_of(haystack: str, subtopic: str) -> str:
     """What names a subtopic on any site: the keys of its haystack and its own."""
     return f"{haystack} {subtopic}"
+
+
+SHORTEST = 3
+"""Letters that a family has at least; shorter names are compared whole."""
+
+
+def family_of(model: str) -> str:
+    """The family of a model by its name: “gpt” of “openai/gpt-4o”, “claude” of “claude3-opus”."""
+    name = model.casefold().rpartition("/")[2].strip()
+    letters = re.match(r"[^\W\d_]+", name)
+    return letters[0] if letters and len(letters[0]) >= SHORTEST else name
+
+
+def writers_of(haystacks: QuerySet[Haystack]) -> frozenset[str]:
+    """The families of the models that made haystacks, as far as these say so. One query."""
+    stated = haystacks.order_by().values_list("metadata__models", flat=True)
+    named = (values.values() for values in stated if isinstance(values, dict))
+    return frozenset(family_of(str(name)) for names in named for name in names if name)
+
+
+def scores_of(
+    *,
+    summaries: Iterable[int],
+    judge: Judge,
+    shown: Mapping[int, Collection[int]] | None = None,
+    score: summhay.Score = summhay.Score.LABEL,
+) -> dict[int, summhay.SummaryScore]:
+    """Score summaries by one judge's verdicts; {summary pk: score}. Three queries.
+
+    Summaries without a verdict on every insight of their subtopic are left out: they are not judged yet. An
+    answer that cannot be used costs its insight, which is counted as missing; so do all of a summary's.
+
+    Args:
+        summaries: primary keys.
+        judge: whose verdicts count.
+        shown: {summary pk: document numbers}; then only insights present in those documents are scored.
+        score: whether coverage takes labels, or what the judge expects where it says.
+    """
+    wanted = set(summaries)
+    texts = list(Summary.objects.filter(pk__in=wanted).values_list("pk", "subtopic", "text"))
+    verdicts = coverage_verdicts(summaries=wanted, judge=judge, score=score)
+    return {pk: scored for pk, _lines, scored in scored_texts(texts, verdicts, shown=shown)}
+
+
+Verdicts = Mapping[int, Mapping[str, summhay.Verdict | None]]
+"""{summary pk: {insight pk as text: verdict, None for an invalid one}}."""
+
+
+def scored_texts(
+    texts: Collection[tuple[int, int, str]],
+    verdicts: Verdicts,
+    *,
+    shown: Mapping[int, Collection[int]] | None = None,
+) -> Iterator[tuple[int, Sequence[text.Line], summhay.SummaryScore]]:
+    """Score texts, given as (summary pk, subtopic pk, text), with their lines. One query; see `scores_of`."""
+    golds = gold_documents(subtopics={subtopic for _, subtopic, _ in texts})
+    for pk, subtopic, body in texts:
+        insights = golds[subtopic]
+        of_text = verdicts.get(pk, {})
+        if not of_text or any(key not in of_text for key, _ in insights):
+            continue
+        if shown is not None:
+            insights = summhay.present_insights(insights, shown[pk])
+        lines = text.lines_from_list(body.split("\n") if body else [])
+        usable = {key: verdict for key, verdict in of_text.items() if verdict is not None}
+        yield pk, lines, summhay.score_summary(insights, usable, lines)
+
+
+def gold_documents(*, subtopics: Collection[int]) -> dict[int, list[tuple[str, frozenset[int]]]]:
+    """Reference insights in order: {subtopic pk: [(insight pk as text, gold numbers)]}. One query."""
+    golds: dict[int, list[tuple[str, frozenset[int]]]] = defaultdict(list)
+    rows = Insight.objects.filter(subtopic__in=subtopics).order_by("subtopic", "number")
+    for pk, subtopic, numbers in rows.values_list("pk", "subtopic", "gold_documents"):
+        golds[subtopic].append((str(pk), frozenset(numbers)))
+    return golds
+
+
+def coverage_verdicts(
+    *,
+    summaries: Collection[int] | QuerySet[Any, Any],
+    judge: Judge,
+    score: summhay.Score = summhay.Score.LABEL,
+) -> dict[int, dict[str, summhay.Verdict | None]]:
+    """A judge's first answers: {summary pk: {insight pk as text: verdict, None for an invalid one}}. One query.
+
+    Only by expected score do verdicts have their probabilities.
+    """
+    verdicts: dict[int, dict[str, summhay.Verdict | None]] = defaultdict(dict)
+    rows = Verdict.objects.filter(summary__in=summaries, judge=judge, repeat=0).order_by()
+    as_text = Cast("lines", TextField())  # decoded here: there are few different ones
+    columns = ("summary", "insight", "coverage", as_text, "is_valid", "p_partial", "p_full")
+    is_expected = score is summhay.Score.EXPECTED
+    for summary, insight, coverage, lines, is_valid, partial, full in rows.values_list(*columns):
+        verdict = _verdict(coverage, lines) if is_valid and coverage else None
+        if verdict is not None and is_expected:
+            verdict = replace(verdict, probabilities=summhay.Probabilities.of(partial, full))
+        verdicts[summary][str(insight)] = verdict
+    return verdicts
+
+
+@lru_cache(maxsize=10_000)
+def _verdict(coverage: str, lines: str) -> summhay.Verdict:
+    return summhay.Verdict(summhay.Coverage(coverage), tuple(orjson.loads(lines)))

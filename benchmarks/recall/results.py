@@ -12,8 +12,7 @@ from django.db.models import Count, Sum
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
 from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
 from benchmarks.recall.systems import PARTS, ConditionTable, JudgePair, Systems, condition_table, systems_of
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import Computation, register, totals
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
 from benchmarks.scoring.stat import Stat, stat_json

@@ -50,19 +50,11 @@ class Counted:
     n_judged: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """The responses that systems are compared on."""
-
-    table: Table
-    counted: Counted
-
-
-def compared(table: Table, *, only_common: bool) -> Compared:
+def compared(table: Table, *, only_common: bool) -> tuple[Table, Counted]:
     """Leave out questions that a system shown has not answered, or that a judge shown has not judged."""
     judged = judged_questions(table.rows)
     kept = common_questions(table.rows) if only_common else judged
-    return Compared(table.on(kept), Counted(only_common, len(kept), len(judged)))
+    return table.on(kept), Counted(only_common, len(kept), len(judged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +142,15 @@ class Systems:
 def systems_of(table: Table, *, only_common: bool) -> Systems:
     """All systems of a table."""
     by_judge = {name: compared(table.of_judge(name), only_common=only_common) for name in table.judges}
-    rows = [row for figures in by_judge.values() for row in figures.table.rows]
-    shared = compared(table, only_common=only_common)
+    rows = [row for of_judge, _counted in by_judge.values() for row in of_judge.rows]
+    shared, shared_counted = compared(table, only_common=only_common)
     with shared_draws():
         return Systems(
-            counted={name: figures.counted for name, figures in by_judge.items()},
+            counted={name: counted for name, (_table, counted) in by_judge.items()},
             whole=by_system(rows, "judge"),
             parts={part: by_system(rows, part) for part in PARTS},
-            shared=by_system(shared.table.rows, "judge"),
-            shared_counted=shared.counted,
+            shared=by_system(shared.rows, "judge"),
+            shared_counted=shared_counted,
             ranking=judge_pairs(table, only_common=only_common),
         )
 
@@ -207,13 +199,13 @@ def condition_table(table: Table, *, only_common: bool, resampling: Resampling =
     ]
     if not several:
         return None
-    common = compared(replace(table, rows=tuple(several)), only_common=only_common)
+    common, counted = compared(replace(table, rows=tuple(several)), only_common=only_common)
     with shared_draws():
-        cells = {model: _cells(of_model, resampling) for model, of_model in _by_model(common.table.rows).items()}
+        cells = {model: _cells(of_model, resampling) for model, of_model in _by_model(common.rows).items()}
     columns = tuple(sorted({row.documents for row in several}, key=column_order))
     return ConditionTable(
         several[0].judge,
-        common.counted,
+        counted,
         columns,
         tuple((model, tuple(of_model.get(name) for name in columns)) for model, of_model in cells.items()),
     )

@@ -21,10 +21,10 @@ from benchmarks.results.licence_notes import (
     with_words,
 )
 from benchmarks.results.sheet import Cards, Sheet
-from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, wide
 from benchmarks.results.stored import FILE_WAIT_S, Shown
 from benchmarks.results.tex import Origin, tex
 from benchmarks.results.views import waiting_file
+from benchmarks.results.writing import LONG_COLUMNS, long_rows, wide
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import (
     CONTENT_TYPE,

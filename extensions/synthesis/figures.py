@@ -13,8 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisReply
-from benchmarks.results.computation import Computation, register
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import Computation, register, totals
 from benchmarks.scoring.means import wilson
 from benchmarks.scoring.shares import unseen_hits
 from benchmarks.scoring.stat import Stat

@@ -24,7 +24,7 @@ from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
 from annotation.work.last_answers import last_answers
-from benchmarks.results.sheet_rows import long_rows
+from benchmarks.results.writing import long_rows
 from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose
 from tests.annotation.test_validation import first, make, make_judged, say

@@ -176,8 +176,8 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
 
 
 def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, login: Login) -> None:
-    found = compared(table(ResponseFilter()), only_common=True)
-    domains = part_chart("domain", by_system(found.table.rows, "domain"), found.counted)
+    common, counted = compared(table(ResponseFilter()), only_common=True)
+    domains = part_chart("domain", by_system(common.rows, "domain"), counted)
     assert domains is not None
     values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
     assert values == {
@@ -186,14 +186,14 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, 
         for domain, value in zip(DOMAINS, of_system, strict=True)
     }
     assert "history · heron: 100.0" in domains.text
-    lengths = part_chart("response_length", by_system(found.table.rows, "response_length"), found.counted)
+    lengths = part_chart("response_length", by_system(common.rows, "response_length"), counted)
     assert lengths is not None
     assert {row["place"] for row in lengths.rows} == {"under 50", "100–249"}
     of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
     assert of_heron == [(None, "missing"), (83.33333333333334, "")]
-    short = by_system(found.table.rows, "document_length")
-    assert part_chart("document_length", short, found.counted) is None, "all documents are short"
-    assert part_chart("category", by_system(found.table.rows, "category"), found.counted) is None
+    short = by_system(common.rows, "document_length")
+    assert part_chart("document_length", short, counted) is None, "all documents are short"
+    assert part_chart("category", by_system(common.rows, "category"), counted) is None
     for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         served = login(ada).get(f"{RECALL}files/response_length.{file_format}")
         assert served.content.startswith(start)

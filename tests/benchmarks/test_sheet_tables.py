@@ -25,8 +25,7 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
 )
-from benchmarks.results.sheet_rows import LONG_COLUMNS, long_rows, sheet_json, wide
-from benchmarks.results.writing import console
+from benchmarks.results.writing import LONG_COLUMNS, console, long_rows, sheet_json, wide
 from benchmarks.scoring.stat import Stat
 from tests.makers import flat
 

@@ -14,8 +14,7 @@ from django.urls import reverse
 
 from benchmarks.models import Judge, Result
 from benchmarks.results import computation, stored
-from benchmarks.results.computation import CannotCompute, Computation
-from benchmarks.results.facts import totals
+from benchmarks.results.computation import CannotCompute, Computation, totals
 from tests.makers import NOW
 from tests.makers_recall import make_judge
 

@@ -14,8 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 
 from annotation.leaderboard import files
-from benchmarks.leaderboard.families import family_of
-from benchmarks.leaderboard.scores import scores_of
+from benchmarks.leaderboard.board import family_of, scores_of
 from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import Minutes
