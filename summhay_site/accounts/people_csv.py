@@ -121,8 +121,8 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str]:
 
 def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, int]) -> Iterator[RowError]:
     if len(cells) > len(header):
-        message = "%(found)d cells where %(expected)d were expected; put a cell with a comma in double quotes."
-        yield RowError(line, "", message % {"found": len(cells), "expected": len(header)})
+        counted = f"{len(cells)} cells where {len(header)} were expected"
+        yield RowError(line, "", f"{counted}; put a cell with a comma in double quotes.")
         return
     row = _row(header, cells)
     for name in REQUIRED:
@@ -138,9 +138,8 @@ def _row_errors(header: list[str], cells: list[str], line: int, seen: dict[str, 
         except ValidationError:
             yield RowError(line, "email", f"“{row['email'][:60]}” is not an email address.")
     if row.get("language") and row["language"].lower() not in dict(settings.LANGUAGES):
-        message = "“%(value)s” is not a language of this site; expected: %(expected)s."
-        expected = ", ".join(code for code, _name in settings.LANGUAGES)
-        yield RowError(line, "language", message % {"value": row["language"][:60], "expected": expected})
+        known, value = ", ".join(code for code, _name in settings.LANGUAGES), row["language"][:60]
+        yield RowError(line, "language", f"“{value}” is not a language of this site; expected: {known}.")
 
 
 def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[RowError]:
@@ -148,12 +147,12 @@ def _username_errors(value: str, line: int, seen: dict[str, int]) -> Iterator[Ro
     try:
         User._meta.get_field("username").run_validators(username)
     except ValidationError:
-        message = "“%(value)s” cannot be used; at most 150 letters, digits and @ . + - _ were expected."
-        yield RowError(line, "username", message % {"value": value[:60]})
+        expected = "at most 150 letters, digits and @ . + - _ were expected"
+        yield RowError(line, "username", f"“{value[:60]}” cannot be used; {expected}.")
     earlier = seen.setdefault(username.lower(), line)
     if earlier != line:
-        message = "“%(value)s” is also in line %(line)d; each user name may appear only once."
-        yield RowError(line, "username", message % {"value": value[:60], "line": earlier})
+        says = f"“{value[:60]}” is also in line {earlier}; each user name may appear only once."
+        yield RowError(line, "username", says)
 
 
 def taken_errors(parsed: Parsed, taken: set[str]) -> list[RowError]:

@@ -51,10 +51,8 @@ def recruit(
 
     `digest` is that of the network address, where the link counts them; raises what `join` raises.
     """
-    name = f"participant-{secrets.token_hex(4)}"
-    user = create_account(
-        actor=None, row=NewAccount(name, ""), role=ANNOTATOR, now=now, group_id=link.study.group_id
-    )
+    row = NewAccount(f"participant-{secrets.token_hex(4)}", "")
+    user = create_account(actor=None, row=row, role=ANNOTATOR, now=now, group_id=link.study.group_id)
     user.is_recruited, user.language = True, language
     user.save(update_fields=["is_recruited", "language"])
     annotator = Annotator.objects.get(user=user)
@@ -135,17 +133,16 @@ class Visit:
 
     def enter(self, now: datetime) -> User:
         """Join, and make the account where there is none."""
-        link, panel_id, references, digest = self.link, self.panel_id, self.references, self.digest
         if self.user is None:
-            language = get_language() or ""
-            return recruit(
-                link=link, panel_id=panel_id, references=references, digest=digest, now=now, language=language
-            )
-        annotator = Annotator.objects.get(user=self.user)
-        joining.join(
-            link=link, annotator=annotator, panel_id=panel_id, references=references, digest=digest, now=now
-        )
+            return recruit(**self.told, now=now, language=get_language() or "")
+        joining.join(**self.told, annotator=Annotator.objects.get(user=self.user), now=now)
         return self.user
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What joining, and turning away, is told of somebody."""
+        about = {"panel_id": self.panel_id, "references": self.references, "digest": self.digest}
+        return {"link": self.link, **about}
 
 
 @public
@@ -161,14 +158,9 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
     panel_id, user = panel_id_in(link, parameters), user_of_cookie(request)
     if problem := _problem(request, link, panel_id, user):
         return _show(request, link, problem, status=STATUS[problem])
-    visit = Visit(
-        link=link,
-        panel_id=panel_id,
-        references=references_in(link, parameters),
-        digest=joining.digest_of(link, client_ip(request)),
-        user=user,
-        row=_row_of(link, user) if user is not None else None,
-    )
+    references, digest = references_in(link, parameters), joining.digest_of(link, client_ip(request))
+    row = _row_of(link, user) if user is not None else None
+    visit = Visit(link, panel_id, references, digest, user, row)
     return _answer(request, visit, timezone.now())
 
 
@@ -212,9 +204,7 @@ def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: dat
     if isinstance(refusal, joining.NoPlace):
         if request.method == "POST":
             try:
-                joining.turn_away(
-                    link=link, panel_id=visit.panel_id, references=visit.references, digest=visit.digest, now=now
-                )
+                joining.turn_away(**visit.told, now=now)
             except (joining.TooMany, joining.TooManyHere) as too_many:
                 what, status = REFUSALS[type(too_many)]
         if joining.was_turned_away(link, visit.panel_id):

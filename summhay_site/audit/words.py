@@ -11,14 +11,12 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, Session, Study
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun
 
-SENTENCES: dict[str, Any] = {
+SENTENCES: dict[str, str] = {
     "account.created": "made the account %(what)s",
     "account.deactivated": "deactivated the account %(what)s",
     "account.details": "changed the name or address of %(what)s",
@@ -115,41 +113,21 @@ SENTENCES: dict[str, Any] = {
     "study.trial_again": "allowed somebody another try of the trial of %(what)s",
     "study.update": "changed the settings of %(what)s",
 }
-DETAILS: Mapping[str, Any] = {
+DETAILS: Mapping[str, str] = {
     "after": "now",
-    "annotator": "annotator",
-    "annotators": "annotators",
-    "answer": "answer",
     "autods_threshold": "AutoDS threshold",
-    "came": "came",
-    "group": "group",
-    "left": gettext_lazy("left"),
-    "before": "before",
-    "budget": "budget",
-    "changed": "changed",
-    "created": gettext_lazy("new"),
-    "dataset": "dataset",
+    "created": "new",
     "delta_ms": "credit",
-    "file": "file",
-    "files": "files",
-    "filter": "filter",
     "limit_factor": "time limit multiplied by",
     "limit_ms": "time limit",
-    "may_paste": "may paste",
     "mode": "texts and labels",
     "n": "number",
     "n_sentences": "sentences",
     "n_tasks": "tasks",
     "n_withdrawn": "tasks withdrawn",
     "new_tokens": "tokens at most",
-    "reason": "reason",
-    "removed": "removed",
-    "responses": "responses",
-    "role": "role",
-    "rule": "rule",
-    "summaries": "summaries",
-    "version": "version",
 }
+"""What details are called whose keys are no words."""
 PEOPLE = ("annotator", "annotators")
 HIDDEN = ("via", "uid", "sha256", "received_at")
 """Details that the sentence says already, or that only programs want; the download has them."""
@@ -184,8 +162,7 @@ FOR_ALL = {
 
 def kind_name(action: str) -> str:
     """An action as the filter names it."""
-    text = str(SENTENCES.get(action, action))
-    words = text.replace("“%(what)s”", "…").replace("%(what)s", "…")
+    words = SENTENCES.get(action, action).replace("“%(what)s”", "…").replace("%(what)s", "…")
     return words[:1].upper() + words[1:]
 
 
@@ -199,9 +176,7 @@ def events_in_words(events: Iterable[AuditEvent]) -> list[EventInWords]:
 def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> EventInWords:
     what = known.get((event.object_type, event.object_uid)) or Named(event.object_name or event.object_uid)
     is_for_all = event.action in FOR_ALL and event.detail.get("group") == ""
-    text = str((FOR_ALL if is_for_all else SENTENCES).get(event.action, ""))
-    if not text:
-        text = f"{event.action} %(what)s"
+    text = (FOR_ALL if is_for_all else SENTENCES).get(event.action) or f"{event.action} %(what)s"
     if event.action in {"file.downloaded", "file.exported"} and not event.object_type:
         text = text.partition(" %(what)s")[0].removesuffix(" of")
     shown = format_html('<a href="{}">{}</a>', what.url, what.name) if what.url else what.name
@@ -214,7 +189,7 @@ def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> Even
         from_command_line=event.detail.get("via") == "command line",
         sentence=sentence,
         facts=tuple(
-            (str(DETAILS.get(key, key.replace("_", " "))), _value(key, value, known))
+            (DETAILS.get(key, key.replace("_", " ")), _value(key, value, known))
             for key, value in event.detail.items()
             if key not in HIDDEN
             and value not in (None, "", [], {})
@@ -229,9 +204,9 @@ def _value(key: str, value: Any, known: Mapping[tuple[str, str], Named]) -> str:
         annotators = [known.get(("annotation.annotator", str(uid))) for uid in uids]
         return ", ".join(annotator.name if annotator else "somebody" for annotator in annotators)
     if key.endswith("_ms") and isinstance(value, int):
-        return "%(n)s min" % {"n": f"{value / 60_000:.3g}"}
+        return f"{value / 60_000:.3g} min"
     if isinstance(value, bool):
-        return _("yes") if value else _("no")
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{str(name).replace('_', ' ')} {n}" for name, n in value.items())
     if isinstance(value, list):
@@ -248,10 +223,10 @@ def _known(events: list[AuditEvent]) -> dict[tuple[str, str], Named]:
             people = value if isinstance(value, list) else [value]
             wanted.setdefault("annotation.annotator", set()).update(map(str, people))
     known = {}
-    for kind, name in NAMES.items():
+    for kind, (rows, name) in NAMES.items():
         uids = [uid for uid in wanted.get(kind, ()) if _is_uuid(uid)]
         if uids:
-            known.update({(kind, str(row.uid)): name(row) for row in ROWS[kind]().filter(uid__in=uids)})
+            known.update({(kind, str(row.uid)): name(row) for row in rows().filter(uid__in=uids)})
     return known
 
 
@@ -267,10 +242,6 @@ def _annotator(row: Any) -> Named:
     return Named(row.label, reverse("person", args=[row.user.uid]) if row.user else "")
 
 
-def _study(row: Any) -> Named:
-    return Named(row.name, reverse(kind_named(row.kind).study_page, args=[row.uid]))
-
-
 def _session(row: Any) -> Named:
     study = row.assignment.study
     if study is None:
@@ -279,32 +250,26 @@ def _session(row: Any) -> Named:
     return Named(words, reverse("annotation:session-results", args=[row.uid]))
 
 
-def _assignment(row: Any) -> Named:
-    study = row.study.name if row.study else _("practice")
-    return Named(f"{row.annotator.label} in {study}")
+def _page(rows: Callable[[], Any], name: Callable[[Any], str], page: str) -> tuple[Callable[[], Any], Any]:
+    return rows, lambda row: Named(name(row), reverse(page, args=[row.uid]))
 
 
-def _run(row: Any) -> Named:
-    return Named(f"run of {row.judge}", reverse("benchmarks:judge-run", args=[row.uid]))
-
-
-NAMES: Mapping[str, Callable[[Any], Named]] = {
-    "annotation.annotator": _annotator,
-    "annotation.study": _study,
-    "annotation.session": _session,
-    "annotation.assignment": _assignment,
-    "benchmarks.haystack": lambda row: Named(row.title, reverse("benchmarks:haystack-detail", args=[row.uid])),
-    "benchmarks.judge": lambda row: Named(str(row), reverse("benchmarks:judge-detail", args=[row.uid])),
-    "benchmarks.judgerun": _run,
-    "summhay_site.user": lambda row: Named(row.display_name, reverse("person", args=[row.uid])),
+NAMES: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Named]]] = {
+    "annotation.annotator": (lambda: Annotator.objects.select_related("user"), _annotator),
+    "annotation.study": (
+        Study.objects.all,
+        lambda row: Named(row.name, reverse(kind_named(row.kind).study_page, args=[row.uid])),
+    ),
+    "annotation.session": (lambda: Session.objects.select_related("assignment__study", "annotator"), _session),
+    "annotation.assignment": (
+        lambda: Assignment.objects.select_related("study", "annotator"),
+        lambda row: Named(f"{row.annotator.label} in {row.study.name if row.study else 'practice'}"),
+    ),
+    "benchmarks.haystack": _page(Haystack.objects.all, lambda row: row.title, "benchmarks:haystack-detail"),
+    "benchmarks.judge": _page(Judge.objects.all, str, "benchmarks:judge-detail"),
+    "benchmarks.judgerun": _page(
+        lambda: JudgeRun.objects.select_related("judge"), lambda row: f"run of {row.judge}", "benchmarks:judge-run"
+    ),
+    "summhay_site.user": _page(get_user_model().objects.all, lambda row: row.display_name, "person"),
 }
-ROWS: Mapping[str, Callable[[], Any]] = {
-    "annotation.annotator": lambda: Annotator.objects.select_related("user"),
-    "annotation.study": Study.objects.all,
-    "annotation.session": lambda: Session.objects.select_related("assignment__study", "annotator"),
-    "annotation.assignment": lambda: Assignment.objects.select_related("study", "annotator"),
-    "benchmarks.haystack": Haystack.objects.all,
-    "benchmarks.judge": Judge.objects.all,
-    "benchmarks.judgerun": lambda: JudgeRun.objects.select_related("judge"),
-    "summhay_site.user": lambda: get_user_model().objects.all(),
-}
+"""Rows of each kind of thing, and what one of them is called."""

@@ -20,6 +20,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, connection
+from pydantic import TypeAdapter, ValidationError
 
 from annotation.models import Removal
 
@@ -38,6 +39,9 @@ class Tombstone:
     user: UUID
     annotator: UUID | None = None
     by: UUID | None = None
+
+
+LINE = TypeAdapter(Tombstone)
 
 
 class Damaged(Exception):
@@ -111,14 +115,6 @@ def write(tombstones: Iterable[Tombstone], *, to: Path) -> None:
 
 def _parsed(line: bytes, number: int, file: Path) -> Tombstone:
     try:
-        row = orjson.loads(line)
-        return Tombstone(
-            uid=UUID(row["uid"]),
-            at=datetime.fromisoformat(row["at"]),
-            mode=str(row["mode"]),
-            user=UUID(row["user"]),
-            annotator=UUID(row["annotator"]) if row.get("annotator") else None,
-            by=UUID(row["by"]) if row.get("by") else None,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Damaged(f"Line {number} of {file} is no entry: {error}.") from error
+        return LINE.validate_json(line)
+    except ValidationError as error:
+        raise Damaged(f"Line {number} of {file} is no entry: {error.errors()[0]['msg']}.") from error
