@@ -59,7 +59,6 @@ class AgreementPage(FigurePage[Figures]):
     form_template, head = "annotation/_agreement_look.html", "annotation/_agreement_head.html"
 
     def show(self) -> HttpResponse:
-        """The page, or the choice."""
         return super().show() if self.request.GET.get("dataset") else _choose(self.request)
 
     def options(self) -> Look:
@@ -68,11 +67,9 @@ class AgreementPage(FigurePage[Figures]):
         return replace(self.look, is_public=bool(self.file))
 
     def beside(self) -> dict[str, Any]:
-        """The data set."""
         return {"dataset": self.look.dataset}
 
     def context(self, figures: Figures) -> dict[str, Any]:
-        """The form."""
         return {"form": look_form(self.request, figures)}
 
     def sheet(self, figures: Figures) -> Sheet:
@@ -83,11 +80,9 @@ class AgreementPage(FigurePage[Figures]):
         return coverage_sheet(figures, self.request.GET, rows=rows, deciding=deciding)
 
     def as_json(self, figures: Figures) -> Any:
-        """All of them."""
         return {"data_version": self.shown.version, **everything(figures)}
 
     def origin(self) -> Origin:
-        """The labels."""
         return origin_of(self.shown, f"Labels of {self.look.dataset}")
 
 

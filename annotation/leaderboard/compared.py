@@ -159,17 +159,14 @@ class ComparedPage(FigurePage[Compared]):
         return look_up(COMPARED, look, now=timezone.now(), wait_s=self.wait_s, facts=result.wanted)
 
     def origin(self) -> Origin:
-        """The leaderboard."""
         return files.origin_of(self.view, version=self.shown.version, computed_at=self.shown.result.computed_at)
 
     def context(self, figures: Compared) -> dict[str, Any]:
-        """What can be compared, and with what else."""
         heading = " – ".join(self.names[key] for key in self.pair if key)
         first, second = self.pair
         return {"view": self.view, "names": self.names, "first": first, "second": second, "heading": heading}
 
     def as_json(self, figures: Compared) -> Any:
-        """Totals and rows."""
         return as_json(figures, self.rows)
 
     def sheet(self, figures: Compared) -> Sheet:

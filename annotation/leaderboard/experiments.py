@@ -13,26 +13,14 @@ from django.utils.translation import gettext as _
 from annotation.leaderboard.board import behind_scores
 from annotation.leaderboard.forms import ExperimentForm, score_title
 from annotation.leaderboard.positions import HEADING as POSITION_HEADING
-from annotation.leaderboard.positions import RENAMED, SCORES, PositionLook, Scope
-from annotation.leaderboard.ratings import KINDS, facts_of, is_detail, is_rating, models_of, ratings_of
-from annotation.models import Study
+from annotation.leaderboard.positions import SCORES, PositionLook, Scope, ScopePage
+from annotation.leaderboard.ratings import facts_of, is_detail, is_rating, models_of, ratings_of
 from benchmarks.leaderboard.board import scores_of
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.models import Haystack, Summary
 from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.judged import Judged
-from benchmarks.results.pages import FigurePage
-from benchmarks.results.sheet import (
-    Drawing,
-    Fragment,
-    Measure,
-    Name,
-    Note,
-    Section,
-    Sheet,
-    Table,
-    Unit,
-)
+from benchmarks.results.sheet import Drawing, Fragment, Measure, Name, Note, Section, Sheet, Table, Unit
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.position.figures import Written, mean_scores, relative, shuffled
 from benchmarks.scoring.position.texts import NAMES
@@ -390,23 +378,17 @@ def _series_chart(rows: Sequence[Experiment], name: str, measures: Sequence[str]
     return Chart(words, points, layout)
 
 
-class ExperimentsPage(FigurePage[Experiments]):
+class ExperimentsPage(ScopePage[Experiments]):
     """Scores by place with their curves, and by what stands between."""
 
-    url, prefix, indent = "position-experiments", "position", 2
+    url = "position-experiments"
     heading, computation, form_class = HEADING, EXPERIMENTS, ExperimentForm
     about = (
         "Summaries of sources, written with the relevant document at each place among documents of other "
         "sources, with other documents between the first and the last, or from more and more of the source."
     )
-    renamed = RENAMED
-
-    def options(self) -> PositionLook:
-        """Whose texts, with the studies that the reader may see."""
-        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
 
     def context(self, figures: Experiments) -> dict[str, Any]:
-        """The form, and where to go from here."""
         crumbs = [
             (_("Leaderboard"), reverse("annotation:leaderboard")),
             (POSITION_HEADING, reverse("annotation:content-positions")),
@@ -421,5 +403,4 @@ class ExperimentsPage(FigurePage[Experiments]):
         return replace(experiments_sheet(figures.rows), judged=judged)
 
     def as_json(self, figures: Experiments) -> Any:
-        """A row for each experiment."""
         return as_json(figures.rows)

@@ -15,16 +15,7 @@ from annotation.writing.finals import AVERAGES
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, contents, register, totals
-from benchmarks.results.sheet import (
-    Measure,
-    Name,
-    Note,
-    Section,
-    Sheet,
-    Table,
-    Unit,
-    few_clusters,
-)
+from benchmarks.results.sheet import Measure, Name, Note, Section, Sheet, Table, Unit, few_clusters
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.sensitivity import sensitivity

@@ -16,24 +16,12 @@ from annotation.leaderboard.board import Look, View
 from annotation.leaderboard.experiments import HEADING as EXPERIMENTS_HEADING
 from annotation.leaderboard.forms import PositionForm, score_title
 from annotation.leaderboard.orders import ORDER_FIGURES, OrderRow, orders_sheet
-from annotation.leaderboard.positions import HEADING, POSITIONS, RENAMED, PositionLook, PositionRows, Row, as_json
-from annotation.leaderboard.ratings import KINDS, is_detail, models_of
+from annotation.leaderboard.positions import HEADING, POSITIONS, PositionRows, Row, ScopePage, as_json
+from annotation.leaderboard.ratings import is_detail, models_of
 from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.results.judged import Judged
-from benchmarks.results.pages import FigurePage
-from benchmarks.results.sheet import (
-    Cell,
-    Drawing,
-    Measure,
-    Name,
-    Note,
-    Section,
-    Sheet,
-    Table,
-    Unit,
-    Value,
-)
+from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Section, Sheet, Table, Unit, Value
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
@@ -278,23 +266,17 @@ def _line(series: str, curve: Curve, panel: str, kind: Kind) -> Iterator[Point]:
         yield Point(series=series, x=100 * (at + 0.5) / len(bins), value=100 * share, panel=panel, kind=kind)
 
 
-class PositionPage(FigurePage[PositionRows]):
+class PositionPage(ScopePage[PositionRows]):
     """Curves and figures of where texts take their content from."""
 
-    url, prefix, indent = "content-positions", "position", 2
+    url = "content-positions"
     heading, computation, form_class = HEADING, POSITIONS, PositionForm
     about = (
         "Where, in the documents they were shown, systems and people take their content from. Documents stand "
         "in the order in which they were shown; texts whose order is not known are left out."
     )
-    renamed = RENAMED
-
-    def options(self) -> PositionLook:
-        """Whose texts, with the studies that the reader may see."""
-        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
 
     def context(self, figures: PositionRows) -> dict[str, Any]:
-        """The form, and where to go from here."""
         return {
             "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
             "links": [(EXPERIMENTS_HEADING, reverse("annotation:position-experiments"))],
@@ -325,5 +307,4 @@ class PositionPage(FigurePage[PositionRows]):
         return shown.figures.rows if shown.figures else ()
 
     def as_json(self, figures: PositionRows) -> Any:
-        """A row for each system."""
         return as_json(figures.rows)

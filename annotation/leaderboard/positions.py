@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -15,12 +15,13 @@ from django.utils import timezone
 
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE, behind_scores
-from annotation.leaderboard.ratings import facts_of, ratings_of
+from annotation.leaderboard.ratings import KINDS, facts_of, ratings_of
 from annotation.models import Exclusion, Snapshot, Study
 from benchmarks.leaderboard.board import Entry, scores_of
 from benchmarks.leaderboard.positions import Wanted, compute, missing, placements, shown_orders
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
 from benchmarks.results.computation import Computation, contents, register
+from benchmarks.results.pages import FigurePage
 from benchmarks.scoring.position.figures import (
     Comparison,
     Curve,
@@ -37,6 +38,7 @@ from benchmarks.scoring.stat import stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT
 
+F = TypeVar("F")
 HEADING = "Position of content"
 RENAMED = {"position.json": "figures.json", "orders.csv": "sensitivity.csv", "experiments.json": "figures.json"}
 """What files were called before."""
@@ -288,6 +290,16 @@ class PositionLook:
         )
         judge = None if self.judge is None else Judge.objects.filter(pk=self.judge).first()
         return Scope(haystacks, studies, judge, is_late_only=self.is_late_only)
+
+
+class ScopePage(FigurePage[F]):
+    """A page of figures of a scope, which its form says."""
+
+    prefix, indent, renamed = "position", 2, RENAMED
+
+    def options(self) -> PositionLook:
+        """The scope, with the studies that the reader may see."""
+        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -405,12 +405,10 @@ class SourcesPage(FigurePage[SourceFigures]):
     form: SourceForm
 
     def options(self) -> SourceLook:
-        """Which sources, with the studies that the reader may see."""
         studies = Study.objects.for_user(self.request.user).filter(kind__in=KINDS).order_by("pk")
         return self.form.look(tuple(studies.values_list("pk", flat=True)))
 
     def context(self, figures: SourceFigures) -> dict[str, Any]:
-        """Where to go from here."""
         position = reverse("annotation:content-positions")
         corpus = self.form.chosen
         links = [
@@ -420,9 +418,7 @@ class SourcesPage(FigurePage[SourceFigures]):
         return {"crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))], "links": links}
 
     def sheet(self, figures: SourceFigures) -> Sheet:
-        """In the measure that is chosen."""
         return replace(source_sheet(self.form.view(figures)), judged=Judged(others=models_of(figures.measures)))
 
     def as_json(self, figures: SourceFigures) -> Any:
-        """All of them."""
         return as_json(figures)

@@ -50,7 +50,6 @@ class LicencesPage(FigurePage[Licences]):
     form_template = "annotation/_licence_form.html"
 
     def begin(self) -> None:
-        """Find the labels."""
         self.look = _of_dataset(self.request, self.request.GET, look_of(self.request.GET))
         self.dataset = self.look.labels.dataset
 
@@ -59,7 +58,6 @@ class LicencesPage(FigurePage[Licences]):
         return replace(self.look, labels=replace(self.look.labels, is_public=bool(self.file)))
 
     def beside(self) -> dict[str, Any]:
-        """The data set, and where to go from here."""
         agreement = reverse("annotation:agreement")
         crumbs = [
             (_("Agreement"), agreement),
@@ -68,7 +66,6 @@ class LicencesPage(FigurePage[Licences]):
         return {"dataset": self.dataset, "crumbs": crumbs}
 
     def context(self, figures: Licences) -> dict[str, Any]:
-        """The form."""
         return form_context(self.request.GET, figures)
 
     def sheet(self, figures: Licences) -> Sheet:
@@ -79,11 +76,9 @@ class LicencesPage(FigurePage[Licences]):
         return sheet(figures, judge=query.get("judge", ""), where=self.dataset, beside=beside)
 
     def as_json(self, figures: Licences) -> Any:
-        """All of them."""
         return {"data_version": self.shown.version, **as_json(figures)}
 
     def origin(self) -> Origin:
-        """The labels."""
         return origin_of(self.shown, f"Labels of {self.dataset}")
 
 

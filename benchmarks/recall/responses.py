@@ -9,14 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.models import (
-    Extraction,
-    Judge,
-    PointVerdict,
-    Response,
-    ResponsePoint,
-    ResponsePointCheck,
-)
+from benchmarks.models import Extraction, Judge, PointVerdict, Response, ResponsePoint, ResponsePointCheck
 from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
 

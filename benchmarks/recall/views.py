@@ -63,7 +63,6 @@ class RecallPage(FigurePage[RecallFigures]):
             raise Http404
 
     def options(self) -> RecallLook:
-        """Which responses."""
         query, verified = self.request.GET, self.verified
         return RecallLook(
             **{name: query.get(name, "")[:LONGEST] for name in ("dataset", "category", "domain")},
@@ -97,7 +96,6 @@ class RecallPage(FigurePage[RecallFigures]):
         )
 
     def context(self, figures: RecallFigures) -> dict[str, Any]:
-        """The form, and where to go from here."""
         query, user = self.request.GET, self.request.user
         extraction = reverse("benchmarks:extraction-recall")
         links = [("Are all points extracted?", f"{extraction}?{urlencode({'dataset': query.get('dataset', '')})}")]
@@ -111,11 +109,9 @@ class RecallPage(FigurePage[RecallFigures]):
         }
 
     def as_json(self, figures: RecallFigures) -> Any:
-        """Of the judge that is asked for, or of all."""
         return as_json(self.counted)
 
     def origin(self) -> Origin:
-        """By which judge, too."""
         return origin_of(self.shown, self.heading, judge=self.judge)
 
     def answer(self) -> HttpResponseBase:

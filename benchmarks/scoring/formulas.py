@@ -11,11 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.sums import (
-    Bools,
-    Floats,
-    divide,
-)
+from benchmarks.scoring.sums import Bools, Floats, divide
 
 Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""

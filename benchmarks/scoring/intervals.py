@@ -19,21 +19,9 @@ import numpy as np
 from benchmarks.scoring.draws import DEFAULT, People, Resampling, draws, percentiles
 from benchmarks.scoring.formulas import RARE_SHARE, Figure, Rate, Shares
 from benchmarks.scoring.jackknife import LeftOut, ends_over_people
-from benchmarks.scoring.shares import (
-    RARE,
-    effective_n,
-    is_rare,
-    logit_ends,
-    share_ends,
-    wilson_ends,
-    within_edges,
-)
+from benchmarks.scoring.shares import RARE, effective_n, is_rare, logit_ends, share_ends, wilson_ends, within_edges
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import (
-    BadShape,
-    Floats,
-    mean_of_defined,
-)
+from benchmarks.scoring.sums import BadShape, Floats, mean_of_defined
 
 MIN_ITEMS = 4
 MIN_CLUSTERS = 5

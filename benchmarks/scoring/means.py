@@ -11,16 +11,9 @@ from numpy.typing import ArrayLike
 from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.formulas import Figure, Rate, Shares
 from benchmarks.scoring.intervals import MIN_ITEMS, Batch
-from benchmarks.scoring.shares import (
-    wilson_ends,
-)
+from benchmarks.scoring.shares import wilson_ends
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import (
-    BadShape,
-    in_order_of_content,
-    ratio,
-    sum_by_cluster,
-)
+from benchmarks.scoring.sums import BadShape, in_order_of_content, ratio, sum_by_cluster
 
 
 def figure_of(

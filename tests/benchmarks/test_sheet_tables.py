@@ -12,19 +12,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 
 from annotation.studies.rows import objects
-from benchmarks.results.sheet import (
-    Card,
-    Cards,
-    Cell,
-    Measure,
-    Name,
-    Row,
-    Section,
-    Sheet,
-    Switch,
-    Table,
-    Unit,
-)
+from benchmarks.results.sheet import Card, Cards, Cell, Measure, Name, Row, Section, Sheet, Switch, Table, Unit
 from benchmarks.results.writing import LONG_COLUMNS, console, long_rows, sheet_json, wide
 from benchmarks.scoring.stat import Stat
 from tests.makers import flat

@@ -18,15 +18,7 @@ from benchmarks.scoring.formulas import Figure, Rate
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.linking import Column, chance_shares
 from benchmarks.scoring.means import bootstrap_mean, rate
-from benchmarks.scoring.pairs import (
-    LINK_FIGURES,
-    Items,
-    add_pair,
-    estimates_of,
-    hit_sums,
-    pair_figures,
-    stats_of,
-)
+from benchmarks.scoring.pairs import LINK_FIGURES, Items, add_pair, estimates_of, hit_sums, pair_figures, stats_of
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Ints, mean_of_ratios

@@ -5,30 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.test import Client
+
 from annotation.models import Assignment, Session, Study
 from annotation.writing import scoring
 from benchmarks.engine import judging, versions
 from benchmarks.models import JudgeRun, Summary
-from tests.makers import (
-    fill_missing,
-    make_assignment,
-    make_session,
-    make_summary,
-)
+from tests.makers import fill_missing, flat, make_assignment, make_session, make_summary
 from tests.running import json_of
 
 MINUTE = 60_000
-
-
 FIRST = "- In part 1, every day the ferry leaves at six in the morning [1, 2]"
-
-
 BOTH = FIRST + "\n- In part 1, as planned the new pier opens in the spring of 2031 [2, 3, 4]"
-
-
 PAGE = "/leaderboard/"
-
-
 CELLS = {
     "coverage_score": "coverage",
     "citation_score": "citation",
@@ -36,6 +25,33 @@ CELLS = {
     "citation_precision": "citation_precision",
     "citation_recall": "citation_recall",
 }
+
+
+class Reader:
+    """Somebody who reads the leaderboard, its parts and its files, by what follows its address."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def get(self, tail: str = "", query: Any = None) -> Any:
+        return self.client.get(PAGE + tail, query)
+
+    def html(self, tail: str = "") -> str:
+        return flat(self.get(tail).text)
+
+    def board(self, tail: str = "") -> Any:
+        return self.get(tail).context["board"]
+
+    def sheet(self, tail: str = "") -> Any:
+        return self.get(tail).context["sheet"]
+
+    def rows(self, tail: str = "") -> dict[str, Any]:
+        """By system, with their documents where there are several."""
+        return {" · ".join(row.names): row for row in self.sheet(tail).table("rows").rows}
+
+    def file(self, name: str) -> str:
+        text: str = self.get(name).getvalue().decode()
+        return text
 
 
 def report(name: str, *arguments: str) -> Any:

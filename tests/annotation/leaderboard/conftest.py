@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from annotation.models import Study
-from tests.annotation.leaderboard.board import BOTH, FIRST, judged, written
-from tests.makers import (
-    make_haystack,
-    make_writing_study,
-)
+from tests.annotation.leaderboard.board import BOTH, FIRST, Reader, judged, written
+from tests.makers import make_haystack, make_writing_study
 
 
 @pytest.fixture
@@ -23,3 +20,9 @@ def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
         written(person, study, text, ceiling=ceiling, now=now)
     judged(study, now=now)
     return study
+
+
+@pytest.fixture
+def reader(ada: Any, login: Any) -> Reader:
+    """The researcher of these studies."""
+    return Reader(login(ada))

@@ -18,23 +18,17 @@ from benchmarks.engine import judging, versions
 from benchmarks.models import Haystack, Judge, Summary, System
 from benchmarks.results.stored import forget_all
 from benchmarks.web.latex import escaped
-from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judge_all, report, written
+from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, Reader, judge_all, report, written
 from tests.annotation.rated import judge_all as judge_ratings
 from tests.annotation.rated import make_rating_study, rate
-from tests.makers import (
-    NOW,
-    flat,
-    make_haystack,
-    make_summary,
-    make_writing_study,
-)
+from tests.makers import NOW, flat, make_haystack, make_summary, make_writing_study
 from tests.makers_topic import topic_json, write_topic
 from tests.queries import cost_of
 from tests.running import json_of, output_of
 
 
-def test_the_page_says_what_to_do_while_nothing_is_judged(ada: Any, login: Any) -> None:
-    assert "No judge has been run on system summaries" in login(ada).get(PAGE).text
+def test_the_page_says_what_to_do_while_nothing_is_judged(reader: Reader) -> None:
+    assert "No judge has been run on system summaries" in reader.get().text
 
 
 def test_names_of_systems_are_escaped_in_latex() -> None:
@@ -52,54 +46,45 @@ def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) 
         asked("news")
 
 
-def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    board = client.get(PAGE).context["board"]
+def test_the_difference_to_the_row_above_is_shown_in_its_order_only(people: Study, reader: Reader) -> None:
+    board = reader.board()
     assert board.lines[0].joint_to_above is None
     of_systems = [pair for pair in pairwise(board.lines) if not any(line.is_people for line in pair)]
     assert of_systems
     for above, below in of_systems:
         apart = below.row.stats["joint"].value - above.row.stats["joint"].value
         assert below.joint_to_above.value == pytest.approx(apart)
-    assert "Joint − row above" in client.get(f"{PAGE}?rows-columns=1").text
-    assert "Joint − row above" not in client.get(f"{PAGE}?rows-columns=1&rows-sort=-coverage").text
-    assert "/leaderboard/insights/?a=" in client.get(PAGE).text
+    assert "Joint − row above" in reader.get("?rows-columns=1").text
+    assert "Joint − row above" not in reader.get("?rows-columns=1&rows-sort=-coverage").text
+    assert "/leaderboard/insights/?a=" in reader.get().text
 
 
-def rows_of(page: Any) -> dict[str, Any]:
-    """The rows of the table by system, with their documents where there are several."""
-    return {" · ".join(row.names): row for row in page.context["sheet"].table("rows").rows}
-
-
-def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = client.get(PAGE)
-    groups = {row.names[0]: str(row.group) for row in rows_of(page).values()}
+def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, reader: Reader) -> None:
+    groups = {row.names[0]: str(row.group) for row in reader.rows().values()}
     assert groups["heron"] == groups["wren"] == groups["jay"]
     assert groups["heron"].startswith("All 2 subtopics")
     assert groups["people"].startswith("1 of 2 subtopics")
-    shared = client.get(f"{PAGE}?subtopics=people")
-    assert {str(row.group) for row in rows_of(shared).values()} == {""}, "then all rows have the same"
-    board = shared.context["board"]
+    shared = "?subtopics=people"
+    assert {str(row.group) for row in reader.rows(shared).values()} == {""}, "then all rows have the same"
+    board = reader.board(shared)
     assert {len(line.row.subtopics) for line in board.lines} == {1}
     by_command = report("leaderboard", "--judge", "lexical-2", "--people", "--with-people-only", "--intervals")
-    assert by_command == client.get(f"{PAGE}files/leaderboard.json?subtopics=people").json()
+    assert by_command == reader.get("files/leaderboard.json?subtopics=people").json()
 
 
 def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
-    people: Study, ada: Any, ben: Any, login: Any, now: datetime
+    people: Study, ada: Any, ben: Any, reader: Reader, now: datetime
 ) -> None:
-    client = login(ada)
     written(ben, people, BOTH, subtopic=people.writing_plan.subtopics.get(number=2), now=now)
     judge_all(now=now)
-    alone = client.get(PAGE)
+    alone = reader.get()
     other = make_writing_study(
         name="Piers", haystack=make_haystack(key="pier", title="Piers"), researcher=ada, annotators=[ben]
     )
     written(ben, other, FIRST, now=now)
     make_summary(subtopic=other.writing_plan.subtopics.get(number=1), system="ibis", text=BOTH)
     judge_all(now=now)
-    page = client.get(PAGE)
+    page = reader.get()
     board = page.context["board"]
     assert [len(block.lines[0].row.subtopics) for block in board.blocks] == [3, 2, 1], "people have all of them"
     html = flat(page.text)
@@ -110,19 +95,18 @@ def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
     cards = {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
     assert cards["lead"].value == alone.context["sheet"].parts[1].cards[0].stat.value, "on the same subtopics"
     assert cards["subtopics"] == 2
-    assert board.leading.people.value != pytest.approx(rows_of(page)["people · oracle"].number("joint"))
+    assert board.leading.people.value != pytest.approx(reader.rows()["people · oracle"].number("joint"))
 
 
 def test_people_are_compared_with_systems_whatever_else_comes(
-    people: Study, ada: Any, login: Any, now: datetime
+    people: Study, reader: Reader, now: datetime
 ) -> None:
-    client = login(ada)
-    alone = client.get(PAGE)
+    alone = reader.get()
     for key in ("pier", "mole"):
         for subtopic in make_haystack(key=key, title=key).subtopics.all():
             make_summary(subtopic=subtopic, system="ibis", text=BOTH)
     judge_all(now=now)
-    page = client.get(PAGE)
+    page = reader.get()
     assert [line.entry.system for line in page.context["board"].blocks[0].lines] == ["ibis"], "on more subtopics"
     html = flat(page.text)
     assert re.search(r'class="answer">On the subtopic that both have, heron · all documents', html)
@@ -136,9 +120,8 @@ def test_people_are_compared_with_systems_whatever_else_comes(
     assert after["best-2"][1] == "ibis · all documents, on 4 subtopics"
 
 
-def test_sentence_and_cards_have_one_lead(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = client.get(PAGE)
+def test_sentence_and_cards_have_one_lead(people: Study, reader: Reader) -> None:
+    page = reader.get()
     board, cards = page.context["board"], {card.key: card.stat for card in page.context["sheet"].parts[1].cards}
     best = board.leading.systems[0]
     assert cards["lead"].value == pytest.approx(100 * best.joint_to_people.value)
@@ -146,23 +129,22 @@ def test_sentence_and_cards_have_one_lead(people: Study, ada: Any, login: Any) -
     assert cards["lead"].value != pytest.approx(100 * apart), "another figure than that between the means"
     assert f"by {cards['lead'].value:.1f} points." in flat(page.text)
     assert "people" not in cards, "beside the best system their mean would tell another lead"
-    figures = client.get(f"{PAGE}figures/figures.csv").getvalue().decode()
+    figures = reader.file("figures/figures.csv")
     assert all(f"answer,,{key}," in figures for key in ("people", "lead", "best"))
 
 
 def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
-    people: Study, ada: Any, login: Any, tmp_path: Path
+    people: Study, reader: Reader, tmp_path: Path
 ) -> None:
     output_of("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())))
     imported, lexical = Haystack.objects.get(key="harbour"), Judge.objects.get(name="lexical-2")
     published = Judge.objects.get(name="published")
-    client = login(ada)
-    everything = client.get(PAGE)
+    everything = reader.get()
     assert str(everything.context["view"].judge) == "lexical-2", "who has judged people"
     assert f"lexical-2 has no verdicts on {imported.title}." in flat(everything.text)
     assert f'href="?judge={published.uid}">published</a>' in flat(everything.text)
     for asked in ({}, {"judge": lexical.uid}):
-        page = client.get(PAGE, {"haystack": imported.uid} | asked)
+        page = reader.get("", {"haystack": imported.uid} | asked)
         assert page.context["view"].judge == published
         assert page.context["board"].lines
         said = "lexical-2 has no verdicts in this selection; published is shown."
@@ -170,51 +152,48 @@ def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
         assert "has no verdicts on" not in flat(page.text)
     nobody = make_haystack(key="pier", title="Piers")
     make_summary(subtopic=nobody.subtopics.get(number=1), system="ibis", text=BOTH)
-    page = client.get(PAGE, {"haystack": nobody.uid})
+    page = reader.get("", {"haystack": nobody.uid})
     assert 'name="haystack"' in page.text, "one can choose another"
     assert "has no verdicts on Piers." in flat(page.text)
 
 
-def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    html = flat(client.get(PAGE).text)
+def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, reader: Reader) -> None:
+    html = reader.html()
     assert re.search(r'class="answer">On the subtopic that both have, heron · all documents', html)
-    answer = client.get(f"{PAGE}figures/figures.json").json()
+    answer = reader.get("figures/figures.json").json()
     assert {row["system"] for row in answer["rows"]} == {"heron", "wren", "jay", "people"}
     assert 'href="/leaderboard/?judge=' not in html
     assert f"/studies/{people.uid}/results/" in html, "where the same people stand by themselves"
 
 
-def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    text = client.get(f"{PAGE}figures/rows.csv?for=programs").getvalue().decode()
+def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, reader: Reader) -> None:
+    text = reader.file("figures/rows.csv?for=programs")
     found = {row["system"]: row for row in csv.DictReader(io.StringIO(text))}
     assert set(found) == {"heron", "wren", "jay", "people"}
     for name in ("rank", "joint", "joint_low", "joint_n", "n_insights", "n_subtopics", "precision", "block"):
         assert name in found["heron"], name
     assert found["heron"]["documents"] == "full-ctxt", "names of files"
     assert (found["people"]["n_subtopics"], found["heron"]["n_subtopics"]) == ("1", "2")
-    matrix = client.get(f"{PAGE}figures/matrix-joint.tex").getvalue().decode()
+    matrix = reader.file("figures/matrix-joint.tex")
     assert "full-ctxt" in matrix
     assert "people" in matrix
-    paper = client.get(f"{PAGE}?paper=1")
+    paper = reader.get("?paper=1")
     assert [table.key for table in paper.context["sheet"].tables] == [
         "matrix-coverage", "matrix-citation", "matrix-joint", "time-to-score",
     ]  # fmt: skip
 
 
-def test_csv_for_programs_keeps_texts_as_they_are(people: Study, ada: Any, login: Any) -> None:
+def test_csv_for_programs_keeps_texts_as_they_are(people: Study, reader: Reader) -> None:
     System.objects.filter(summarizer="jay").update(summarizer="-jay")
-    client = login(ada)
     forget_all()
     for file in ("files/leaderboard.csv", "figures/rows.csv"):
-        plain, exact = (client.get(f"{PAGE}{file}{query}").getvalue().decode() for query in ("", "?for=programs"))
+        plain, exact = (reader.file(f"{file}{query}") for query in ("", "?for=programs"))
         assert "'-jay" in plain
         assert "'-jay" not in exact
         assert "-jay" in exact
 
 
-def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> None:
+def test_one_row_per_system_is_its_best(people: Study, reader: Reader) -> None:
     for subtopic in people.writing_plan.subtopics.all():
         summary = make_summary(subtopic=subtopic, system="heron-oracle", text="- Nothing")
         System.objects.filter(pk=summary.system_id).update(summarizer="heron", retriever="oracle")
@@ -227,40 +206,36 @@ def test_one_row_per_system_is_its_best(people: Study, ada: Any, login: Any) -> 
     )
     assert run is not None
     judging.run_pending(run=run, clock=lambda: NOW)
-    client = login(ada)
-    assert {"heron · all documents", "heron · oracle"} <= set(rows_of(client.get(PAGE)))
-    one_each = rows_of(client.get(f"{PAGE}?rows-one=1"))
+    assert {"heron · all documents", "heron · oracle"} <= set(reader.rows())
+    one_each = reader.rows("?rows-one=1")
     assert "heron · all documents" in one_each
     assert "heron · oracle" not in one_each
 
 
-def test_a_comparison_has_totals_whose_difference_is_that_of_the_board(
-    people: Study, ada: Any, login: Any
-) -> None:
-    client = login(ada)
-    board = client.get(PAGE).context["board"]
-    pair = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
-    totals = {row.names[0]: row for row in client.get(pair).context["sheet"].table("totals").rows}
+def test_a_comparison_has_totals_whose_difference_is_that_of_the_board(people: Study, reader: Reader) -> None:
+    board = reader.board()
+    pair = "insights/?a=heron · full-ctxt&b=people · oracle"
+    totals = {row.names[0]: row for row in reader.get(pair).context["sheet"].table("totals").rows}
     joint = totals["Joint"]
     first, second, difference = (joint.value(key) for key in ("first", "second", "difference"))
     assert difference.value == pytest.approx(first.value - second.value)
     assert difference.value == pytest.approx(100 * board.line("heron", "full-ctxt").joint_to_people.value)
-    alone = client.get(f"{PAGE}insights/?a=heron · full-ctxt").context["sheet"]
+    alone = reader.sheet("insights/?a=heron · full-ctxt")
     [total] = [row for row in alone.table("totals").rows if row.names[0] == "Joint"]
     assert total.value("first").value == pytest.approx(
         100 * board.line("heron", "full-ctxt").row.stats["joint"].value
     )
-    text = client.get(f"{PAGE}insights/insights.csv?a=heron · full-ctxt&b=people · oracle").getvalue().decode()
+    text = reader.file("insights/insights.csv?a=heron · full-ctxt&b=people · oracle")
     assert text.startswith("insight,subtopic,coverage_first,coverage_second")
-    assert client.get(f"{PAGE}insights/insights.csv?a=nobody").status_code == 404
+    assert reader.get("insights/insights.csv?a=nobody").status_code == 404
 
 
-def test_the_page_asks_little_of_the_database(people: Study, ada: Any, login: Any) -> None:
-    assert cost_of(login(ada), PAGE) <= 20
+def test_the_page_asks_little_of_the_database(people: Study, reader: Reader) -> None:
+    assert cost_of(reader.client, PAGE) <= 20
 
 
 def test_ratings_of_people_and_models_stand_on_the_board(
-    people: Study, ada: Any, ben: Any, dot: Any, login: Any
+    people: Study, ada: Any, ben: Any, dot: Any, reader: Reader
 ) -> None:
     herons = list(Summary.objects.filter(system__summarizer="heron").order_by("pk"))
     own = list(Summary.objects.filter(origin="session", snapshots__kind="final").distinct())
@@ -268,13 +243,13 @@ def test_ratings_of_people_and_models_stand_on_the_board(
     for task in study.label_tasks.all():
         rate(task, [4 if task.item.summary in herons else 2] * 5)
     judge_ratings(study, "owl", [[5] * 5] * study.label_items.count())
-    board = login(ada).get(PAGE).context["board"]
+    board = reader.board()
     assert board.line("heron", "full-ctxt").ratings["overall (people)"].value == 4.0
     assert board.line("heron", "full-ctxt").ratings["coherence (owl)"].value == 5.0
     assert board.people.ratings["overall (people)"].value == 2.0
     assert not board.line("wren", "full-ctxt").ratings
     rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical-2")}
     assert rows["heron"]["ratings"]["overall (people)"] == 4.0
-    table = login(ada).get(PAGE).context["sheet"].table("rows")
+    table = reader.sheet().table("rows")
     keys = {one.key: one.is_extra for one in table.measures}
     assert (keys["overall (people)"], keys["quality (people)"]) == (False, True)

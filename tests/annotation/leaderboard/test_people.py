@@ -16,21 +16,16 @@ from annotation.models import Exclusion, Session, Study
 from benchmarks.models import Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import TOO_FEW
-from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, judged, report, written
+from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, Reader, judged, report, written
 from tests.conftest import make_user
-from tests.makers import (
-    flat,
-    make_haystack,
-    make_writing_study,
-)
+from tests.makers import flat, make_haystack, make_writing_study
 from tests.running import output_of
 
 
-def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    html = flat(client.get(PAGE).text)
+def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, reader: Reader) -> None:
+    html = reader.html()
     assert "People: 2 sessions (writers: 2, subtopics: 1)." in html
-    board = client.get(PAGE).context["board"]
+    board = reader.board()
     assert [line.entry.system for line in board.lines if not line.is_people] == ["heron", "wren", "jay"]
     line = board.people
     assert line.row.n_summaries == 2
@@ -38,13 +33,13 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert heron.to_people["coverage"].n_items == 3, "the subtopic that both have, of two"
     assert heron.minutes.n_sessions == 2
     assert heron.minutes.reason == "too few sessions on the subtopics of the system"
-    chart = client.get(PAGE).context["chart"]
+    chart = reader.get().context["chart"]
     assert [row["series"] for row in chart.rows] == ["people", "heron", "wren", "jay"]
     assert chart.rows[0]["value"] == 100 * line.row.stats["joint"].value
     assert "Band: people (oracle), sessions: 2, writers: 2." in chart.subtitle
-    assert client.get(f"{PAGE}charts/board-chart.svg")["Content-Type"] == "image/svg+xml"
-    assert client.get(f"{PAGE}charts/other.svg").status_code == 404
-    early = client.get(f"{PAGE}?minute=10").context["board"].people
+    assert reader.get("charts/board-chart.svg")["Content-Type"] == "image/svg+xml"
+    assert reader.get("charts/other.svg").status_code == 404
+    early = reader.board("?minute=10").people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
 
 
@@ -52,13 +47,20 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
 )
 def test_human_minutes_are_read_at_the_marks_of_each_session(
-    every: tuple[int, int], of_wren: int, of_heron: int, ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    every: tuple[int, int],
+    of_wren: int,
+    of_heron: int,
+    ada: Any,
+    ben: Any,
+    cleo: Any,
+    reader: Reader,
+    now: datetime,
 ) -> None:
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, minutes in zip((ben, cleo), every, strict=True):
         written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
     judged(study, now=now)
-    board = login(ada).get(PAGE).context["board"]
+    board = reader.board()
     minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
     assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
 
@@ -80,31 +82,29 @@ def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study)
      ("score", "Coverage by"), ("minute", "People&#x27;s texts")],
 )  # fmt: skip
 def test_a_value_that_is_not_known_is_named_and_the_default_shown(
-    name: str, label: str, people: Study, ada: Any, login: Any
+    name: str, label: str, people: Study, reader: Reader
 ) -> None:
-    client = login(ada)
-    plain, odd = client.get(PAGE), client.get(PAGE, {name: "<foo>"})
+    plain, odd = reader.get(), reader.get("", {name: "<foo>"})
     assert f"{label} “&lt;foo&gt;” is not known; the default is shown." in flat(odd.text)
     assert "is not known" not in flat(plain.text)
     assert str(odd.context["form"][name]) == str(plain.context["form"][name])
     assert [line.key for line in odd.context["board"].lines] == [line.key for line in plain.context["board"].lines]
 
 
-def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    rows = client.get(f"{PAGE}files/leaderboard.json").json()
+def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> None:
+    rows = reader.get("files/leaderboard.json").json()
     assert {row["system"] for row in rows} == {"heron", "wren", "jay", "people"}
     by_command = report("leaderboard", "--judge", "lexical-2", "--people", "--intervals")
     assert by_command == rows
     row = next(row for row in rows if row["system"] == "people")
     assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
-    latex = b"".join(client.get(f"{PAGE}files/leaderboard.latex")).decode()
+    latex = reader.file("files/leaderboard.latex")
     assert r"\begin{table*}" in latex
     assert r"\caption{Leaderboard. n =" in latex
     assert "people & oracle &" in latex
     assert row["citation_ceiling"] == pytest.approx(70)
-    assert "70.0 is the highest possible citation score" in flat(client.get(PAGE).text)
-    markdown = b"".join(client.get(f"{PAGE}files/leaderboard.markdown")).decode()
+    assert "70.0 is the highest possible citation score" in reader.html()
+    markdown = reader.file("files/leaderboard.markdown")
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
     licence = "lexical-2 has no licence: nobody recorded whether it may stand in for people."
     *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
@@ -126,20 +126,18 @@ def test_rows_come_as_files_and_by_command(people: Study, ada: Any, login: Any) 
         ]
         shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
-    text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode()
+    text = reader.file("files/leaderboard.csv")
     assert text.startswith("system,retriever,figure,value,low,high")
     assert {one["judge_licences"] for one in csv.DictReader(io.StringIO(text))} == {licence}
     cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
     assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
     assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)
     assert ("heron", "n_sessions") not in cells
-    assert client.get(f"{PAGE}files/leaderboard.exe").status_code == 404
+    assert reader.get("files/leaderboard.exe").status_code == 404
 
 
-def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
-    people: Study, ada: Any, login: Any
-) -> None:
-    board = login(ada).get(PAGE).context["board"]
+def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(people: Study, reader: Reader) -> None:
+    board = reader.board()
     plain = report("leaderboard", "--judge", "lexical-2", "--people")
     rows = report("leaderboard", "--judge", "lexical-2", "--people", "--intervals")
     for one, row in zip(plain, rows, strict=True):
@@ -165,30 +163,29 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(
     assert set(rows[1]["differences"]["above"]) == set(CELLS.values())
 
 
-def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, ada: Any, login: Any) -> None:
-    html = flat(login(ada).get(PAGE).text)
+def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, reader: Reader) -> None:
+    html = reader.html()
     assert re.search(r'>10</a> ?<span class="interval">too few</span>', html)
     assert "“Too few”: not enough sessions for an interval" in html
 
 
-def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, ada: Any, login: Any) -> None:
+def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, reader: Reader) -> None:
     cleo = Session.objects.get(assignment__study=people, assignment__ceiling__f1=0.8)
     Verdict.objects.filter(summary__in=cleo.snapshots.filter(kind="final").values("summary")).delete()
-    page = login(ada).get(PAGE)
+    page = reader.get()
     writers = page.context["board"].people.writers
     assert (writers.n_sessions, writers.n_writers, writers.citation_ceiling) == (1, 1, 0.6)
 
 
 def test_people_with_other_documents_have_rows_of_their_own(
-    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    ada: Any, ben: Any, cleo: Any, reader: Reader, now: datetime
 ) -> None:
     dora = make_user("dora", "annotator")
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
     for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):
         written(person, study, BOTH if config else FIRST, config=config, now=now)
     judged(study, now=now)
-    client = login(ada)
-    page = client.get(PAGE)
+    page = reader.get()
     board = page.context["board"]
     of_people = {line.entry.retriever: line.writers.n_sessions for line in board.of_people}
     assert of_people == {"oracle": 1, "full-ctxt": 2}
@@ -201,20 +198,19 @@ def test_people_with_other_documents_have_rows_of_their_own(
     assert "People: 1 session (writers: 1, subtopics: 1)." in html
     assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
     assert "Systems are compared with people (oracle)." in html
-    sheet = client.get(f"{PAGE}insights/?a=people · full-ctxt&b=people · oracle").context["sheet"]
+    sheet = reader.sheet("insights/?a=people · full-ctxt&b=people · oracle")
     assert max(row.value("difference") for row in sheet.table("insights").rows) > 0
     Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
     forget_all()
-    assert client.get(PAGE).context["board"].people.entry.retriever == "full-ctxt"
+    assert reader.board().people.entry.retriever == "full-ctxt"
 
 
-def test_two_rows_are_compared_insight_by_insight(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    compared = f"{PAGE}insights/?a=heron · full-ctxt&b=people · oracle"
-    rows = client.get(compared).context["sheet"].table("insights").rows
+def test_two_rows_are_compared_insight_by_insight(people: Study, reader: Reader) -> None:
+    compared = "insights/?a=heron · full-ctxt&b=people · oracle"
+    rows = reader.get(compared).context["sheet"].table("insights").rows
     assert len(rows) == 3
     assert abs(rows[0].value("difference")) >= abs(rows[-1].value("difference"))
-    assert client.get(f"{PAGE}insights/?a=heron · full-ctxt&b=nobody").status_code == 404
+    assert reader.get("insights/?a=heron · full-ctxt&b=nobody").status_code == 404
 
 
 def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any) -> None:
@@ -224,10 +220,9 @@ def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, lo
 
 
 def test_a_new_verdict_or_exclusion_changes_what_is_kept(
-    people: Study, ada: Any, login: Any, now: datetime
+    people: Study, ada: Any, reader: Reader, now: datetime
 ) -> None:
-    client = login(ada)
-    before = client.get(PAGE).context["board"].people.row.n_summaries
+    before = reader.board().people.row.n_summaries
     session = Session.objects.filter(assignment__study=people).first()
     Exclusion.objects.create(session=session, reason="talked to a friend", by=ada, at=now)
-    assert client.get(PAGE).context["board"].people.row.n_summaries == before - 1
+    assert reader.board().people.row.n_summaries == before - 1

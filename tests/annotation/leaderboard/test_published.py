@@ -19,9 +19,7 @@ from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.minutes import Minutes
 from tests.annotation.leaderboard.board import CELLS, PAGE, report
-from tests.makers import (
-    NOW,
-)
+from tests.makers import NOW
 from tests.makers_topic import topic_json, write_topic
 from tests.running import output_of
 
