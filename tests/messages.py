@@ -74,12 +74,8 @@ SOURCES = (
     "templates/annotation/_session_*.html",
     "templates/annotation/_tour*.html",
     "templates/annotation/session*.html",
-    "annotation/writing/afterwards.py",
     "annotation/writing/page_context.py",
-    "annotation/writing/page_forms.py",
     "annotation/writing/pages.py",
-    "annotation/writing/recorded.py",
-    "annotation/writing/sample.py",
     "annotation/writing/views.py",
     "annotation/writing/wire.py",
     # label work

@@ -17,8 +17,14 @@ from annotation.leaderboard.labelled import Sample, drawn_at_random, labelled_me
 from annotation.leaderboard.ratings import facts_of, mean_ratings, ratings_of, texts_by_entry
 from annotation.leaderboard.time import active_time
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
-from annotation.writing.finals import AVERAGES, scored_text
-from annotation.writing.results import ScoredSnapshot, SessionResult, session_results, sessions_in
+from annotation.writing.results import (
+    AVERAGES,
+    ScoredSnapshot,
+    SessionResult,
+    scored_text,
+    session_results,
+    sessions_in,
+)
 from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict

@@ -20,7 +20,7 @@ from annotation.leaderboard.sheet import judged_in
 from annotation.leaderboard.time import section
 from annotation.leaderboard.views import shown_board, studies_of
 from annotation.models import Study
-from annotation.writing.finals import AVERAGES
+from annotation.writing.results import AVERAGES
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Insight
 from benchmarks.results.computation import Computation, register

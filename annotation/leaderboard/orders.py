@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.leaderboard.board import Look, View, behind_scores
 from annotation.leaderboard.files import with_reason
-from annotation.writing.finals import AVERAGES
+from annotation.writing.results import AVERAGES
 from benchmarks.leaderboard.board import ORDERS, scored_summaries
 from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, contents, register, totals

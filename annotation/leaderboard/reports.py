@@ -27,7 +27,7 @@ from annotation.leaderboard.sources_page import USUAL, SourceView, source_sheet
 from annotation.models import Snapshot, Study
 from annotation.results.reports import Report, ReportRefused, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
-from annotation.writing.finals import AVERAGES
+from annotation.writing.results import AVERAGES
 from benchmarks.engine.versions import judges_called
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument

@@ -56,7 +56,7 @@ from annotation.models import (
     TurnedAway,
     UnlinkedLabel,
 )
-from annotation.writing.recorded import RECORDED
+from annotation.writing.page_context import RECORDED
 from benchmarks.models import Summary
 from benchmarks.personal import Acts, Erased, Held, Person, Seen, Subject
 

@@ -10,7 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
-from annotation.writing.timeline import Mark
+from annotation.writing.late import Mark
 from benchmarks.templatetags.stats import minutes
 
 register = template.Library()

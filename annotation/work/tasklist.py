@@ -21,12 +21,11 @@ from annotation.people.earnings import Earned, LabellingJob, earned_by, labellin
 from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.fewer_tasks import task_counts
-from annotation.writing import assigning, contamination, earnings
+from annotation.writing import assigning, earnings, eligibility
 from annotation.writing.eligibility import NotEligible, other_form_first
-from annotation.writing.form_facts import held_back
 from annotation.writing.page_context import why_not
-from annotation.writing.planning import limit_ms_of
-from annotation.writing.starting import PRACTICE_LIMIT_MS
+from annotation.writing.parallel import held_back
+from annotation.writing.planning import PRACTICE_LIMIT_MS, limit_ms_of
 from benchmarks.scoring.oracle import reading_minutes
 
 ANSWERS_SHOWN = timedelta(days=14)
@@ -250,7 +249,7 @@ def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
         return {}
     [first, *_others] = waiting
     assert first.study is not None  # noqa: S101  practice was left out
-    person = contamination.load_people([annotator], study=first.study, starting=first)[annotator.pk]
+    person = eligibility.load_people([annotator], study=first.study, starting=first)[annotator.pk]
     # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member.
     person = replace(person, is_member=True)
     later = held_back(unfinished)

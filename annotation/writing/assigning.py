@@ -20,11 +20,19 @@ from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
 from annotation.studies.dealing import Group, deal, stable_seed
 from annotation.studies.fewer_tasks import note_fewer, task_counts
-from annotation.writing import contamination
+from annotation.studies.gaps import Blocked, Holding, Reason, held_by_absent, idle_people
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
-from annotation.writing.eligibility import Code, NotEligible, Obstacle, Person, find_obstacles, other_form_first
-from annotation.writing.form_facts import forms_of, in_order, is_held_back
-from annotation.writing.parallel import Forms, deal_forms
+from annotation.writing.eligibility import (
+    Code,
+    NotEligible,
+    Obstacle,
+    Person,
+    find_obstacles,
+    load_people,
+    other_form_first,
+    target_of,
+)
+from annotation.writing.parallel import Forms, deal_forms, forms_of, in_order, is_held_back
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
@@ -101,7 +109,7 @@ def eligibility_of(study: Study, annotators: Sequence[Annotator], live: Iterable
     """The same for some of its people, who have these tasks."""
     subtopics = subtopics_of(study.writing_plan)
     forms = forms_of(study)
-    people = contamination.load_people(annotators, study=study, forms=forms)
+    people = load_people(annotators, study=study, forms=forms)
     return Eligibility(
         forms=forms,
         annotators=tuple(annotators),
@@ -261,7 +269,7 @@ def _pairs(
 
 def check_eligible(*, annotator: Annotator, subtopic: Subtopic, study: Study, now: datetime) -> None:
     """Raise NotEligible with every reason why this person may not be given this subtopic in this study."""
-    person = contamination.load_people([annotator], study=study, forms=forms_of(study))[annotator.pk]
+    person = load_people([annotator], study=study, forms=forms_of(study))[annotator.pk]
     is_in_study = study.writing_plan.subtopics.filter(pk=subtopic.pk).exists()
     if obstacles := obstacles_to(person, subtopic, study, is_in_study=is_in_study):
         raise NotEligible(obstacles)
@@ -290,7 +298,7 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
         obstacles.append(Obstacle(Code.STUDY_CLOSED, "The study is not open."))
     if is_held_back(assignment):
         obstacles.append(other_form_first())
-    person = contamination.load_people([assignment.annotator], study=study, starting=assignment)
+    person = load_people([assignment.annotator], study=study, starting=assignment)
     return (*obstacles, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
 
 
@@ -298,7 +306,7 @@ def obstacles_to(
     person: Person, subtopic: Subtopic, study: Study, *, is_in_study: bool = True
 ) -> tuple[Obstacle, ...]:
     """All reasons why a person may not write on a subtopic of a study."""
-    target = contamination.target_of(subtopic, is_in_study=is_in_study)
+    target = target_of(subtopic, is_in_study=is_in_study)
     return find_obstacles(person, target, allow_second=study.writing_plan.allow_second_on_haystack)
 
 
@@ -378,3 +386,39 @@ def _frozen(documents: DocumentSet, seed: int) -> dict[str, Any]:
         "n_insights_present": documents.n_insights_present,
         "ceiling": documents.ceiling,
     }
+
+
+# Gaps
+
+
+@dataclass(frozen=True)
+class SessionGaps:
+    """What a writing study lacks: sessions that nobody has, and people who may be given no subtopic."""
+
+    study: Study
+
+    def n_short(self) -> int:
+        """How many sessions that are planned nobody has."""
+        plan, of_study = self.study.writing_plan, Q(assignments__in=self.study.assignments.live().order_by())
+        have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study))
+        return sum(max(0, plan.sessions_per_subtopic - n) for n in have.values_list("n", flat=True))
+
+    def blocked(self) -> list[Blocked]:
+        """With every reason."""
+        idle = idle_people(self.study)  # one query where everybody has a task
+        return blocked_in(eligibility_of(self.study, idle, ())) if idle else []
+
+    def held(self) -> list[Holding]:
+        return held_by_absent(self.study)
+
+
+def blocked_in(table: Eligibility) -> list[Blocked]:
+    """The same, where who may be given what is known."""
+    at_work = {person for person, _subtopic in table.live}
+    people_blocked = []
+    for annotator in table.annotators:
+        groups = [[table.obstacles[annotator.pk, pk] for pk in group] for group in table.needed]
+        if annotator.pk not in at_work and any(rows and all(rows) for rows in groups):
+            texts = dict.fromkeys(obstacle.text for rows in groups for row in rows for obstacle in row)
+            people_blocked.append(Blocked(annotator, tuple(map(Reason, texts))))
+    return people_blocked

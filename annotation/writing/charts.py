@@ -14,8 +14,7 @@ from django.utils.translation import ngettext
 from annotation.models import Study
 from annotation.writing import curves
 from annotation.writing.curves import StudyReport, study_report
-from annotation.writing.levels import Level
-from annotation.writing.results import MEASURES
+from annotation.writing.results import MEASURES, Level
 from annotation.writing.scoring import judge_of
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.scoring.curves import Curve

@@ -21,13 +21,21 @@ from annotation.models import (
 )
 from annotation.results.study import study_or_gone
 from annotation.studies.members import names_of
-from annotation.writing.contamination import saw_insights_before_the_end
 from annotation.writing.earnings import last_known_ms
-from annotation.writing.finals import Final, finals
-from annotation.writing.form_results import FormFigures, form_figures
-from annotation.writing.levels import Level, levels
+from annotation.writing.eligibility import saw_insights_before_the_end
 from annotation.writing.packing import REVIEW_EVENTS
-from annotation.writing.results import LATE, MEASURES, SessionResult, session_results, sessions_of
+from annotation.writing.parallel import FormFigures, form_figures
+from annotation.writing.results import (
+    LATE,
+    MEASURES,
+    Final,
+    Level,
+    SessionResult,
+    finals,
+    levels,
+    session_results,
+    sessions_of,
+)
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import Computation, contents, register, totals

@@ -17,8 +17,7 @@ from pydantic import ConfigDict
 from annotation.importing.label_studies import LabelPlan
 from annotation.importing.opened import Opened
 from annotation.models import Assignment, Exclusion, Session, SessionReport, Snapshot, Study, WritingPlan
-from annotation.writing.planning import AIDS
-from annotation.writing.starting import PLAN_FIELDS
+from annotation.writing.planning import AIDS, PLAN_FIELDS
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import Expected, Part, Text

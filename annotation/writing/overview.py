@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,19 +11,32 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
 from annotation.studies.amounts import duration, money
+from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
 from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
-from annotation.writing import earnings
-from annotation.writing.assigning import subtopics_of
+from annotation.studies.scope import study_of
+from annotation.writing import assigning, earnings
+from annotation.writing.assigning import blocked_in, subtopics_of
+from annotation.writing.documentsets import NoDocuments
 from annotation.writing.earnings import Total
+from annotation.writing.eligibility import NotEligible
 from annotation.writing.planning import limit_ms_of
+from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.web.lists import Column as ListColumn
+from benchmarks.web.lists import MemoryTable
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
 
 STATES = (Assignment.State.ASSIGNED, Assignment.State.STARTED, Assignment.State.DONE)
 
@@ -149,3 +164,183 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
         ("Sessions per subtopic", plan.sessions_per_subtopic),
         *([("Parallel forms", "one session on each, in balanced order")] if plan.parallel_forms else []),
     ]
+
+
+# Assignments
+
+
+@requires("annotation.view_study")
+@require_safe
+def study_assignments(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The tasks of a study, and who may be given which subtopic or why not."""
+    return _assignments_page(request, study_of(request, uid, kind=Study.Kind.WRITING))
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show how the open places would be filled; then fill them."""
+    study = study_of(request, uid, kind=Study.Kind.WRITING)
+    if study.state == Study.State.ARCHIVED:
+        return _refused(request, study)
+    form = AssignForm(request.POST if request.method == "POST" else request.GET or None)
+    is_fine = not form.is_bound or form.is_valid()
+    max_tasks = form.cleaned_data.get("max_tasks") if form.is_bound and is_fine else None
+    try:
+        if request.method == "POST" and is_fine:
+            made = assigning.assign(study=study, by=request.user, now=timezone.now(), max_tasks=max_tasks)
+            messages.success(
+                request, ngettext("%(n)d task assigned.", "%(n)d tasks assigned.", len(made)) % {"n": len(made)}
+            )
+            return redirect("annotation:study-assignments", uid=study.uid)
+        proposal = assigning.propose(study, max_tasks=max_tasks) if is_fine else None
+        problem = ""
+    except NoDocuments as nothing:
+        proposal, problem = None, str(nothing)
+    context = {"study": study, "form": form, "proposal": proposal, "problem": problem, "max_tasks": max_tasks}
+    return page(request, "annotation/study_assign.html", context, status=200 if is_fine and not problem else 422)
+
+
+@requires("annotation.change_study")
+@require_POST
+def study_assign_one(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Give one person one subtopic, or say every reason why not."""
+    study = study_of(request, uid, kind=Study.Kind.WRITING)
+    if study.state == Study.State.ARCHIVED:
+        return _refused(request, study)
+    table = assigning.eligibility(study)
+    form = AssignOneForm(request.POST, annotators=table.annotators, subtopics=table.subtopics)
+    if form.is_valid():
+        try:
+            assigning.assign_one(study=study, by=request.user, now=timezone.now(), **form.cleaned_data)
+        except NotEligible as refused:
+            for obstacle in refused.obstacles:
+                form.add_error(None, obstacle.text)
+        except NoDocuments as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, "The task was assigned.")
+            return redirect("annotation:study-assignments", uid=study.uid)
+    return _assignments_page(request, study, table=table, form=form, status=422)
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take a task back and, if one likes, give its subtopic to somebody else."""
+    scoped = Assignment.objects.filter(study__in=Study.objects.for_user(request.user))
+    task = get_object_or_404(
+        scoped.select_related("study__writing_plan", "annotator", "subtopic__haystack"), uid=uid
+    )
+    form = WithdrawForm(request.POST or None, study=task.study, without=task.annotator)
+    if request.method == "POST" and form.is_valid() and _take_back(request, task, form):
+        messages.success(request, "The task was withdrawn.")
+        return redirect("annotation:study-assignments", uid=task.study.uid)
+    context = {"study": task.study, "task": task, "form": form}
+    return page(request, "annotation/assignment_withdraw.html", context, status=422 if form.errors else 200)
+
+
+def _refused(request: HttpRequest, study: Study) -> HttpResponse:
+    """Nothing is assigned in an archived study."""
+    messages.error(request, say_archived())
+    return redirect("annotation:study-assignments", uid=study.uid)
+
+
+def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bool:
+    """Withdraw or reassign; False with errors in the form when that is refused."""
+    values: dict[str, Any] = {"assignment": task, "reason": form.cleaned_data["reason"]}
+    values |= {"by": request.user, "now": timezone.now()}
+    to = form.cleaned_data["to"]
+    try:
+        if to is None:
+            assigning.withdraw(**values)
+        else:
+            assigning.reassign(to=to, **values)
+    except NotEligible as refused:
+        for obstacle in refused.obstacles:
+            form.add_error("to", obstacle.text)
+    except (assigning.NotWithdrawable, NoDocuments) as problem:
+        form.add_error(None, str(problem))
+    return not form.errors
+
+
+class TaskTable(MemoryTable):
+    """What the tasks of a study are sorted, narrowed and found by."""
+
+    subtopic = ListColumn(gettext_lazy("Subtopic"), "subtopic__name", is_searched=True)
+    haystack = ListColumn("Haystack", "subtopic__haystack__title", is_filter=True, visible=False)
+    annotator = ListColumn("Annotator", "annotator__label", is_filter=True)
+    state = ListColumn(gettext_lazy("State"), "get_state_display", is_filter=True)
+    documents = ListColumn(
+        gettext_lazy("Documents"), lambda task: len(task.document_numbers), css="num", high_first=True
+    )
+    words = ListColumn(gettext_lazy("Words"), "n_words", css="num", high_first=True)
+    insights = ListColumn(gettext_lazy("Insights"), "n_insights_present", css="num", high_first=True)
+    recall = ListColumn("Ceiling: recall", lambda task: task.ceiling.get("recall"), css="num", high_first=True)
+    f1 = ListColumn("F1", lambda task: task.ceiling.get("f1"), css="num", high_first=True)
+    due = ListColumn(gettext_lazy("Due"), "due_at")
+
+
+def _assignments_page(
+    request: HtmxHttpRequest,
+    study: Study,
+    *,
+    table: assigning.Eligibility | None = None,
+    form: AssignOneForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    tasks = (
+        study.assignments.with_sessions_in_short()
+        .prefetch_related("annotator", "subtopic__haystack")  # many tasks have the same
+        .order_by("subtopic__haystack", "subtopic__number", "pk")
+    )
+    live = [task for task in tasks if task.state != Assignment.State.WITHDRAWN]
+    table = table or assigning.eligibility(study, live)
+    shown = TaskTable(live, request.GET)
+    shown.turn_to(request.GET.get(shown.prefixed_page_field))
+    context = {
+        "study": study,
+        "tasks": shown,
+        "withdrawn": [task for task in tasks if task.state == Assignment.State.WITHDRAWN],
+        "table": table,
+        "matrix": _matrix(study, table),
+        "reasons": _reasons(table),
+        "blocked": [] if is_over(study) else blocked_in(table),
+        "held": held_in(study, gaps_of(study)),
+        "kind": work_of(study),
+        "short": work_of(study).short_of(study),
+        "assign_form": AssignForm(),
+        "form": form or AssignOneForm(annotators=table.annotators, subtopics=table.subtopics),
+    }
+    return page(request, "annotation/study_assignments.html", context, status=status)
+
+
+def _matrix(study: Study, table: assigning.Eligibility) -> list[dict[str, Any]]:
+    """One row per subtopic: how many people it has, and each annotator's task or reasons."""
+    n_have = Counter(subtopic for _person, subtopic in table.live)
+    return [
+        {
+            "subtopic": subtopic,
+            "cells": [
+                (table.live.get(pair), table.obstacles[pair])
+                for pair in ((annotator.pk, subtopic.pk) for annotator in table.annotators)
+            ],
+            "n_have": n_have[subtopic.pk],
+            "n_wanted": study.writing_plan.sessions_per_subtopic,
+        }
+        for subtopic in table.subtopics
+    ]
+
+
+def _reasons(table: assigning.Eligibility) -> list[dict[str, Any]]:
+    """Each annotator's reasons, each once with the subtopics it holds for; own live tasks are no reason."""
+    people = []
+    for annotator in table.annotators:
+        texts: dict[str, list[str]] = {}
+        for subtopic in table.subtopics:
+            pair = (annotator.pk, subtopic.pk)
+            for obstacle in () if pair in table.live else table.obstacles[pair]:
+                texts.setdefault(obstacle.text, []).append(subtopic.name)
+        if texts:
+            people.append({"annotator": annotator, "texts": texts, "n_subtopics": len(table.subtopics)})
+    return people

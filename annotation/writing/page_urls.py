@@ -7,19 +7,19 @@ from django.urls import path
 from annotation.models import Study
 from annotation.results.pages import moved, study_figures, study_figures_file
 from annotation.studies.pages import study_create
-from annotation.writing import assignment_views, pages, result_views, study_views
+from annotation.writing import overview, pages, result_views, study_forms
 
 STUDY = "studies/<uuid:uid>/"
 
 urlpatterns = [
     path("studies/new/", study_create, {"kind": Study.Kind.WRITING}, name="study-create"),
-    path("studies/preview/", study_views.study_preview, name="study-preview"),
-    path("studies/retrievers/", study_views.study_retrievers, name="study-retrievers"),
-    path(STUDY + "annotators/<uuid:annotator>/limit/", study_views.annotator_limit, name="annotator-limit"),
-    path(STUDY + "assignments/", assignment_views.study_assignments, name="study-assignments"),
-    path(STUDY + "assignments/deal/", assignment_views.study_assign, name="study-assign"),
-    path(STUDY + "assignments/one/", assignment_views.study_assign_one, name="study-assign-one"),
-    path("assignments/<uuid:uid>/withdraw/", assignment_views.assignment_withdraw, name="assignment-withdraw"),
+    path("studies/preview/", study_forms.study_preview, name="study-preview"),
+    path("studies/retrievers/", study_forms.study_retrievers, name="study-retrievers"),
+    path(STUDY + "annotators/<uuid:annotator>/limit/", study_forms.annotator_limit, name="annotator-limit"),
+    path(STUDY + "assignments/", overview.study_assignments, name="study-assignments"),
+    path(STUDY + "assignments/deal/", overview.study_assign, name="study-assign"),
+    path(STUDY + "assignments/one/", overview.study_assign_one, name="study-assign-one"),
+    path("assignments/<uuid:uid>/withdraw/", overview.assignment_withdraw, name="assignment-withdraw"),
     path("studies/<uuid:uid>/results/", study_figures, name="study-results"),
     path("studies/<uuid:uid>/results/curves.json", moved, {"to": "study-results", "name": "figures.json"}),
     path("studies/<uuid:uid>/results/<str:name>", study_figures_file, name="study-results-file"),

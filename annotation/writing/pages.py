@@ -5,33 +5,50 @@ Documents are in the page of a running session and nowhere else.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language, get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import clock
-from annotation.models import Assignment, Session
+from annotation.models import Assignment, CreditRequest, Session, SessionReport
 from annotation.pane import pane_for, respond
 from annotation.studies import consent
-from annotation.writing import afterwards, assigning, sessions, settling
+from annotation.writing import assigning, earnings, sessions, settling
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.locking import lapse_of
-from annotation.writing.page_context import client_config, facts, fixed_parts, late_facts, start_facts, why_not
-from annotation.writing.page_forms import ReportForm, StartForm, TimeForm
-from annotation.writing.practising import PRACTISED, OfPractice, insights_of
-from annotation.writing.preview import unstored_session
-from annotation.writing.sample import sample
+from annotation.writing.page_context import (
+    client_config,
+    facts,
+    fixed_parts,
+    late_facts,
+    start_facts,
+    unstored_session,
+    why_not,
+)
+from annotation.writing.scoring import text_of
 from annotation.writing.sessions import OtherSession
+from benchmarks.engine import texts
+from benchmarks.io.schemas.topics import TopicDocument
+from benchmarks.judges.base import ItemRef, SummaryToJudge
+from benchmarks.judges.registry import default_config, offline_judge
+from benchmarks.models import Insight
+from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.stored import look_up
+from benchmarks.scoring.practice import InsightFeedback, feedback_on
+from benchmarks.scoring.text import bullets, lines_from_list
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -125,11 +142,11 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state == Session.State.VOIDED or hasattr(row, "report") or row.questions_declined_at:
         return redirect("annotation:session-own", row.uid)
     if request.method == "POST" and "decline" in request.POST:
-        afterwards.decline_questions(session=row, now=now)
+        decline_questions(session=row, now=now)
         return redirect("annotation:work")
     form = ReportForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        afterwards.report(
+        report(
             session=row,
             time_was_enough=form.cleaned_data["time_was_enough"] == "yes",
             used_no_model=form.cleaned_data["used_no_model"] == "yes",
@@ -174,7 +191,7 @@ def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("annotation:session", row.uid)
     form = TimeForm(request.POST if request.method == "POST" else None)
     if not row.assignment.is_practice and form.is_valid():
-        afterwards.ask_for_time(session=row, now=now, **form.cleaned_data)
+        ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
     context = facts(row, now) | late_facts(row) | _ending(row, now)
     context |= {"form": form, "requests": row.credit_requests.select_related("credit")}
@@ -182,7 +199,7 @@ def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _ending(row: Session, now: datetime) -> dict[str, Any]:
-    return {"earned": afterwards.earned(session=row, now=now)}
+    return {"earned": earned(session=row, now=now)}
 
 
 def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
@@ -190,3 +207,212 @@ def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
     rows = Session.objects.for_pages().filter(annotator__user=request.user.pk)
     row = get_object_or_404(rows, uid=uid)
     return row if settling.settle(session=row, now=now) is row else rows.get(pk=row.pk)
+
+
+# Forms
+
+
+class StartForm(forms.Form):
+    """The promise without which no session starts."""
+
+    no_model = forms.BooleanField(
+        label=gettext_lazy(
+            "I write this myself: no language model, no writing assistant, no help from other people."
+        ),
+        error_messages={"required": gettext_lazy("Please confirm this before you start.")},
+    )
+
+
+YES_NO = [("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))]
+
+
+class ReportForm(forms.Form):
+    """The questions after a session."""
+
+    time_was_enough = forms.ChoiceField(
+        label=gettext_lazy("Was there enough time to work without rushing?"),
+        choices=YES_NO,
+        widget=forms.RadioSelect,
+    )
+    used_no_model = forms.ChoiceField(
+        label=gettext_lazy("Did you write it without a language model, as promised?"),
+        choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No, I used one"))],
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy("Answering no has no consequences."),
+    )
+    comment = forms.CharField(
+        label=gettext_lazy("Any comments on the task, the documents or the page?"),
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 5}),
+    )
+
+
+class TimeForm(forms.Form):
+    """A remark on the measured time."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Comment on the measured time"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy(
+            "For example: the connection was lost, or somebody was at the door and you could not pause."
+        ),
+    )
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Time to credit (minutes), if any"),
+        required=False,
+        min_value=1,
+        max_value=600,
+        help_text=gettext_lazy("An admin decides, and answers on this page."),
+    )
+
+
+# A sample
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Documents and a summary of them, in the language of the reader."""
+
+    language: str
+    direction: str
+    documents: tuple[TopicDocument, ...]
+    summary: str
+
+
+def sample() -> Sample:
+    """The sample in the language that is active."""
+    language = get_language() or "en"
+    texts = {
+        3: _("The documents of your task are here once the clock runs. This one says that fares rise in May."),
+        7: _("Look for what several documents say. This one says so too: from May on, tickets cost more."),
+    }
+    return Sample(
+        language=language,
+        direction="rtl" if get_language_info(language)["bidi"] else "ltr",
+        documents=tuple(TopicDocument(str(number), number, text, _("A sample")) for number, text in texts.items()),
+        summary=_("- Fares rise in May. [3, 7]"),
+    )
+
+
+# Practice
+
+
+@dataclass(frozen=True, slots=True)
+class OfPractice:
+    """A practice session by its primary key."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class OtherBullet:
+    """A bullet that covers no insight, and what it cites; `unknown` are no documents of the session."""
+
+    text: str
+    cited: tuple[int, ...]
+    unknown: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Practised:
+    """The insights that the shown documents have, each found or missed; then the bullets that match none."""
+
+    insights: tuple[InsightFeedback, ...]
+    others: tuple[OtherBullet, ...] = ()
+
+
+def insights_of(session: Session) -> list[Insight]:
+    """The reference insights that the documents of a session have."""
+    shown = set(session.document_numbers)
+    rows = Insight.objects.filter(subtopic=session.assignment.subtopic_id).order_by("number")
+    return [insight for insight in rows if shown.intersection(insight.gold_documents)]
+
+
+def _compute(options: OfPractice) -> Practised:
+    session = _practised(options.session)
+    insights = insights_of(session)
+    raw = tuple(text_of(session.draft_text).split("\n"))
+    lines = lines_from_list(raw)
+    refs = tuple(ItemRef(str(insight.pk), insight.text) for insight in insights)
+    background = texts.of_haystack(session.assignment.subtopic.haystack_id)
+    judge = offline_judge("lexical", default_config())
+    [verdicts] = judge.judge_coverage([SummaryToJudge(str(session.pk), raw, refs)], background)
+    by_key = {verdict.insight_key: verdict for verdict in verdicts}
+    return Practised(
+        tuple(
+            feedback_on(
+                text=insight.text,
+                gold=insight.gold_documents,
+                shown=session.document_numbers,
+                lines=lines,
+                coverage=verdict.coverage,
+                covering=verdict.lines,
+                probabilities=verdict.probabilities,
+            )
+            for insight in insights
+            for verdict in [by_key[str(insight.pk)]]
+        ),
+        tuple(
+            OtherBullet(line.plain, line.citations, tuple(sorted({*line.citations} - {*session.document_numbers})))
+            for line in bullets(lines)
+            if line.number not in {number for verdict in verdicts for number in verdict.lines}
+        ),
+    )
+
+
+def _facts(options: OfPractice) -> object:
+    """The text, the documents and the insights, which are those of a version of the haystack."""
+    rows = Session.objects.filter(pk=options.session, assignment__is_practice=True)
+    text = rows.values_list("state", "draft_text", "assignment__subtopic__haystack__content_sha256").first()
+    insights = Insight.objects.filter(subtopic__assignments__session=options.session).order_by("number")
+    return text, list(insights.values_list("pk", "number"))
+
+
+def _practised(pk: int) -> Session:
+    rows = Session.objects.filter(pk=pk, assignment__is_practice=True, state__in=clock.OVER)
+    session: Session | None = rows.select_related("assignment__subtopic").first()
+    if session is None:
+        raise CannotCompute("This practice session is gone.")
+    return session
+
+
+PRACTISED = register(Computation("practice", OfPractice, Practised, _compute, _facts))
+
+
+# Afterwards
+
+
+def earned(*, session: Session, now: datetime) -> earnings.Earning | None:
+    """What a session has earned; None for practice and in a study that pays nothing."""
+    study = session.assignment.study
+    return earnings.earning_of(session, study, now) if study and study.hourly_rate else None
+
+
+@transaction.atomic
+def report(
+    *, session: Session, time_was_enough: bool, used_no_model: bool, comment: str, now: datetime
+) -> SessionReport:
+    """Store the answers; the first ones stay, so that a second click changes nothing."""
+    answers, _made = SessionReport.objects.get_or_create(
+        session=session,
+        defaults={
+            "time_was_enough": time_was_enough,
+            "used_no_model": used_no_model,
+            "comment": comment,
+            "at": now,
+        },
+    )
+    return answers
+
+
+def decline_questions(*, session: Session, now: datetime) -> bool:
+    """Note that the person leaves the questions unanswered, so that nobody asks again; tells if that is new."""
+    open_ones = Session.objects.with_open_questions().filter(pk=session.pk)
+    return bool(Session.objects.filter(pk__in=open_ones.values("pk")).update(questions_declined_at=now))
+
+
+def ask_for_time(*, session: Session, reason: str, minutes: int | None, now: datetime) -> CreditRequest:
+    """Store a remark on the measured time; with `minutes`, the wish to get them back. An admin answers it."""
+    return CreditRequest.objects.create(session=session, minutes=minutes, reason=reason, at=now)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
@@ -18,15 +20,21 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
-from annotation.models import Session, Study
+from annotation.models import Session, SessionEvent, Snapshot, Study
 from annotation.studies.scope import study_of
-from annotation.writing import amending, files, late, session_page, settling
-from annotation.writing.amending import Unchanged
+from annotation.writing import files, late, packing, settling
 from annotation.writing.documentsets import MS_PER_MINUTE
-from annotation.writing.result_forms import AnswerForm, CreditForm, LateTextForm, ReasonForm
-from annotation.writing.results import with_facts
-from annotation.writing.results_sheet import look_form
+from annotation.writing.drafting import SessionClosed
+from annotation.writing.earnings import last_known_ms
+from annotation.writing.eligibility import saw_insights_before_the_end
+from annotation.writing.results import ScoredSnapshot, SessionResult, with_facts
+from annotation.writing.results import session_results as results_of
+from annotation.writing.results_sheet import AnswerForm, CreditForm, LateTextForm, ReasonForm, look_form
+from annotation.writing.settling import Unchanged
 from benchmarks.judges.registry import description_of
+from benchmarks.models import Insight, Judge
+from benchmarks.scoring.summhay import InsightScore
+from benchmarks.scoring.text import Line, lines_from_list
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
@@ -75,7 +83,7 @@ def session_results(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     settling.settle(session=session, now=timezone.now())
     form = look_form(session.assignment.study, request.GET)
     saw_insights(request.user, session.assignment.subtopic.haystack)
-    context = session_page.build(session=session, judge=form.chosen, present_only=form.shown["present_only"])
+    context = build(session=session, judge=form.chosen, present_only=form.shown["present_only"])
     context |= {"reason_form": ReasonForm(), "credit_form": CreditForm()}
     context |= {"form": form, "judge": form.chosen}
     context["judge_note"] = description_of(form.chosen.kind, form.chosen.config)
@@ -89,7 +97,7 @@ def snapshot_text(request: HtmxHttpRequest, uid: uuid.UUID, mark_ms: int) -> Htt
     session = _session(request, uid)
     form = look_form(session.assignment.study, request.GET)
     saw_insights(request.user, session.assignment.subtopic.haystack)
-    context = session_page.snapshot(
+    context = snapshot(
         session=session, mark_ms=mark_ms, judge=form.chosen, present_only=form.shown["present_only"]
     )
     if context is None:
@@ -118,7 +126,7 @@ def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a session out of figures, with a reason."""
 
     def do(data: dict[str, Any], **how: Any) -> str:
-        amending.exclude(reason=data["reason"], **how)
+        settling.exclude(reason=data["reason"], **how)
         return "The session is excluded from results; its data stays."
 
     return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "An exclusion needs a reason.")
@@ -129,7 +137,7 @@ def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Let a session count again."""
     session = _session(request, uid)
-    amending.lift_exclusion(session=session, by=request.user, now=timezone.now())
+    settling.lift_exclusion(session=session, by=request.user, now=timezone.now())
     messages.success(request, "The session is included in results again.")
     return redirect("annotation:session-results", uid=session.uid)
 
@@ -157,7 +165,7 @@ def void(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """End a session for good, with a reason; nothing of it is deleted."""
 
     def do(data: dict[str, Any], **how: Any) -> str:
-        amending.void(reason=data["reason"], **how)
+        settling.void(reason=data["reason"], **how)
         return "The session is voided."
 
     return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "Voiding needs a reason.")
@@ -172,7 +180,7 @@ def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         is_over = session.state in clock.OVER
         if is_over and data["minutes"] < 0:
             raise Unchanged("This session is over. You can credit minutes, which reopens it, but not deduct them.")
-        give = amending.reopen if is_over else amending.credit_clock
+        give = settling.reopen if is_over else settling.credit_clock
         give(session=session, delta_ms=data["minutes"] * MS_PER_MINUTE, reason=data["reason"], **how)
         return "The clock was corrected."
 
@@ -190,12 +198,12 @@ def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     def do(data: dict[str, Any], *, session: Session, **how: Any) -> str:
         how |= {"request": data["request"], "answer": data["answer"]}
         if data["action"] == form.GRANT:
-            row = amending.grant_request(delta_ms=data["minutes"] * MS_PER_MINUTE, **how)
+            row = settling.grant_request(delta_ms=data["minutes"] * MS_PER_MINUTE, **how)
             if row.state == Session.State.PAUSED:
                 return "The minutes were given back. The session is open and paused; the annotator can go on."
             return "The minutes were credited."
-        if not amending.decline_request(**how):
-            raise amending.AlreadyAnswered
+        if not settling.decline_request(**how):
+            raise settling.AlreadyAnswered
         return "The request was answered without a credit."
 
     return _amended(request, session, form, do, *(" ".join(map(str, errors)) for errors in form.errors.values()))
@@ -204,3 +212,134 @@ def answer_request(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 def _name(study: Study, name: str) -> str:
     """A file's name with that of the study, whose letters may be of any alphabet."""
     return f"{slugify(study.name, allow_unicode=True)}-{name}"
+
+
+# The page of a session
+
+
+MAX_POINTS, MAX_EVENTS = 4000, 500
+_EVENT = ("type", "active_ms", "payload", "happened_at", "at_server")
+_SAVE = ("accepted", "active_ms", "reject_code", "rev")
+
+
+@dataclass(frozen=True)
+class InsightRow:
+    """One reference insight, how it scored, and where it is covered."""
+
+    number: int
+    text: str
+    score: InsightScore | None
+    linked: tuple[Line, ...]
+    gold: tuple[int, ...]
+    shown_gold: tuple[int, ...]
+    right: tuple[int, ...]
+    wrong: tuple[int, ...]
+    missed: tuple[int, ...]
+
+
+def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, Any]:
+    """Gather timeline, snapshots, scores and records of a session that has the facts that results need."""
+    [result] = results_of(sessions=[session], judge=judge, present_only=present_only)
+    last = result.final or (result.snapshots[-1] if result.snapshots else None)
+    checks = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL)
+    copied, jumps = checks.values_list("copy_check__lines", "growth_check__jumps").first() or (None, None)
+    recorded = packing.rows_of(packing.Table.EVENTS, [session.pk], _EVENT)
+    events = [SessionEvent(**row) for row in islice(recorded, MAX_POINTS)]
+    revisions = packing.rows_of(packing.Table.REVISIONS, [session.pk], _SAVE)
+    saved = [tuple(row[name] for name in _SAVE) for row in islice(revisions, MAX_POINTS)]
+    may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
+    return {
+        "session": session,
+        "active_ms": last_known_ms(session),
+        "result": result,
+        "ceiling": session.assignment.ceiling,
+        "timeline": _timeline(session, result, saved, events),
+        "shown": last,
+        "insights": insight_rows(session=session, snapshot=last),
+        "credits": session.credits.select_related("by"),
+        "requests": session.credit_requests.select_related("credit__by"),
+        "exclusions": session.exclusions.select_related("by"),
+        "report": getattr(session, "report", None),
+        "saw_insights": bool(saw_insights_before_the_end([session])),
+        "copied": [line for line in (copied or []) if line["is_flagged"]],
+        "events": sorted(events, key=lambda event: event.at)[:MAX_EVENTS],
+        "late_texts": late.late_texts(session) if may_be_late else [],
+        "may_decide_late": session.state in clock.HANDED_IN,
+        "jumps": jumps or [],
+    }
+
+
+def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool) -> dict[str, Any] | None:
+    """Gather one snapshot with what changed since the one before; None if there is none at this mark."""
+    [result] = results_of(sessions=[session], judge=judge, present_only=present_only)
+    position = next((i for i, scored in enumerate(result.snapshots) if scored.mark_ms == mark_ms), None)
+    if position is None:
+        return None
+    chosen = result.snapshots[position]
+    before = result.snapshots[position - 1] if position else None
+    return {
+        "session": session,
+        "result": result,
+        "snapshot": chosen,
+        "changes": late.changes(before.text if before else "", chosen.text),
+        "insights": insight_rows(session=session, snapshot=chosen),
+    }
+
+
+def insight_rows(*, session: Session, snapshot: ScoredSnapshot | None) -> list[InsightRow]:
+    """One row per reference insight of the subtopic, with gold and cited documents compared."""
+    insights = Insight.objects.filter(subtopic=session.assignment.subtopic_id).order_by("number")
+    scores = {score.key: score for score in snapshot.score.insights} if snapshot and snapshot.score else {}
+    lines = lines_from_list(snapshot.text.split("\n")) if snapshot else ()
+    return [_insight_row(insight, scores.get(str(insight.pk)), lines, session) for insight in insights]
+
+
+def _insight_row(
+    insight: Insight, score: InsightScore | None, lines: Sequence[Line], session: Session
+) -> InsightRow:
+    gold = set(insight.gold_documents)
+    cited = set(score.cited) if score else set()
+    numbers = set(score.lines) if score else set()
+    return InsightRow(
+        number=insight.number,
+        text=insight.text,
+        score=score,
+        linked=tuple(line for line in lines if line.number in numbers),
+        gold=tuple(sorted(gold)),
+        shown_gold=tuple(sorted(gold & set(session.document_numbers))),
+        right=tuple(sorted(cited & gold)),
+        wrong=tuple(sorted(cited - gold)),
+        missed=tuple(sorted(gold - cited)),
+    )
+
+
+def _timeline(
+    session: Session,
+    result: SessionResult,
+    saved: Iterable[tuple[bool, int, str, int | None]],
+    events: Iterable[SessionEvent],
+) -> late.Timeline:
+    periods = [
+        late.PeriodRow(*row)
+        for row in session.periods.order_by("seq").values_list(
+            "started_at", "ended_at", "acc_before_ms", "end_reason"
+        )
+    ]
+    points = [
+        late.PointRow("save" if accepted else "rejected", active_ms, code or f"r{rev}")
+        for accepted, active_ms, code, rev in saved
+    ]
+    points += [
+        late.PointRow(event.type, event.active_ms, f"{event.type} {_short(event.payload)}", event.happened_at)
+        for event in events
+    ]
+    points += [late.PointRow("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots]
+    active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)
+    is_paused = session.state == Session.State.PAUSED
+    return late.build(
+        limit_ms=session.limit_ms, active_ms=active, periods=periods, points=points, is_paused=is_paused
+    )
+
+
+def _short(payload: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in payload.items())[:120]

@@ -6,18 +6,23 @@ Reads only; a fixed number of queries whatever the number of sessions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotation import clock
 from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
-from benchmarks.leaderboard.board import scores_of
-from benchmarks.models import Judge
-from benchmarks.scoring.curves import SessionCurve, measures_of
-from benchmarks.scoring.summhay import Score, Scores, SummaryScore
+from benchmarks.leaderboard.board import ORDERS, Entry, place_of, scored_summaries, scores_of
+from benchmarks.models import Haystack, Judge
+from benchmarks.scoring.curves import Curve, SessionCurve, measures_of
+from benchmarks.scoring.leaderboard import Leaderboard, Scored
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import MEASURES as SCORED
+from benchmarks.scoring.summhay import Average, Score, Scores, SummaryScore
+from benchmarks.scoring.text import lines_from_text, words_per_bullet
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
 LATE = "late"
@@ -231,3 +236,107 @@ def measure(scores: Scores | None, name: str) -> float | None:
         return None
     value: float | None = getattr(scores, name).value
     return None if value is None else 100 * value
+
+
+# Final texts
+
+
+AVERAGES = {"pooled": Average.OVER_INSIGHTS, "summary": Average.OVER_SUMMARIES}
+"""The averages of the leaderboard by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """Figures of the texts that end sessions, by one average; shares from 0 to 1."""
+
+    average: str
+    stats: Mapping[str, Stat]
+    n_sessions: int
+    n_insights: int
+
+
+def scored_text(entry: str, result: SessionResult, text: ScoredSnapshot | None) -> Scored | None:
+    """A text of a session as the leaderboard adds it up; None without a score."""
+    if text is None or text.score is None:
+        return None
+    subtopic = result.session.assignment.subtopic
+    return Scored(
+        entry,
+        subtopic.pk,
+        text.score,
+        words_per_bullet(lines_from_text(text.text)).value,
+        place_of(subtopic.haystack.key, subtopic.key),
+        result.session.annotator_id,
+    )
+
+
+def finals(results: Sequence[SessionResult]) -> tuple[Final, ...]:
+    """Both averages of the last texts of sessions, those of the leaderboard's people; empty without a score."""
+    texts = [text for result in results if (text := scored_text("people", result, result.last)) is not None]
+    return tuple(
+        Final(name, {measure: row.stats[measure] for measure in SCORED}, row.n_summaries, row.n_insights)
+        for name, average in AVERAGES.items()
+        for row in Leaderboard(texts, average=average).rows()
+    )
+
+
+# Levels
+
+
+OF_ALL_DOCUMENTS = frozenset(ORDERS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A system on the subtopics of sessions, a subtopic counting as often as sessions have it; None: undefined."""
+
+    system: str
+    retriever: str
+    values: Mapping[str, float | None]
+
+    def reached_at(self, curve: Curve) -> float | None:
+        """The active minute at which a mean curve, from 0 at the start, first has the system's score."""
+        target, before = self.values[curve.measure], (0.0, 0.0)
+        for point in curve.points:
+            at, value = point.mark_ms / 60_000, point.mean.value
+            if target is None or value is None:
+                continue
+            if value >= target:
+                share = 1.0 if value == before[1] else (target - before[1]) / (value - before[1])
+                return before[0] + max(0.0, share) * (at - before[0])
+            before = at, value
+        return None
+
+
+def levels(sessions: Sequence[SessionResult], judge: Judge | None) -> tuple[Level, ...]:
+    """The best system that was shown a retriever's documents, and the best with all of them, by joint score.
+
+    Only systems with a score on every subtopic of the sessions. Five queries.
+    """
+    subtopics = [result.session.assignment.subtopic_id for result in sessions]
+    haystacks = {result.session.assignment.subtopic.haystack_id for result in sessions}
+    if judge is None or not subtopics:
+        return ()
+    scored, entries = scored_summaries(haystacks=Haystack.objects.filter(pk__in=haystacks), judge=judge)
+    by_entry: dict[str, dict[int, SummaryScore]] = {}
+    for scored_text in scored:
+        by_entry.setdefault(scored_text.entry, {})[scored_text.subtopic] = scored_text.score
+    complete = [
+        _level(entries[key], [scores[subtopic] for subtopic in subtopics])
+        for key, scores in by_entry.items()
+        if set(subtopics) <= set(scores)
+    ]
+    complete.sort(key=lambda level: (-(level.values["joint"] or 0.0), level.system, level.retriever))
+    chosen = (
+        next((level for level in complete if (level.retriever in OF_ALL_DOCUMENTS) is of_all), None)
+        for of_all in (False, True)
+    )
+    return tuple(level for level in chosen if level is not None)
+
+
+def _level(entry: Entry, scores: Sequence[SummaryScore]) -> Level:
+    values: dict[str, float | None] = {}
+    for name in MEASURES:
+        known = [value for score in scores if (value := score.scores.measure(name).value) is not None]
+        values[name] = fmean(known) if known else None
+    return Level(entry.system, entry.retriever, values)

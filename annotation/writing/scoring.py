@@ -6,8 +6,10 @@ Nothing here is ever shown to the annotator.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,12 +17,13 @@ from django.db import transaction
 from django.db.models import F, QuerySet, Subquery
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
-from annotation.writing import growth, packing
+from annotation.writing import packing
 from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judging, versions
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Document, Judge, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
+from benchmarks.scoring.folding import visible
 from benchmarks.system_names import HUMAN
 
 BATCH = 200
@@ -169,8 +172,8 @@ def check_growth(*, now: datetime) -> int:
         session = snapshot.session
         columns = ("rev", "received_at", "active_ms", "text", "source", "offline_ms")
         rows = packing.rows_of(packing.Table.REVISIONS, [session.pk], ["accepted", *columns])
-        saves = (growth.Save(*(row[name] for name in columns)) for row in rows if row["accepted"])
-        jumps = growth.jumps(
+        saves = (Save(*(row[name] for name in columns)) for row in rows if row["accepted"])
+        jumped = jumps(
             saves,
             started_at=session.started_at or session.created_at,
             may_dictate=bool(session.config.get("may_paste")),
@@ -178,8 +181,8 @@ def check_growth(*, now: datetime) -> int:
         GrowthCheck.objects.get_or_create(
             snapshot=snapshot,
             defaults={
-                "jumps": [jump.as_json() for jump in jumps],
-                "n_flagged": sum(jump.is_flagged for jump in jumps),
+                "jumps": [jump.as_json() for jump in jumped],
+                "n_flagged": sum(jump.is_flagged for jump in jumped),
                 "created_at": now,
             },
         )
@@ -214,3 +217,98 @@ def copied_lines(*, written: str, documents: dict[int, str]) -> list[dict[str, A
         }
         for line, score in zip(bullets, index.score_all([line.plain for line in bullets]), strict=True)
     ]
+
+
+# Growth
+
+
+SAVE_WINDOW_S = 10.0
+"""What one save can hold while there is a connection: the browser saves after at most 5 s; the rest is its way."""
+DICTATION_WINDOW_S = 60.0
+"""The same for somebody with the accommodation for dictation, whose program hands over whole paragraphs."""
+MOST_PER_SECOND = 4.0
+"""240 words a minute: fast typing is half of that, quick dictation three quarters."""
+FEWEST_WORDS = 25
+RUN = 3
+KEPT_IN_BROWSER = frozenset({"restored", "resolve"})
+"""Sources that say that the text had been kept in a browser."""
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """An accepted revision; `offline_ms` is how long the browser says it had no connection."""
+
+    rev: int
+    received_at: datetime
+    active_ms: int
+    text: str
+    source: str = "typing"
+    offline_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A save with more new words than its time explains.
+
+    `seconds` is the time that counts for it, `since_last_s` that since the save before. `is_offline` says that by
+    the browser's word the text was written without a connection; `is_flagged` that this does not explain it.
+    """
+
+    rev: int
+    active_ms: int
+    n_words: int
+    seconds: float
+    per_second: float
+    since_last_s: float
+    source: str
+    is_offline: bool
+    offline_s: float
+    is_flagged: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """A row to store."""
+        return asdict(self)
+
+
+def jumps(saves: Iterable[Save], *, started_at: datetime, may_dictate: bool = False) -> list[Jump]:
+    """The saves that brought at least `FEWEST_WORDS` new words, faster than `MOST_PER_SECOND`.
+
+    New is what stands in no earlier accepted text as a run of three words, so that text moved, cut and put back,
+    or taken back with undo is not new. `saves` come in the order of their revisions.
+    """
+    window = DICTATION_WINDOW_S if may_dictate else SAVE_WINDOW_S
+    known: set[tuple[str, ...]] = set()
+    last, additions = started_at, []
+    for save in saves:
+        runs = _runs(save.text)
+        n_new = len(runs - known)
+        known |= runs
+        since = max((save.received_at - last).total_seconds(), 0.0)
+        last = save.received_at
+        seconds = max(min(since, window), 1.0)
+        if n_new < FEWEST_WORDS or n_new / seconds <= MOST_PER_SECOND:
+            continue
+        is_offline = save.source in KEPT_IN_BROWSER or save.offline_ms > 0
+        additions.append(
+            Jump(
+                rev=save.rev,
+                active_ms=save.active_ms,
+                n_words=n_new,
+                seconds=round(seconds, 1),
+                per_second=round(n_new / seconds, 1),
+                since_last_s=round(since, 1),
+                source=save.source,
+                is_offline=is_offline,
+                offline_s=round(save.offline_ms / 1000, 1),
+                is_flagged=not is_offline or n_new / max(since, 1.0) > MOST_PER_SECOND,
+            )
+        )
+    return additions
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Runs of three words, and shorter ones at the end, so that every word begins one."""
+    words = _WORD.findall(visible(text).lower())
+    return {tuple(words[start : start + RUN]) for start in range(len(words))}

@@ -32,7 +32,7 @@ from annotation.writing.locking import (
     lapse_of,
     locked,
 )
-from annotation.writing.starting import frozen_settings
+from annotation.writing.planning import frozen_settings
 from annotation.writing.wire import Message
 from benchmarks import audit
 

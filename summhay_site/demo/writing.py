@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.models import Annotator, Assignment, Session, Study
-from annotation.writing import afterwards, assigning, drafting, sessions
+from annotation.writing import assigning, drafting, pages, sessions
 from annotation.writing.wire import Draft, Event, Message
 from benchmarks.models import Subtopic
 from summhay_site.demo.cast import agree, annotators, user_of
@@ -98,7 +98,7 @@ def _write(task: Assignment, past: Mapping[str, Any], *, began: datetime) -> Non
         browser.save(active_ms, "\n".join(lines), line)
         end_ms = active_ms + SUBMITTED_AFTER
     sessions.submit(session=session, message=browser.message(), now=browser.at(end_ms))
-    afterwards.report(
+    pages.report(
         session=session,
         time_was_enough=end_ms < TIME_WAS_ENOUGH,
         used_no_model=True,

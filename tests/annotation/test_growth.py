@@ -11,7 +11,7 @@ import pytest
 from annotation.models import GrowthCheck
 from annotation.writing import scoring
 from annotation.writing.curves import study_report
-from annotation.writing.growth import Save, jumps
+from annotation.writing.scoring import Save, jumps
 from tests.annotation.writer import Writer, start_session
 from tests.makers import NOW
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Session, Study
 from annotation.studies.consent import withdraw
-from annotation.writing import amending
+from annotation.writing import settling
 from annotation.writing.scoring import score_snapshots
 from benchmarks.engine import judging, versions
 from benchmarks.io.schemas import summhay
@@ -82,7 +82,7 @@ def test_who_does_not_count_or_withdrew_stays_out(
     study: Study, ada: Any, ben: Any, dot: Any, tmp_path: Path, now: datetime
 ) -> None:
     written(study, dot, "- Still at work.", state=Session.State.PAUSED)
-    amending.exclude(session=Session.objects.get(annotator__user__username="cleo"), by=ada, reason="Odd.", now=now)
+    settling.exclude(session=Session.objects.get(annotator__user__username="cleo"), by=ada, reason="Odd.", now=now)
     assert set(texts(exported(tmp_path / "a.json", "--people"))) == {"vector_model-a", "oracle_people"}
     withdraw(annotator=annotator_of(ben), by=ben, now=now)
     assert set(texts(exported(tmp_path / "b.json", "--people"))) == {"vector_model-a"}

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
-from annotation.writing import amending, late, scoring
+from annotation.writing import late, scoring, settling
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
@@ -210,7 +210,7 @@ def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
     writer: Writer, researcher: Any, eve: Any, ben: Any, login: Any
 ) -> None:
     decide(researcher, writer, say_late(writer, LATER))
-    amending.reopen(session=writer.row(), by=eve, delta_ms=60_000, reason="a power cut", now=after(120_000))
+    settling.reopen(session=writer.row(), by=eve, delta_ms=60_000, reason="a power cut", now=after(120_000))
     assert writer.row().late_text is None
     assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/").text
 
@@ -224,7 +224,7 @@ def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
     writer.session.assignment.study.researchers.add(ada)
     writer.save(1_000, IN_TIME)
     if state == "voided":
-        amending.void(session=writer.session, by=eve, reason="two at a desk", now=after(2_000))
+        settling.void(session=writer.session, by=eve, reason="two at a desk", now=after(2_000))
         op_id = say_late(writer, LATER)
     else:
         op_id = DraftRevision.objects.get().op_id

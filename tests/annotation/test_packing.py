@@ -11,7 +11,7 @@ import pytest
 
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
 from annotation.people.removal import going_of
-from annotation.writing import amending, drafting, late, packing, scoring, session_page
+from annotation.writing import drafting, late, packing, result_views, scoring, settling
 from annotation.writing.files import files_of
 from annotation.writing.results import with_facts
 from annotation.writing.wire import Event
@@ -60,7 +60,7 @@ def all_that_is_seen(session: Session) -> dict[str, Any]:
         for file in files_of(study, LATER)
     }
     [row] = with_facts(Session.objects.filter(pk=session.pk))
-    page = session_page.build(session=row, judge=judge, present_only=False)
+    page = result_views.build(session=row, judge=judge, present_only=False)
     shown = {name: page[name] for name in ("timeline", "jumps", "copied", "insights", "result")}
     times = [(event.type, event.at, event.payload) for event in page["events"]]
     return {**files, **shown, "events": times, "late": [text.n_new for text in page["late_texts"]]}
@@ -112,7 +112,7 @@ def test_a_draft_and_events_that_a_browser_sends_again_are_known_though_packed(w
 def test_a_packed_session_that_gets_time_back_has_its_drafts_again(writer: Writer) -> None:
     before = [row["op_id"] for row in rows()[0]]
     packing.pack(session_id=writer.session.pk, now=LATER)
-    amending.reopen(session=writer.row(), by=None, delta_ms=30 * MINUTE, reason="fire alarm", now=LATER)
+    settling.reopen(session=writer.row(), by=None, delta_ms=30 * MINUTE, reason="fire alarm", now=LATER)
     assert [row["op_id"] for row in rows()[0]] == before
     assert packing.pack(session_id=writer.session.pk, now=LATER) == 0
 
@@ -125,7 +125,7 @@ def test_drafts_stay_while_something_may_still_be_done_with_them(writer: Writer,
     if why == "ended just now":
         now = after(20 * MINUTE)
     if why == "running":
-        amending.reopen(session=writer.row(), by=None, delta_ms=30 * MINUTE, reason="fire alarm", now=now)
+        settling.reopen(session=writer.row(), by=None, delta_ms=30 * MINUTE, reason="fire alarm", now=now)
     assert packing.pack_ended(now=now + timedelta(minutes=1)) == 0
 
 

@@ -19,11 +19,11 @@ from django.utils import timezone
 
 from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
-from annotation.writing import amending, files, scoring
+from annotation.writing import files, scoring, settling
 from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
+from annotation.writing.late import changes
 from annotation.writing.results import session_results, sessions_of
-from annotation.writing.timeline import changes
 from benchmarks.engine import judging, runs, versions
 from benchmarks.engine.tasks import coverage
 from benchmarks.models import JudgeRun, Summary, Verdict
@@ -177,7 +177,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     assert "1 of them is still running" in progress_chart(report).subtitle
     page = reverse("annotation:study-results", args=[study.uid])
     assert "still running" in login(ada).get(f"{page}?running=running").text
-    amending.exclude(session=session, by=ada, reason="was ill", now=now)
+    settling.exclude(session=session, by=ada, reason="was ill", now=now)
     assert study_report(study=study, judge=judge, with_running=True).n_counted == 2
 
 
@@ -190,11 +190,11 @@ def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
 ) -> None:
     judge_everything(now)
     session = Session.objects.get(annotator__user__username="cleo")
-    amending.exclude(session=session, by=ada, reason="was ill", now=now)
+    settling.exclude(session=session, by=ada, reason="was ill", now=now)
     report = study_report(study=study, judge=versions.default_judge(now=now))
     assert report.n_counted == 1
     assert [row.is_excluded for row in report.sessions] == [False, True]
-    amending.lift_exclusion(session=session, by=ada, now=now)
+    settling.lift_exclusion(session=session, by=ada, now=now)
     assert study_report(study=study, judge=None).n_counted == 2
 
 

@@ -23,7 +23,7 @@ from django.urls import reverse
 from annotation import kinds
 from annotation.licences.votes import JURY_VOTES, VotesLook
 from annotation.models import Study
-from annotation.writing.practising import PRACTISED, OfPractice
+from annotation.writing.pages import PRACTISED, OfPractice
 from benchmarks.models import Haystack, Judge, Question, Result, Verdict
 from benchmarks.results.computation import Computation, computation_named, computations
 from benchmarks.results.stored import look_up

@@ -24,12 +24,12 @@ from annotation.models import (
     Snapshot,
     WritingPlan,
 )
-from annotation.writing import amending, drafting, host_clock, sessions, settling
-from annotation.writing.amending import ClockRefused
+from annotation.writing import drafting, host_clock, sessions, settling
 from annotation.writing.drafting import SessionClosed, TabLost
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.host_clock import Reading
 from annotation.writing.sessions import NotAttested, OtherSession
+from annotation.writing.settling import ClockRefused
 from benchmarks.models import AuditEvent
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW, give_consent, make_assignment, make_haystack, make_session, make_writing_study
@@ -305,7 +305,7 @@ def test_a_sign_of_life_costs_four_statements(writer: Writer, django_assert_num_
 
 
 def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) -> None:
-    row = amending.credit_clock(
+    row = settling.credit_clock(
         session=writer.session, by=eve, delta_ms=600_000, reason="Power cut", now=after(1_000)
     )
     assert row.limit_ms == 7_800_000
@@ -319,7 +319,7 @@ def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) ->
 
 def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
     wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Fire drill", at=NOW)
-    amending.credit_clock(
+    settling.credit_clock(
         session=writer.session, by=eve, delta_ms=300_000, reason="Granted", now=after(9_000), request=wish
     )
     wish.refresh_from_db()
@@ -328,14 +328,14 @@ def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
         after(9_000),
         ClockCredit.objects.get().pk,
     )
-    amending.decline_request(request=wish, answer="No", by=eve, now=after(9_500))
+    settling.decline_request(request=wish, answer="No", by=eve, now=after(9_500))
     wish.refresh_from_db()
     assert wish.answer == "Granted"
 
 
 def test_a_wish_can_be_declined_with_an_answer(writer: Writer, eve: Any) -> None:
     wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Tea", at=NOW)
-    amending.decline_request(request=wish, answer="Please pause for tea.", by=eve, now=after(1_000))
+    settling.decline_request(request=wish, answer="Please pause for tea.", by=eve, now=after(1_000))
     wish.refresh_from_db()
     assert (wish.answer, wish.credit) == ("Please pause for tea.", None)
 
@@ -345,7 +345,7 @@ def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
     writer: Writer, eve: Any, at: int, delta: int, reason: str
 ) -> None:
     with pytest.raises(ClockRefused) as refusal:
-        amending.credit_clock(session=writer.session, by=eve, delta_ms=delta, reason="?", now=after(at))
+        settling.credit_clock(session=writer.session, by=eve, delta_ms=delta, reason="?", now=after(at))
     assert refusal.value.reason == Refusal(reason)
     assert not ClockCredit.objects.exists()
     assert writer.row().state == ("expired" if reason == "over" else "running")
@@ -354,7 +354,7 @@ def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
 def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(writer: Writer, eve: Any) -> None:
     writer.save(7_000_000, "before the cut")
     writer.settle(8_000_000)
-    row = amending.reopen(
+    row = settling.reopen(
         session=writer.session, by=eve, delta_ms=900_000, reason="Server was down", now=after(9_000_000)
     )
     assert (row.state, row.limit_ms, row.ended_at) == ("paused", 8_100_000, None)
@@ -372,22 +372,22 @@ def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(wr
 def test_only_a_session_that_is_over_and_not_voided_is_reopened(writer: Writer, eve: Any) -> None:
     for reason in (Refusal.NOT_OVER, Refusal.OVER):
         with pytest.raises(ClockRefused) as refusal:
-            amending.reopen(session=writer.session, by=eve, delta_ms=1, reason="?", now=after(1_000))
+            settling.reopen(session=writer.session, by=eve, delta_ms=1, reason="?", now=after(1_000))
         assert refusal.value.reason == reason
         if reason == Refusal.NOT_OVER:
-            amending.void(session=writer.session, by=eve, reason="Wrong person", now=after(2_000))
+            settling.void(session=writer.session, by=eve, reason="Wrong person", now=after(2_000))
 
 
 def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Writer, eve: Any) -> None:
     writer.save(1_000, "text")
-    row = amending.void(session=writer.session, by=eve, reason="Somebody else wrote it", now=after(2_000))
+    row = settling.void(session=writer.session, by=eve, reason="Somebody else wrote it", now=after(2_000))
     assert (row.state, row.void_reason, row.acc_ms) == ("voided", "Somebody else wrote it", 2_000)
     task = Assignment.objects.get(pk=row.assignment_id)
     assert (task.state, task.withdrawn_reason) == ("withdrawn", "Somebody else wrote it")
     assert DraftRevision.objects.filter(session=row).count() == 1
     with pytest.raises(SessionClosed):
         writer.save(3_000, "more")
-    amending.void(session=writer.session, by=eve, reason="Again", now=after(4_000))
+    settling.void(session=writer.session, by=eve, reason="Again", now=after(4_000))
     assert writer.row().void_reason == "Somebody else wrote it"
     assert AuditEvent.objects.filter(action="session.void").count() == 1
 
@@ -395,12 +395,12 @@ def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Write
 def test_a_session_that_ended_by_itself_is_excluded_not_voided(writer: Writer, eve: Any) -> None:
     writer.submit(1_000)
     with pytest.raises(ClockRefused):
-        amending.void(session=writer.session, by=eve, reason="No", now=after(2_000))
+        settling.void(session=writer.session, by=eve, reason="No", now=after(2_000))
     for reason in ("Copied", "Copied again"):
-        amending.exclude(session=writer.session, by=eve, reason=reason, now=after(3_000))
+        settling.exclude(session=writer.session, by=eve, reason=reason, now=after(3_000))
     assert [row.reason for row in Exclusion.objects.all()] == ["Copied"]
-    assert amending.lift_exclusion(session=writer.session, by=eve, now=after(4_000))
-    assert not amending.lift_exclusion(session=writer.session, by=eve, now=after(5_000))
+    assert settling.lift_exclusion(session=writer.session, by=eve, now=after(4_000))
+    assert not settling.lift_exclusion(session=writer.session, by=eve, now=after(5_000))
     assert Exclusion.objects.get().lifted_at == after(4_000)
 
 
@@ -421,5 +421,5 @@ def test_notes_and_read_marks_are_kept_by_the_tab_that_writes(writer: Writer) ->
 
 def test_a_session_that_was_never_started_can_be_voided_and_has_no_snapshot(ben: Any, eve: Any) -> None:
     session = make_session(annotator=ben)
-    row = amending.void(session=session, by=eve, reason="Left", now=NOW)
+    row = settling.void(session=session, by=eve, reason="Left", now=NOW)
     assert (row.state, Snapshot.objects.count()) == ("voided", 0)

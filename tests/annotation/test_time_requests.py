@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import ClockCredit, CreditRequest, Session, Snapshot, Study
-from annotation.writing import amending, scoring, sessions
+from annotation.writing import scoring, sessions, settling
 from annotation.writing.curves import study_report
 from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent
@@ -194,7 +194,7 @@ def test_a_grant_moves_the_limit_of_a_session_that_goes_on_and_no_period(
     state: str, request_: CreditRequest, writer: Writer, eve: Any, login: Any
 ) -> None:
     """A session is reopened for one request while another still waits."""
-    amending.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
+    settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     writer.resume(OVERTIME + 2 * MINUTE)
     if state == "paused":
         writer.pause(OVERTIME + 4 * MINUTE)
@@ -210,7 +210,7 @@ def test_a_grant_moves_the_limit_of_a_session_that_goes_on_and_no_period(
 def test_a_session_that_ended_unseen_since_is_opened_again_not_refused(
     request_: CreditRequest, writer: Writer, eve: Any, login: Any
 ) -> None:
-    amending.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
+    settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     writer.resume(OVERTIME + 2 * MINUTE)
     answer(login(eve), request_, at=OVERTIME + 60 * MINUTE, action="grant", minutes="12", answer="Fine")
     row = writer.row()
@@ -220,8 +220,8 @@ def test_a_session_that_ended_unseen_since_is_opened_again_not_refused(
 def test_a_voided_session_gets_no_time_but_its_annotator_an_answer(
     request_: CreditRequest, writer: Writer, ben: Any, eve: Any, login: Any
 ) -> None:
-    amending.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
-    amending.void(session=writer.session, by=eve, reason="Two people", now=after(OVERTIME + MINUTE))
+    settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
+    settling.void(session=writer.session, by=eve, reason="Two people", now=after(OVERTIME + MINUTE))
     client = login(eve)
     assert "Credit time" not in page(client, "annotation:session-results", writer.session.uid)
     told = answer(client, request_, action="grant", minutes="12", answer="Fine")
@@ -307,7 +307,7 @@ def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_
 def test_an_excluded_session_that_is_given_time_stays_out_of_figures_and_is_paid(
     request_: CreditRequest, writer: Writer, study: Study, ada: Any, eve: Any, login: Any
 ) -> None:
-    amending.exclude(session=writer.session, by=ada, reason="Was ill", now=after(OVERTIME))
+    settling.exclude(session=writer.session, by=ada, reason="Was ill", now=after(OVERTIME))
     client = login(eve)
     answer(client, request_, action="grant", minutes="12", answer="Fine")
     writer.resume(OVERTIME + 5 * MINUTE)
@@ -316,5 +316,5 @@ def test_an_excluded_session_that_is_given_time_stays_out_of_figures_and_is_paid
     assert (report.n_counted, report.sessions[0].is_excluded) == (0, True)
     row = exported(client, study, at=OVERTIME + 20 * MINUTE)
     assert (row["exclusion_reason"], row["paid_amount"]) == ("Was ill", "52.50")
-    amending.lift_exclusion(session=Session.objects.get(), by=ada, now=after(OVERTIME + 20 * MINUTE))
+    settling.lift_exclusion(session=Session.objects.get(), by=ada, now=after(OVERTIME + 20 * MINUTE))
     assert study_report(study=study, judge=None).n_counted == 1

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from annotation.models import Annotator, CoverageLabel, Session, Study
 from annotation.studies import consent
-from annotation.writing import amending, planning, scoring
+from annotation.writing import planning, scoring, settling
 from benchmarks.models import AuditEvent, Summary
 from summhay_site.accounts import accounts
 from summhay_site.operations import erasing
@@ -54,7 +54,7 @@ def world(annotator: Any, researcher: Any, ben: Any, eve: Any, now: datetime) ->
         mark_ms=1000, kind="final", text=session.draft_text, filled_by="submit", created_at=now
     )
     scoring.score_snapshots(now=now)
-    amending.exclude(session=session, by=researcher, reason="test", now=now)
+    settling.exclude(session=session, by=researcher, reason="test", now=now)
     membership = writing.memberships.get(annotator=person)
     planning.set_member_limit(membership=membership, limit_ms=9_000_000, by=researcher, now=now)
     consent.publish(body="We record what you write.", by=researcher, now=now)

@@ -23,7 +23,7 @@ from annotation.verification.pairs import Stratum, stratum_of
 from annotation.verification.recording import POINT, Judgments
 from annotation.writing import assigning
 from annotation.writing import planning as writing
-from annotation.writing.gaps import SessionGaps
+from annotation.writing.assigning import SessionGaps
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import Problems
