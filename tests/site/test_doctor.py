@@ -7,14 +7,19 @@ import json
 import shutil
 import smtplib
 from collections import namedtuple
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
+from django.conf import settings as live
 from django.core import mail
+from django.core.checks import Error
 from django.core.management import call_command
 from django.db import OperationalError, connection
+from django.db.models import F
 from django.utils import timezone
 
 from benchmarks.models import ImportJob, JudgeRun
@@ -26,7 +31,7 @@ from tests.makers_recall import make_judge
 
 pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 Usage = namedtuple("Usage", "total used free")
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -50,114 +55,94 @@ def test_nothing_is_wrong_with_a_healthy_site(healthy: None, now: datetime) -> N
     assert doctor.examine(now=now) == []
 
 
-def plant_settings(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    from django.core.checks import Error
-
-    monkeypatch.setattr(doctor, "run_checks", lambda **_: [Error("Odd.", id="summhay.E001")])
-    return "settings: summhay.E001"
+def change(**columns: Any) -> Callable[[Any, Any], object]:
+    """Change the only heartbeat."""
+    return lambda _patch, _settings: WorkerHeartbeat.objects.update(**columns)
 
 
-def plant_folder(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+def long_ago(made: Callable[[datetime], Any]) -> Callable[[Any, Any], object]:
+    """Make something two hours before the heartbeat."""
+    return lambda _patch, _settings: made(WorkerHeartbeat.objects.get().at - 2 * HOUR)
+
+
+def refusing(name: str, error: Exception) -> Callable[[Any, Any], object]:
+    """Let a question of the doctor fail."""
+
+    def refuse() -> None:
+        raise error
+
+    return lambda patch, _settings: patch.setattr(doctor, name, refuse)
+
+
+no_broker = refusing("ask_broker", ConnectionRefusedError("nobody there"))
+
+
+def bad_folder(patch: pytest.MonkeyPatch, settings: Any) -> None:
     file = Path(settings.DATA_DIR) / "file"
     file.touch()
     settings.BACKUP_DIR = file / "backups"
-    return "folder: BACKUP_DIR"
 
 
-def plant_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    def refuse() -> None:
-        raise ConnectionRefusedError("nobody there")
-
-    monkeypatch.setattr(doctor, "ask_broker", refuse)
-    return "broker"
-
-
-def plant_disk(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+def full_disk(patch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.BACKUP_DIR = None
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(100, 99, 1))
-    return "disk: data folder"
+    patch.setattr(shutil, "disk_usage", lambda _: Usage(100, 99, 1))
 
 
-def plant_silence(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    row = WorkerHeartbeat.objects.get()
-    WorkerHeartbeat.objects.update(at=row.at - HOUR)
-    return "workers"
-
-
-def plant_no_worker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    WorkerHeartbeat.objects.all().delete()
-    return "workers"
-
-
-def plant_queue(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    WorkerHeartbeat.objects.update(queues=[settings.SHORT])
-    return "queue: models"
-
-
-def plant_clock(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    WorkerHeartbeat.objects.update(ahead_s=-90.0)
-    return f"clock: {WorkerHeartbeat.objects.get().name}"
-
-
-def plant_machine(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+def other_machine(patch: pytest.MonkeyPatch, settings: Any) -> None:
     row = WorkerHeartbeat.objects.get()
     WorkerHeartbeat.objects.create(name="worker@elsewhere", at=row.at, queues=row.queues)
     settings.CELERY_BROKER_URL = "filesystem://"
-    return "shared: broker"
 
 
-def plant_beat(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+def unsettled(at: datetime) -> None:
     session = make_session(annotator=make_user("wren", "annotator"))
-    type(session).objects.filter(pk=session.pk).update(next_due_at=WorkerHeartbeat.objects.get().at - HOUR)
-    return "beat"
+    type(session).objects.filter(pk=session.pk).update(next_due_at=at)
 
 
-def plant_second_beat(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    at = WorkerHeartbeat.objects.get().at
-    for pid, began_at in ((1, at - HOUR), (2, at - timedelta(minutes=1))):
-        system.record_beat(name="here", pid=pid, began_at=began_at, now=at)
-    return "beats"
+def second_beat(at: datetime) -> None:
+    for pid, began_at in ((1, at + HOUR), (2, at + 119 * MINUTE)):
+        system.record_beat(name="here", pid=pid, began_at=began_at, now=at + 2 * HOUR)
 
 
-def plant_run(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    created_at = WorkerHeartbeat.objects.get().at - 2 * HOUR
-    JudgeRun.objects.create(judge=make_judge("lexical"), state="running", created_at=created_at)
-    return "orphans: runs"
+PLANTED: dict[str, tuple[str, Callable[[Any, Any], object]]] = {
+    "settings": (
+        "settings: summhay.E001",
+        lambda patch, _: patch.setattr(doctor, "run_checks", lambda **_: [Error("Odd.", id="summhay.E001")]),
+    ),
+    "folder": ("folder: BACKUP_DIR", bad_folder),
+    "broker": ("broker", no_broker),
+    "disk": ("disk: data folder", full_disk),
+    "silence": ("workers", change(at=F("at") - HOUR)),
+    "no worker": ("workers", lambda *_: WorkerHeartbeat.objects.all().delete()),
+    "queue": ("queue: models", change(queues=[live.SHORT])),
+    "clock": (f"clock: worker@{gethostname()}", change(ahead_s=-90.0)),
+    "machine": ("shared: broker", other_machine),
+    "beat": ("beat", long_ago(unsettled)),
+    "second beat": ("beats", long_ago(second_beat)),
+    "run": (
+        "orphans: runs",
+        long_ago(lambda at: JudgeRun.objects.create(judge=make_judge("lexical"), state="running", created_at=at)),
+    ),
+    "import": (
+        "orphans: imports",
+        long_ago(
+            lambda at: ImportJob.objects.create(format="summhay", file_name="a", file_path="a", created_at=at)
+        ),
+    ),
+    "old backup": ("backups", lambda *_: LastTime.objects.update(at=F("at") - 72 * HOUR)),
+    "database": ("database", refusing("missing_migrations", OperationalError("gone"))),
+    "migration": (
+        "migrations",
+        lambda patch, _: patch.setattr(doctor, "missing_migrations", lambda: ["annotation.0099_later"]),
+    ),
+}
 
 
-def plant_import(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    created_at = WorkerHeartbeat.objects.get().at - 2 * HOUR
-    ImportJob.objects.create(format="summhay", file_name="a", file_path="a", created_at=created_at)
-    return "orphans: imports"
-
-
-def plant_old_backup(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    last = LastTime.objects.get(name=backups.BACKUP)
-    LastTime.objects.update(at=last.at - timedelta(days=3))
-    return "backups"
-
-
-def plant_database(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    def refuse() -> list[str]:
-        raise OperationalError("gone")
-
-    monkeypatch.setattr(doctor, "missing_migrations", refuse)
-    return "database"
-
-
-def plant_migration(monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
-    monkeypatch.setattr(doctor, "missing_migrations", lambda: ["annotation.0099_later"])
-    return "migrations"
-
-
-PLANTED = [value for name, value in sorted(globals().items()) if name.startswith("plant_")]
-
-
-@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize(("name", "plant"), PLANTED.values(), ids=list(PLANTED))
 def test_a_planted_fault_is_found_and_ends_the_command_with_1(
-    plant: Any, healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+    name: str, plant: Any, healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = plant(monkeypatch, settings)
+    plant(monkeypatch, settings)
     assert name in names(now)
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     out = io.StringIO()
@@ -185,7 +170,7 @@ def test_admins_are_mailed_each_problem_once_a_day(
 ) -> None:
     type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
     type(ben).objects.filter(pk=ben.pk).update(email="ben@example.org")
-    plant_broker(monkeypatch, settings)
+    no_broker(monkeypatch, settings)
     assert doctor.mail_alarms(now=now) == [], "where mail is not set up"
     settings.EMAIL_IS_SET = True
     for minutes in (0, 10, 20):
@@ -208,7 +193,7 @@ def test_a_mail_that_could_not_be_sent_is_tried_again(
 ) -> None:
     type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
     settings.EMAIL_IS_SET = True
-    plant_broker(monkeypatch, settings)
+    no_broker(monkeypatch, settings)
 
     def refuse(*_: object) -> None:
         raise smtplib.SMTPServerDisconnected("gone")

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from bench.site import free_port
+
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
 REQUESTS = """
@@ -54,20 +56,9 @@ class Redis:
     """A Redis of our own, which can be frozen."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        command = [
-            "redis-server",
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--dir",
-            str(folder),
-        ]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.port = free_port()
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        self.process = subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL)
         self.url = f"redis://127.0.0.1:{self.port}/0"
         until = time.monotonic() + 10
         while time.monotonic() < until and self.ask("PING") != "+PONG":

@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import psycopg
 import pytest
 from django.db import connection
 
+from bench.site import free_port
 from summhay_site.postgresql import limits
 from tests.conftest import ON_POSTGRESQL
 
@@ -37,11 +37,6 @@ pytestmark = [
     pytest.mark.django_db,  # else there is no database of the suite to copy where these run alone
     pytest.mark.skipif(not ON_POSTGRESQL or shutil.which("initdb") is None, reason="needs PostgreSQL's programs"),
 ]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 class Postgres:
@@ -96,19 +91,12 @@ class Postgres:
 def postgres(django_db_setup: None) -> Iterator[Postgres]:
     """A server with the tables of the suite and no data."""
     known = connection.settings_dict
-    source = {
-        "PGHOST": known["HOST"],
-        "PGPORT": known["PORT"],
-        "PGUSER": known["USER"],
-        "PGPASSWORD": known["PASSWORD"],
-    }
+    source = {f"PG{name}": str(known[name]) for name in ("HOST", "PORT", "USER", "PASSWORD") if known[name]}
     dump = ["pg_dump", "--no-owner", "--no-privileges", str(known["NAME"])]
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     server = Postgres(folder)
     try:
-        tables = subprocess.run(
-            dump, env=os.environ | {k: str(v) for k, v in source.items() if v}, check=True, capture_output=True
-        ).stdout
+        tables = subprocess.run(dump, env=os.environ | source, check=True, capture_output=True).stdout
         load = ["psql", "--quiet", "--set=ON_ERROR_STOP=1", server.url.replace("postgres://", "postgresql://")]
         subprocess.run(load, input=tables, check=True, stdout=subprocess.DEVNULL)
         yield server

@@ -20,6 +20,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.utils import OperationalError
 
+from bench.site import free_port
 from summhay_site import env
 from summhay_site.models import User
 from summhay_site.operations.backups import BackupFailed, backup
@@ -30,7 +31,6 @@ from tests.site.test_frozen_database import (
     VISITOR,
     Postgres,
     ask,
-    free_port,
     postgres,
     site,
     wait_for,

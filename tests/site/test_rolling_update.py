@@ -4,65 +4,46 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from bench.site import Member, answers, free_port
+
 PEOPLE = 6
 pytestmark = [pytest.mark.own_database, pytest.mark.nightly]  # by day `test_web_worker` stops one
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Server:
+def server_of(database: Path, folder: Path) -> Member:
     """One web server of a site, on a port of its own."""
+    port = free_port()
+    folder.mkdir(mode=0o700)
+    environment = os.environ | {
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": f"sqlite:///{database}",
+        "SECRET_KEY": "two servers of one site" * 3,
+        "CELERY_BROKER_URL": "memory://",
+        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
+        "DEBUG": "1",
+        "PORT": str(port),
+    }
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
+    return Member(folder.name, command, environment, folder / "log", port)
 
-    def __init__(self, database: Path, folder: Path) -> None:
-        self.port = free_port()
-        folder.mkdir(mode=0o700)
-        self.environment = os.environ | {
-            "DATA_DIR": str(folder),
-            "DATABASE_URL": f"sqlite:///{database}",
-            "SECRET_KEY": "two servers of one site" * 3,
-            "CELERY_BROKER_URL": "memory://",
-            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-            "DEBUG": "1",
-            "PORT": str(self.port),
-        }
-        self.start()
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stderr=subprocess.DEVNULL)
-
-    def wait(self) -> None:
-        until = time.monotonic() + 180
-        while time.monotonic() < until:
-            try:
-                if ask(self.port, "GET", "/ready/") == 200:
-                    return
-            except (OSError, HTTPException):
-                time.sleep(0.3)
-        raise AssertionError("the server did not start")
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0
+def start(server: Member) -> None:
+    """Start it, and wait until it can serve."""
+    server.start()
+    until = time.monotonic() + 180
+    while not answers(server.port):
+        assert time.monotonic() < until, "the server did not start"
+        time.sleep(0.3)
 
 
 def ask(port: int, method: str, path: str) -> int:
@@ -79,22 +60,20 @@ def ask(port: int, method: str, path: str) -> int:
 
 
 @pytest.fixture
-def servers(empty_database: Path, tmp_path: Path) -> Iterator[list[Server]]:
+def servers(empty_database: Path, tmp_path: Path) -> Iterator[list[Member]]:
     database = tmp_path / "db.sqlite3"
     shutil.copy(empty_database, database)
-    made = [Server(database, tmp_path / name) for name in ("one", "two")]
+    made = [server_of(database, tmp_path / name) for name in ("one", "two")]
     try:
         for server in made:
-            server.wait()
+            start(server)
         yield made
     finally:
         for server in made:
-            if server.process.poll() is None:
-                server.process.kill()
-                server.process.wait()
+            server.end_for_good()
 
 
-def test_servers_are_replaced_under_load_and_no_request_is_lost(servers: list[Server]) -> None:
+def test_servers_are_replaced_under_load_and_no_request_is_lost(servers: list[Member]) -> None:
     over = threading.Event()
     counted: Counter[str] = Counter()
     lock = threading.Lock()
@@ -127,9 +106,10 @@ def test_servers_are_replaced_under_load_and_no_request_is_lost(servers: list[Se
         thread.start()
     for server in (*servers, *servers):
         time.sleep(2)
-        server.stop()
-        server.start()
-        server.wait()
+        assert server.process is not None
+        server.process.terminate()
+        assert server.process.wait(60) == 0
+        start(server)
     time.sleep(2)
     over.set()
     for thread in people:
