@@ -24,7 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),
     path("", include("annotation.people.reminders.urls")),
     path("", include("annotation.people.recruitment.urls")),
-    path("", include("annotation.verification.research_urls")),
+    path("", include("annotation.verification.pages")),
     path("studies/<uuid:uid>/<slug:kind>/", views.moved, {"to": "study"}),
     path("studies/<uuid:uid>/<slug:kind>/settings/", views.moved, {"to": "study-settings"}),
     path("studies/<uuid:uid>/<slug:kind>/results/", views.moved, {"to": "study-figures"}),

@@ -103,6 +103,7 @@ SOURCES = (
     "annotation/labelling/trial/views.py",
     "annotation/labelling/views.py",
     "annotation/*/page_context.py",
+    "annotation/*/answers.py",
     "annotation/*/recording.py",
     "annotation/*/trial.py",
     "annotation/linking/bullets.py",

@@ -9,10 +9,9 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
-from annotation.coverage.collect import coverage_table, external_table
-from annotation.coverage.page import external_tasks, labels_of_dataset
+from annotation.coverage.collect import coverage_table, external_table, external_tasks, labels_of_dataset
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from annotation.results.reports import ReportRefused, find_study, people_called, refuse_filters
 from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable
 from benchmarks.io.schemas.plain_labels import POINT_TASKS

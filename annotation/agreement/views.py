@@ -17,10 +17,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.agreement import chooser
 from annotation.coverage import rows
+from annotation.coverage.collect import Source
 from annotation.coverage.files import everything
 from annotation.coverage.forms import LONGEST, look_of
 from annotation.coverage.look import Look
-from annotation.coverage.page import AGREEMENT, Figures, Source, chosen_table
+from annotation.coverage.page import AGREEMENT, Figures, chosen_table
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView
 from annotation.models import CoverageLabel, Study

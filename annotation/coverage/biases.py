@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.results.references import MEAN, reference_columns
+from annotation.results.judges import MEAN, reference_columns
 from annotation.results.table import LabelTable, SummaryInfo
 from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correlation import pearson

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
-from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, TextField, Value, When
 from django.db.models.functions import Cast
 
+from annotation.coverage.look import Look
 from annotation.models import (
     Annotator,
     CoverageAdjudication,
     CoverageLabel,
     ExternalLabel,
+    LabelTask,
     Membership,
     Study,
 )
@@ -32,8 +34,8 @@ from annotation.results.table import (
 )
 from benchmarks.engine.juries import names_of_haystack
 from benchmarks.io.schemas.coverage import lines_of
-from benchmarks.models import Summary, Verdict
-from benchmarks.results.computation import totals
+from benchmarks.models import Haystack, Judge, ModelPrice, Summary, Verdict
+from benchmarks.results.computation import CannotCompute, contents, totals
 from benchmarks.scoring.linking import mask_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.summhay import COVERAGES, HALF
@@ -319,3 +321,94 @@ def _with_gold(table: LabelTable, gold: Gold, items: Mapping[tuple[int, int], in
 def _mask(lines: str) -> int:
     """The bits of a JSON list of line numbers."""
     return mask_of(orjson.loads(lines))
+
+
+def external_tasks(study: Study) -> list[str]:
+    """The tasks of the labels that were made elsewhere and imported into a study. One query."""
+    rows = ExternalLabel.objects.filter(study=study).order_by("task")
+    return list(rows.values_list("task", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the labels are: of one study, or those of a dataset in many."""
+
+    labels: QuerySet[CoverageLabel]
+    study: Study | None
+    task: str = ""
+
+    @classmethod
+    def of(cls, look: Look) -> Source:
+        """The labels that a look is at.
+
+        Raises:
+            CannotCompute: the study has been deleted.
+        """
+        if look.study is None:
+            everything = CoverageLabel.objects.filter(study__in=look.studies)
+            return cls(labels_of_dataset(everything, look.dataset), None)
+        study = Study.objects.filter(pk=look.study).first()
+        if study is None:
+            raise CannotCompute("This study is gone.")
+        return cls(CoverageLabel.objects.filter(study=study), study, look.task)
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the study's labels have items of their own."""
+        return self.study is not None and self.study.kind == Study.Kind.EXTERNAL and not self.labels.exists()
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the labelled summaries are a random draw."""
+        return not self.is_external and are_random(self.labels, self.study)
+
+    def table(self) -> LabelTable:
+        """All labels of this source."""
+        if self.study is not None and self.is_external:
+            if not self.study.categories:
+                raise CannotCompute("There are no labels yet.")
+            tasks = self.tasks
+            task = self.task if self.task in tasks else next(iter(tasks), "")
+            return external_table(self.study, task=task)
+        return coverage_table(self.labels, study=self.study)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of labels made elsewhere. One query."""
+        return external_tasks(self.study) if self.study is not None and self.is_external else []
+
+    def facts(self) -> object:
+        """What changes whenever the labels do."""
+        if self.study is not None and self.is_external:
+            rows = ExternalLabel.objects.filter(study=self.study)
+            return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
+        labelled = self.labels.order_by().values("summary__haystack")
+        return data_version(self.labels), contents(Haystack.objects.filter(pk__in=labelled))
+
+    def names(self) -> tuple[tuple[Any, ...], ...]:
+        """Who labelled, as they are called now: figures hold names, and a person may be renamed or erased."""
+        labels: QuerySet[Any, Any] = self.labels
+        if self.is_external:
+            labels = ExternalLabel.objects.filter(study=self.study)
+        people = Annotator.objects.filter(pk__in=labels.order_by().values("annotator"))
+        return tuple(people.order_by("pk").values_list("pk", "label", "user"))
+
+
+def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[CoverageLabel]:
+    """Labels on the dataset's haystacks, and those imported under its name on haystacks of another one."""
+    return labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=study_of_published_labels(name)))
+
+
+def facts_of(look: Look) -> object:
+    """Labels, verdicts, names, prices and paid time."""
+    source = Source.of(look)
+    prices = tuple(ModelPrice.objects.order_by("pk").values_list())
+    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
+
+
+def _paid(source: Source) -> tuple[Any, ...]:
+    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
+    known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
+    worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
+    paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))
+    return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)

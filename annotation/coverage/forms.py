@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.coverage.look import Look
 from annotation.coverage.options import Options
 from annotation.results.charts import MEASURES
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from annotation.results.table import CLUSTERS, PEOPLE, SUBTOPICS, SUMMARIES, Filters
 from benchmarks.scoring.summhay import Score
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.http import QueryDict
 
 from annotation.results.charts import MEASURES
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from annotation.results.table import SUBTOPICS, Filters
 from benchmarks.scoring.summhay import Score
 

@@ -5,118 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
-
-from django.db.models import (
-    Count,
-    Max,
-    Q,
-    QuerySet,
-    Sum,
-)
 
 from annotation.coverage.biases import BiasReport, JudgedPairs, bias_report, pairs_of
 from annotation.coverage.charts import summary_charts
-from annotation.coverage.collect import (
-    are_random,
-    coverage_table,
-    data_version,
-    external_table,
-    study_of_published_labels,
-)
+from annotation.coverage.collect import Source, facts_of
 from annotation.coverage.look import Look
 from annotation.coverage.options import Options, keys_of, options_of
 from annotation.coverage.paid import with_paid_time
 from annotation.coverage.repeats import consistency
 from annotation.coverage.rows import RowFilter, RowPosition, RowView, positions, views
 from annotation.coverage.systems import Corrected, Ranking, corrected, judged_summaries, rankings
-from annotation.models import Annotator, CoverageLabel, ExternalLabel, LabelTask, Study
-from annotation.results.judges import Consistency, JudgeReport, judge_report
+from annotation.results.judges import MEAN, Consistency, JudgeReport, UnknownReference, judge_report
 from annotation.results.people import Agreement, agreement
-from annotation.results.references import MEAN, UnknownReference
 from annotation.results.table import LabelTable
-from benchmarks.models import Haystack, Judge, ModelPrice
-from benchmarks.results.computation import CannotCompute, Computation, contents, register
+from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.draws import shared_draws
 from benchmarks.web.charts import Chart
 
 TOP = 5
-
-
-def external_tasks(study: Study) -> list[str]:
-    """The tasks of the labels that were made elsewhere and imported into a study. One query."""
-    rows = ExternalLabel.objects.filter(study=study).order_by("task")
-    return list(rows.values_list("task", flat=True).distinct())
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the labels are: of one study, or those of a dataset in many."""
-
-    labels: QuerySet[CoverageLabel]
-    study: Study | None
-    task: str = ""
-
-    @classmethod
-    def of(cls, look: Look) -> Source:
-        """The labels that a look is at.
-
-        Raises:
-            CannotCompute: the study has been deleted.
-        """
-        if look.study is None:
-            everything = CoverageLabel.objects.filter(study__in=look.studies)
-            return cls(labels_of_dataset(everything, look.dataset), None)
-        study = Study.objects.filter(pk=look.study).first()
-        if study is None:
-            raise CannotCompute("This study is gone.")
-        return cls(CoverageLabel.objects.filter(study=study), study, look.task)
-
-    @property
-    def is_external(self) -> bool:
-        """Whether the study's labels have items of their own."""
-        return self.study is not None and self.study.kind == Study.Kind.EXTERNAL and not self.labels.exists()
-
-    @property
-    def is_random(self) -> bool:
-        """Whether the labelled summaries are a random draw."""
-        return not self.is_external and are_random(self.labels, self.study)
-
-    def table(self) -> LabelTable:
-        """All labels of this source."""
-        if self.study is not None and self.is_external:
-            if not self.study.categories:
-                raise CannotCompute("There are no labels yet.")
-            tasks = self.tasks
-            task = self.task if self.task in tasks else next(iter(tasks), "")
-            return external_table(self.study, task=task)
-        return coverage_table(self.labels, study=self.study)
-
-    @property
-    def tasks(self) -> list[str]:
-        """The tasks of labels made elsewhere. One query."""
-        return external_tasks(self.study) if self.study is not None and self.is_external else []
-
-    def facts(self) -> object:
-        """What changes whenever the labels do."""
-        if self.study is not None and self.is_external:
-            rows = ExternalLabel.objects.filter(study=self.study)
-            return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
-        labelled = self.labels.order_by().values("summary__haystack")
-        return data_version(self.labels), contents(Haystack.objects.filter(pk__in=labelled))
-
-    def names(self) -> tuple[tuple[Any, ...], ...]:
-        """Who labelled, as they are called now: figures hold names, and a person may be renamed or erased."""
-        labels: QuerySet[Any, Any] = self.labels
-        if self.is_external:
-            labels = ExternalLabel.objects.filter(study=self.study)
-        people = Annotator.objects.filter(pk__in=labels.order_by().values("annotator"))
-        return tuple(people.order_by("pk").values_list("pk", "label", "user"))
-
-
-def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[CoverageLabel]:
-    """Labels on the dataset's haystacks, and those imported under its name on haystacks of another one."""
-    return labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=study_of_published_labels(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +95,6 @@ def _chosen(table: LabelTable, look: Look) -> LabelTable:
     return chosen.clustered(look.clusters).scored(look.score)
 
 
-def _facts(look: Look) -> object:
-    """Labels, verdicts, names, prices and paid time."""
-    source = Source.of(look)
-    prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
-
-
-def _paid(source: Source) -> tuple[Any, ...]:
-    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
-    known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
-    worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
-    paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))
-    return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
-
-
 def _figures(look: Look) -> Figures:
     """All figures; a reference that labelled nothing here falls back to the mean."""
     source = Source.of(look)
@@ -254,5 +145,5 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
 
 
 AGREEMENT = register(
-    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=_facts, revision=5)
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=facts_of, revision=5)
 )

@@ -16,7 +16,7 @@ from annotation.coverage.systems import Ranking
 from annotation.models import Study
 from annotation.results.charts import forest as forest_of
 from annotation.results.judge_sections import judge_parts
-from annotation.results.references import ADJUDICATED, MEAN
+from annotation.results.judges import ADJUDICATED, MEAN
 from annotation.results.sections import RowLinks, people_parts
 from benchmarks.results.sheet import (
     COUNTED,

@@ -10,7 +10,7 @@ from django.db.models import Avg, Case, F, FloatField, Value, When
 from django.db.models.functions import Coalesce
 
 from annotation.coverage.biases import human_worth, summary_pairs
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTable
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.bias import SummaryPair

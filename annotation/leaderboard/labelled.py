@@ -13,7 +13,7 @@ from annotation.coverage.biases import human_worth
 from annotation.coverage.collect import coverage_table
 from annotation.coverage.systems import differences_of, mean_worth
 from annotation.models import CoverageLabel
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from benchmarks.models import Haystack, Judge, Subtopic, Verdict
 from benchmarks.scoring.correction import NOT_LABELLED, POWERED, Text, powered_mean
 from benchmarks.scoring.stat import Stat

@@ -9,8 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from annotation.coverage.biases import human_worth, summary_pairs
+from annotation.coverage.collect import Source
 from annotation.coverage.look import Look
-from annotation.coverage.page import Source, chosen_table
+from annotation.coverage.page import chosen_table
 from annotation.coverage.systems import rankings
 from annotation.licences.scope import Scope
 from annotation.results.table import LabelTable, Rater, SummaryInfo

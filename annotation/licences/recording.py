@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from annotation.coverage.page import labels_of_dataset
+from annotation.coverage.collect import labels_of_dataset
 from annotation.licences.computing import Tested
 from annotation.licences.plain import row_json
 from annotation.licences.scope import Scope, expired, plain, scope_from

@@ -15,9 +15,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from annotation.coverage.collect import Source
 from annotation.coverage.forms import LONGEST, look_of
 from annotation.coverage.look import Look
-from annotation.coverage.page import Source
 from annotation.coverage.results import expose
 from annotation.licences.computing import LICENCES, LicenceLook, Licences
 from annotation.licences.plain import as_json

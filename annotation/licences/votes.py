@@ -12,7 +12,7 @@ from annotation.coverage.collect import coverage_table, data_version
 from annotation.licences.computing import Votes, votes_of
 from annotation.licences.sheet import votes_in_words
 from annotation.models import CoverageLabel, Study
-from annotation.results.references import MEAN
+from annotation.results.judges import MEAN
 from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.stored import look_up

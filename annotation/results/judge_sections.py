@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from annotation.results.differences import COMPARED, Difference
-from annotation.results.judges import Consistency, JudgeReport, JudgeRow
+from annotation.results.judges import COMPARED, Consistency, Difference, JudgeReport, JudgeRow
 from annotation.results.sections import RowLinks
 from benchmarks.results.sheet import (
     COUNTED,

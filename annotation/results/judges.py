@@ -1,25 +1,180 @@
-"""Judges beside people on the same items: the judge table with the human ceiling, and differences of judges."""
+"""Judges beside people on the same items: what they are compared with, the ceiling, the table, differences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from annotation.results.among_people import AmongPeople, among_people
-from annotation.results.differences import Difference, against_people, between_judges, no_difference_to_people
-from annotation.results.references import MAJORITY, MEAN, Reference, reference_columns
 from annotation.results.table import LabelTable, Rater
-from benchmarks.scoring.draws import DEFAULT, Resampling, people_of, shared_draws
-from benchmarks.scoring.formulas import SHARE
+from benchmarks.scoring.comparison import PEARSON, moment_sums
+from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
+from benchmarks.scoring.formulas import SHARE, Figure
 from benchmarks.scoring.intervals import Batch, Estimate
-from benchmarks.scoring.linking import LINKING
-from benchmarks.scoring.pairs import Blocks, confusion_of, pair_figures, stats_of
+from benchmarks.scoring.linking import CHANCE, LINKING, Column
+from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
+
+MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
+
+
+class UnknownReference(ValueError):
+    """Nobody of this name labelled anything here, or nothing was adjudicated."""
+
+
+def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], str, int]:
+    """The human columns that judges are compared with, what they are in words, and the ties left out."""
+    columns = table.columns_of_people()
+    if reference == MEAN:
+        note = "the only annotator" if len(columns) == 1 else f"each of {len(columns)} annotators, then their mean"
+        return columns, note, 0
+    if reference == MAJORITY:
+        chosen, n_ties = majority(table, range(table.n_people))
+        return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
+    if reference == ADJUDICATED:
+        decided = _adjudicated(table)
+        n = int((decided.codes >= 0).sum())
+        return [decided], f"the adjudicated label, which {n} of {len(table.codes)} items have", 0
+    for person, column in zip(table.people, columns, strict=True):
+        if reference in {person.name, person.pseudonym, person.key}:
+            return [column], f"annotator {person.name}", 0
+    known = ", ".join([MEAN, MAJORITY, ADJUDICATED, *(person.name for person in table.people)])
+    raise UnknownReference(f"There is no reference “{reference}” here; use one of: {known}.")
+
+
+def _adjudicated(table: LabelTable) -> Column:
+    """What researchers decided, where they did."""
+    if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
+        raise UnknownReference("Nothing is adjudicated among these labels yet.")
+    return Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
+
+
+def majority(table: LabelTable, people: Sequence[int]) -> tuple[Column, int]:
+    """The label that most of some people gave each item, and the lines that most of these linked; and the ties."""
+    codes, links = table.codes[:, people], table.links[:, people]
+    counts = np.stack([(codes == code).sum(axis=1) for code in range(len(table.categories))], axis=1)
+    best = counts.max(axis=1)
+    tied = (counts == best[:, None]).sum(axis=1) > 1
+    chosen = np.where((best > 0) & ~tied, counts.argmax(axis=1), -1)
+    masks = np.zeros(len(codes), dtype=object)
+    for item in np.flatnonzero(chosen >= 0):
+        coverages = [
+            mask for code, mask in zip(codes[item], links[item], strict=True) if code == chosen[item] and mask
+        ]
+        if coverages:
+            masks[item] = max(coverages, key=coverages.count)
+    return Column(chosen, masks, masks.astype(bool)), int((tied & (best > 0)).sum())
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The human columns of a table that judges are compared with, and how."""
+
+    table: LabelTable
+    humans: Sequence[Column]
+    figures: Mapping[str, Figure]
+    resampling: Resampling | None
+    people: People | None
+
+    @property
+    def covered(self) -> Any:
+        """Items that it has a label for, shape (items,)."""
+        return np.any([human.codes != MISSING for human in self.humans], axis=0)
+
+    def estimates(self, index: int) -> tuple[Batch, list[Blocks], dict[str, Estimate]]:
+        """All figures of a judge, with what they were made of."""
+        verdicts = self.table.column_of_judge(index)
+        batch, pairs = self._pairs(verdicts, rules=(*LINKING, CHANCE))
+        estimates = estimates_of(batch, pairs, self.figures, people=self.people)
+        return batch, pairs, estimates | self._on_expected(batch, index, verdicts)
+
+    def on_items(self, index: int, of_items: Any, names: Sequence[str]) -> dict[str, Estimate]:
+        """Some figures of a judge on some items only."""
+        part = only_items(self.table.column_of_judge(index), of_items)
+        batch, pairs = self._pairs(part, rules=("linking",))
+        estimates = estimates_of(batch, pairs, self.figures, names=names, people=self.people)
+        return estimates | self._on_expected(batch, index, part)
+
+    def _pairs(self, column: Column, rules: Sequence[str]) -> tuple[Batch, list[Blocks]]:
+        """Each human column beside a judge's."""
+        batch, items = Batch(self.table.n_clusters, self.resampling), self.table.pair_items()
+        return batch, [add_pair(batch, items, human, column, rules=rules) for human in self.humans]
+
+    def _on_expected(self, batch: Batch, index: int, verdicts: Column) -> dict[str, Estimate]:
+        """Pearson on what a judge expects of the items it has in `own`, where that is asked for and it says it."""
+        table = self.table
+        if table.score_of(index) is Score.LABEL:
+            return {}
+        judged = np.where(verdicts.codes == MISSING, np.nan, table.worth_of_judge(index))
+        blocks = [
+            batch.add(moment_sums(table.worth_of(human.codes), judged, table.clusters, table.n_clusters))
+            for human in self.humans
+        ]
+        return {"pearson": batch.estimate(PEARSON, blocks, people=self.people)}
+
+
+def only_items(column: Column, of_items: Any) -> Column:
+    """The same column without its labels of other items."""
+    return replace(column, codes=np.where(of_items, column.codes, MISSING))
+
+
+MAX_IN_CEILING = 12
+"""People who are compared with each other; more pairs would take long and change little."""
+
+
+@dataclass(frozen=True, slots=True)
+class AmongPeople:
+    """People against each other: what was compared, and the estimates."""
+
+    batch: Batch
+    pairs: list[Blocks]
+    found: dict[str, Estimate]
+    is_against_rest: bool
+
+
+def among_people(
+    table: LabelTable,
+    figures: Mapping[str, Figure],
+    resampling: Resampling | None,
+    *,
+    by_majority: bool,
+    of_items: Any = None,
+    names: Sequence[str] | None = None,
+) -> AmongPeople | None:
+    """People against each other by the judges' formulas; None where no item has two labels.
+
+    Each pair both ways round, then the mean; where judges meet a majority of three people or more, each person
+    against the majority of the others, so that both stand before the same kind of reference. With a mask
+    `of_items`, on these only; with `names`, only these figures.
+    """
+    batch = Batch(table.n_clusters, resampling)
+    items, columns = table.pair_items(), table.columns_of_people()[:MAX_IN_CEILING]
+    against_rest = by_majority and len(columns) > 2
+    if against_rest:
+        everyone = range(len(columns))
+        who: list[tuple[int, ...]] = [(person,) for person in everyone]
+        sides = [
+            (majority(table, [at for at in everyone if at != person])[0], columns[person]) for person in everyone
+        ]
+    else:
+        sides = [pair for first, other in combinations(columns, 2) for pair in ((first, other), (other, first))]
+        who = [pair for pair in combinations(range(len(columns)), 2) for _both_ways in range(2)]
+    if of_items is not None:
+        sides = [(first, only_items(second, of_items)) for first, second in sides]
+    added = [add_pair(batch, items, first, second, rules=LINKING) for first, second in sides]
+    kept = [at for at, blocks in enumerate(added) if blocks.n_items]
+    if not kept:
+        return None
+    pairs = [added[at] for at in kept]
+    people = people_of([who[at] for at in kept], len(columns), resampling)
+    estimates = estimates_of(batch, pairs, figures, names=names, people=people)
+    return AmongPeople(batch, pairs, estimates, against_rest)
+
 
 AMONG_THEMSELVES, AGAINST_REST = "people", "people-against-rest"
 """Keys of the people's row."""
@@ -250,4 +405,92 @@ def row_json(row: JudgeRow, *, reference: str) -> dict[str, Any]:
         "n_insights": row.n_insights,
         "n_invalid": row.n_invalid,
         "confusion": row.confusion,
+    }
+
+
+COMPARED = ("pearson", "exact_agreement", "covered.kappa", "linking")
+"""Figures whose differences are shown."""
+NOTHING_COMMON = Stat.undefined("no labelled item in common", method="paired difference")
+OTHER_REFERENCE = Stat.undefined(
+    "people are compared with each other, judges with another reference", method="paired difference"
+)
+
+Estimates = Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One judge minus another, or minus people, on the items that both have, drawn in pairs."""
+
+    first: str
+    second: str
+    stats: Mapping[str, Stat]
+
+
+def between_judges(reference: Reference, estimates: Sequence[Estimates]) -> tuple[Difference, ...]:
+    """Every two judges on common items; where both judged the same, the estimates made before are used."""
+    table, covered = reference.table, reference.covered
+    judged = [_judged(table, index) for index in range(len(table.judges))]
+    differences = []
+    for a, b in combinations(range(len(table.judges)), 2):
+        common = judged[a] & judged[b]
+        first, second = estimates[a], estimates[b]
+        if (judged[a] != judged[b]).any():
+            first, second = (reference.on_items(index, common, COMPARED) for index in (a, b))
+        stats = _minus(first, second, n_items=int((common & covered).sum()))
+        differences.append(Difference(table.judges[a].name, table.judges[b].name, stats))
+    return tuple(differences)
+
+
+def against_people(
+    reference: Reference, estimates: Sequence[Estimates], among: AmongPeople, *, by_majority: bool
+) -> tuple[Difference, ...]:
+    """Each judge minus the people's row, both on the items that the judge and two people labelled.
+
+    Where these are all that one of them has, its estimates made before are used.
+    """
+    table, covered = reference.table, reference.covered
+    twice = table.is_labelled_twice
+    differences = []
+    for index, judge in enumerate(table.judges):
+        judged = _judged(table, index)
+        common = twice & judged
+        estimates_of_judge, theirs = estimates[index], among.found
+        if (common != judged & covered).any():
+            estimates_of_judge = reference.on_items(index, common, COMPARED)
+        if (common != twice).any():
+            part = among_people(
+                table,
+                reference.figures,
+                reference.resampling,
+                by_majority=by_majority,
+                of_items=common,
+                names=COMPARED,
+            )
+            theirs = part.found if part else {}
+        stats = _minus(estimates_of_judge, theirs, n_items=int((common & covered).sum()))
+        differences.append(Difference(judge.name, "people", stats))
+    return tuple(differences)
+
+
+def no_difference_to_people(reference: Reference, estimates: Sequence[Estimates]) -> tuple[Difference, ...]:
+    """What stands in place of `against_people` where judges meet one person or what was decided."""
+    return tuple(
+        Difference(judge.name, "people", {name: OTHER_REFERENCE for name in COMPARED if name in stats})
+        for judge, stats in zip(reference.table.judges, estimates, strict=True)
+    )
+
+
+def _judged(table: LabelTable, index: int) -> Any:
+    """Items that a judge has a label of, shape (items,)."""
+    return table.column_of_judge(index).codes != MISSING
+
+
+def _minus(first: Estimates, second: Estimates, *, n_items: int) -> dict[str, Stat]:
+    return {
+        name: first[name].minus(second[name]).stat(n_items=n_items)
+        if n_items and name in second
+        else NOTHING_COMMON
+        for name in COMPARED
+        if name in first
     }

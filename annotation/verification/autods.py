@@ -19,8 +19,8 @@ from annotation.results.study import study_or_gone
 from annotation.results.study_results import StudyResults
 from annotation.results.table import Rater
 from annotation.studies.scope import uid_in
-from annotation.verification.labels import PointTable, collect, data_version, key_points_of, threshold_in
-from annotation.verification.machines import judge_scores, machines_version
+from annotation.verification.labels import PointTable, collect, facts_of, threshold_in
+from annotation.verification.results import judge_scores
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
@@ -147,12 +147,9 @@ def _figures(look: AutoDSLook) -> AutoDSFigures:
     return AutoDSFigures(autods(table, threshold=look.threshold))
 
 
-def _facts(look: AutoDSLook) -> object:
-    study = study_or_gone(look.study)
-    return data_version(study), machines_version(key_points_of(study))
-
-
-AUTODS = register(Computation("autods", options=AutoDSLook, figures=AutoDSFigures, compute=_figures, facts=_facts))
+AUTODS = register(
+    Computation("autods", options=AutoDSLook, figures=AutoDSFigures, compute=_figures, facts=facts_of)
+)
 
 
 def as_json(result: AutoDS) -> dict[str, Any]:

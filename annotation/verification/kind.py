@@ -24,20 +24,22 @@ from annotation.studies.kind import NotPossible
 from annotation.studies.prose import went
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
-from annotation.verification import autods, choosing, planning
+from annotation.verification import autods, datasets, items
+from annotation.verification.answers import POINT, TRIAL, documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.datasets import VerifiedPoints, verified_by
-from annotation.verification.disputes import DECIDING
-from annotation.verification.documents import documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.files import LABEL_COLUMNS, JudgmentsPlan, export_dataset, files_of, label_rows
-from annotation.verification.forms import QuestionsForm, VerificationStudyForm, choice_of, lacking, largest_set
-from annotation.verification.labels import judges_points
+from annotation.verification.items import (
+    SIMULATED,
+    QuestionsForm,
+    VerificationStudyForm,
+    choice_of,
+    lacking,
+    largest_set,
+)
+from annotation.verification.labels import haystacks_of, judges_points
 from annotation.verification.overview import ABOUT_ROWS, about, checks_in_order, checks_of, page_of
-from annotation.verification.pairs import haystacks_of
-from annotation.verification.recording import POINT
-from annotation.verification.report import agreement_in, agreement_of
-from annotation.verification.sheet import RESULTS
-from annotation.verification.simulated import SIMULATED
-from annotation.verification.trial import TRIAL
+from annotation.verification.review import DECIDING
+from annotation.verification.sheet import RESULTS, report_in, report_of
 from benchmarks.models import Question
 from benchmarks.recall import people
 
@@ -106,9 +108,9 @@ class Verification(LabelWork):
     results = RESULTS
     verified = staticmethod(verified_by)
     has_imported = staticmethod(judges_points)
-    agreement_of = staticmethod(agreement_of)
-    agreement_in = staticmethod(agreement_in)
-    more_results = {"choosing": choosing.RESULTS, "autods": autods.RESULTS}
+    agreement_of = staticmethod(report_of)
+    agreement_in = staticmethod(report_in)
+    more_results = {"choosing": datasets.SETS_RESULTS, "autods": autods.RESULTS}
     task_template = "annotation/verification_task.html"
     task_rows = ("item__question", "item__key_point")
     keys = (
@@ -150,14 +152,14 @@ class Verification(LabelWork):
         questions = form.chosen(seed=form.chosen_seed)
         if not questions:
             raise NotPossible("There is no question with key points of that kind in this set.")
-        return planning.create_study(
+        return items.create_study(
             plan=form.plan(), questions=questions, seed=form.chosen_seed, by=by, now=now, **form.common()
         )
 
     def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
         settings = VerificationPlan(**{**plan, "control_share": Decimal(plan["control_share"])})
         questions = Question.objects.of(dataset=values.pop("dataset"))
-        return planning.create_study(plan=settings, questions=questions, **values)
+        return items.create_study(plan=settings, questions=questions, **values)
 
     def initial_on_questions(self, dataset: str) -> dict[str, Any]:
         return {"dataset": dataset, "name": f"{self.label}: {dataset}"} if dataset else {}
@@ -175,7 +177,7 @@ class Verification(LabelWork):
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         """Add the questions that the form chooses; returns how many of them are new."""
-        return planning.add_questions(study=study, questions=form.chosen(seed=study.seed), by=by, now=now)
+        return items.add_questions(study=study, questions=form.chosen(seed=study.seed), by=by, now=now)
 
     def dealing(self, study: Study) -> Dealing:
         """Questions are assigned whole."""

@@ -1,14 +1,12 @@
-"""Answers on key points as arrays: those given in a study of this site, or external ones.
-
-Task 2 is missing after a no in task 1, whatever was stored.
-"""
+"""Answers on key points as arrays, of a study or made elsewhere, and what their figures depend on."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -16,16 +14,38 @@ from django.db.models import Count, Max, QuerySet, Sum
 from django.http import QueryDict
 
 from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
+from annotation.results.study import study_or_gone
 from annotation.results.table import LabelTable, Rater
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
+from benchmarks.models import AutodsScore, Haystack, Judge, KeyPoint, KeyPointVerdict
+from benchmarks.scoring.means import wilson
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Bools, Floats, Ints
 
 CHUNK = 5_000
 PAPER_THRESHOLD = 0.7
 STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)
 _CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
+
+
+CONTROL, ALL = "control", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Which items and people of a study count: the options of the stored figures.
+
+    `scope` is the control group or all items, empty for the control group where there is one; `threshold` is where
+    AutoDS scores begin to keep. With `is_public` people appear under their pseudonyms.
+    """
+
+    study: int
+    threshold: float
+    scope: str = ""
+    people: tuple[str, ...] = ()
+    is_public: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,6 +302,25 @@ def data_version(study: Study) -> str:
     return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
 
 
+def verdicts_on(points: QuerySet[Any, Any]) -> Any:
+    return KeyPointVerdict.objects.counted().filter(key_point__in=points, repeat=0)
+
+
+def machines_version(points: QuerySet[Any, Any]) -> str:
+    """Changes with all that `machines` reads of key points: judges that count, verdicts, scores. Three queries."""
+    judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))
+    scores = AutodsScore.objects.counted().filter(key_point__in=points)
+    facts = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
+    answers = [rows.order_by().aggregate(**facts) for rows in (verdicts_on(points), scores)]
+    return hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]
+
+
+def facts_of(look: Any) -> object:
+    """All that figures on key points depend on."""
+    study = study_or_gone(look.study)
+    return data_version(study), machines_version(key_points_of(study))
+
+
 def threshold_of(study: Study) -> float:
     """The AutoDS threshold of the newest dataset of a study, else the paper's."""
     newest = study.dataset_versions.order_by("-number").first()
@@ -296,3 +335,85 @@ def threshold_in(query: QueryDict, study: Study) -> float:
     except ValueError:
         return threshold_of(study)
     return value if 0 <= value <= 1 else threshold_of(study)
+
+
+class Stratum(StrEnum):
+    """What is known of a pair before anybody reads: planned, or not and more or less alike by words."""
+
+    PLANNED = "planned"
+    CLOSE = "close"
+    FAR = "far"
+
+
+SIZES: list[Callable[[Haystack], Mapping[Stratum, int]]] = []
+"""How many pairs of each stratum a haystack has; of the extension that draws pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """Pairs of one stratum: how many the haystacks have, how many people decided on, and how many they find said.
+
+    `wrong` is the share that does not fit the plan: planned and not said, or not planned and said.
+    """
+
+    name: str
+    n_pairs: int
+    n_drawn: int
+    n_tied: int
+    wrong: Stat
+
+    @property
+    def n_expected(self) -> float | None:
+        """How many of all pairs of the stratum are wrong, by the share."""
+        return None if self.wrong.value is None else self.wrong.value * self.n_pairs
+
+
+def haystacks_of(study: Study) -> QuerySet[Haystack]:
+    """Those whose insights are key points of a study."""
+    return Haystack.objects.filter(questions__label_items__study=study).distinct()
+
+
+def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
+    """What people say of each stratum, by the majority of each pair; empty where the study has no pairs."""
+    rows = KeyPoint.objects.filter(pk__in=key_points_of(study), question__haystack__isnull=False)
+    places = rows.values_list("pk", "key", "question__haystack")
+    known = {pk: (stratum_of(key), haystack) for pk, key, haystack in places}
+    if not known or not SIZES:
+        return ()
+    sizes: Counter[Stratum] = Counter()
+    for haystack in Haystack.objects.filter(pk__in={haystack for _stratum, haystack in known.values()}):
+        sizes.update(SIZES[0](haystack))
+    said = _by_majority(table, {pk: stratum for pk, (stratum, _haystack) in known.items()})
+    drawn = Counter(stratum for stratum, _haystack in known.values())
+    return tuple(
+        StratumRow(
+            name=stratum,
+            n_pairs=sizes[stratum],
+            n_drawn=drawn[stratum],
+            n_tied=sum(answer is None for answer in said[stratum]),
+            wrong=_wrong(stratum, [answer for answer in said[stratum] if answer is not None]),
+        )
+        for stratum in Stratum
+        if drawn[stratum]
+    )
+
+
+def stratum_of(key: str) -> Stratum:
+    """The stratum that the key of a key point names."""
+    return Stratum(key.partition(":")[0])
+
+
+def _by_majority(table: PointTable, strata: Mapping[int, Stratum]) -> Mapping[Stratum, list[bool | None]]:
+    """Whether each labelled pair is said, None where as many say no; by stratum."""
+    yes, no = (CATEGORIES[Task.GROUNDED].index(answer) for answer in ("yes", "no"))
+    said: dict[Stratum, list[bool | None]] = defaultdict(list)
+    for point, codes in zip(table.points, table.grounded, strict=True):
+        n_yes, n_no = int(np.sum(codes == yes)), int(np.sum(codes == no))
+        if point in strata and n_yes + n_no:
+            said[strata[point]].append(None if n_yes == n_no else n_yes > n_no)
+    return said
+
+
+def _wrong(stratum: Stratum, said: Sequence[bool]) -> Stat:
+    is_planned = stratum == Stratum.PLANNED
+    return wilson(sum(answer != is_planned for answer in said), len(said), method="share")

@@ -1,9 +1,9 @@
-"""The agreement of people on key points, and machines beside them, laid out task by task."""
+"""The figures on key points laid out: on their page, and for manage.py report agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
@@ -16,24 +16,40 @@ from annotation.models import Study
 from annotation.results.charts import small_dots
 from annotation.results.judge_sections import judge_table
 from annotation.results.plannable import Plannable, agreement_of, published_agreement
-from annotation.results.sections import people_parts
+from annotation.results.reports import ReportRefused, people_called, refuse_filters
+from annotation.results.sections import counts_of, people_parts
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
-from annotation.verification.agreement import (
+from annotation.verification.labels import (
     ALL,
     CONTROL,
+    PAPER_THRESHOLD,
+    ExternalAnswer,
+    Look,
+    PointTable,
+    Stratum,
+    StratumRow,
+    collect,
+    external_point_table,
+    judges_points,
+    key_points_of,
+    threshold_in,
+    threshold_of,
+)
+from annotation.verification.results import (
     FAST_S,
+    FIGURES,
     KEY_POINTS,
     GroupRow,
     KeyPointFigures,
-    Look,
     PersonRow,
     TaskAgreement,
     figures_json,
+    machines,
+    task_agreement,
+    task_json,
 )
-from annotation.verification.labels import collect, key_points_of, threshold_in
-from annotation.verification.machines import FIGURES
-from annotation.verification.pairs import Stratum, StratumRow
+from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES, PlainLabels
 from benchmarks.models import KeyPointVerdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import COUNTED, Cell, Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
@@ -296,3 +312,57 @@ def _person(row: PersonRow) -> Row:
     shares = {label: Cell(share, aside=str(count)) for label, count, share in row.shares}
     fast = Cell(row.n_fast / row.n_timed, aside=f"{row.n_fast} / {row.n_timed}") if row.n_timed else None
     return Row((row.name,), {**shares, "n": row.n, "median": row.median_s, "fast": fast, "n_timed": row.n_timed})
+
+
+@dataclass(frozen=True, slots=True)
+class PointsReport:
+    """One judgment on key points; AutoDS scores keep from `threshold` on."""
+
+    task: TaskAgreement
+    scope: str
+    threshold: float
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return task_json(self.task) | {"scope": self.scope, "autods_threshold": self.threshold}
+
+    def sheet(self) -> Sheet:
+        """All figures laid out."""
+        return Sheet((counts_of(self.task.people), task_section(self.task)))
+
+
+def report_of(study: Study, options: Mapping[str, Any]) -> PointsReport | None:
+    """That of a verification study, or of judgments made elsewhere if their task is named."""
+    if study.kind != Study.Kind.VERIFICATION and not (options["task"] in set(Task) and judges_points(study)):
+        return None
+    threshold = options["threshold"]
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise ReportRefused("--threshold is a number from 0 to 1.")
+    threshold = threshold_of(study) if threshold is None else threshold
+    return _report(collect(study), options, threshold=threshold, study=study)
+
+
+def report_in(labels: PlainLabels, options: Mapping[str, Any]) -> PointsReport | None:
+    """That of labels in a file, if they have the categories of a task that is named."""
+    if labels.categories != POINT_CATEGORIES or options["task"] not in set(Task):
+        return None
+    rows = (ExternalAnswer(row.annotator, row.task, row.item, row.label, row.cluster) for row in labels.labels)
+    return _report(external_point_table(rows), options, threshold=PAPER_THRESHOLD)
+
+
+def _report(
+    table: PointTable, options: Mapping[str, Any], *, threshold: float, study: Study | None = None
+) -> PointsReport:
+    if options["task"] not in set(Task):
+        raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
+    refuse_filters(options, "judgments on key points")
+    task = Task(options["task"])
+    if chosen := {*options["annotator"]}:
+        table = table.with_people(people_called(chosen, table.people))
+    if options["control"]:
+        table = table.control()
+    if not (table.codes(task) >= 0).any():
+        raise ReportRefused("There are no labels here; import some, or choose others.")
+    scope = "control group" if options["control"] else "all items"
+    beside = machines(study, table, threshold=threshold) if study else ()
+    return PointsReport(task_agreement(table.anonymous(), task, beside=beside), scope, threshold)

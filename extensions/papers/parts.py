@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from django.core.management.base import CommandError
 
-from annotation.results.references import UnknownReference
+from annotation.results.judges import UnknownReference
 from annotation.results.reports import Report, ReportRefused
 from benchmarks.results.writing import aligned
 

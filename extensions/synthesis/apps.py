@@ -12,7 +12,7 @@ class SynthesisConfig(AppConfig):
 
     def ready(self) -> None:
         """Make model work, sizes of pairs, sentences of the audit log and acts of the demo known."""
-        from annotation.verification.pairs import SIZES
+        from annotation.verification.labels import SIZES
         from benchmarks.engine.tasks import TASKS
         from extensions.synthesis import demo, pairs
         from extensions.synthesis.task import SynthesisTask

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotation.verification.pairs import Stratum
+from annotation.verification.labels import Stratum
 from benchmarks import audit
 from benchmarks.models import Document, Haystack, Insight, KeyPoint, Question, QuestionDocument
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotation.leaderboard import positions
 from annotation.models import CoverageLabel, ExternalLabel, LabelTask, Study
-from annotation.verification import spotchecks
+from annotation.verification import review
 from annotation.writing import scoring
 from benchmarks.engine import judging
 from benchmarks.io.formats import get_format
@@ -101,7 +101,7 @@ def verification(amount: str, ada: Any, people: People) -> Study:
     for person, at in labels_of(amount, people, len(points)):
         verify(study, person, points[at], "A" if at % 3 else "x")
     if amount == ALL:
-        spotchecks.draw(study=study, annotator=annotator_of(people[0]), n=2, seed=1, by=ada, now=NOW)
+        review.draw_check(study=study, annotator=annotator_of(people[0]), n=2, seed=1, by=ada, now=NOW)
     judge = make_judge("owl", kind="openai") if judged_in(amount, len(points)) else None
     for at in judged_in(amount, len(points)):
         for judgment, answer in (("grounded", "yes"), ("key_point", "agree")):

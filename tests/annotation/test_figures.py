@@ -13,9 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.coverage.biases import bias_report
 from annotation.coverage.collect import coverage_table, data_version
 from annotation.models import CoverageLabel, Study
-from annotation.results.judges import judge_report
+from annotation.results.judges import UnknownReference, judge_report, reference_columns
 from annotation.results.people import agreement
-from annotation.results.references import UnknownReference, reference_columns
 from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
 from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa

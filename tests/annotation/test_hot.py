@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.studies.consent import withdrawn_by
 from annotation.studies.guidelines import publish_guideline
-from annotation.verification.recording import POINT
+from annotation.verification.answers import POINT
 from summhay_site.models import User
 from tests.annotation.rated import make_rating_study
 from tests.annotation.writer import Writer, after, start_session

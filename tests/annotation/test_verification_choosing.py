@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from annotation.labelling.simulating import Chosen, Rates, simulate
 from annotation.models import ExternalLabel, PointLabel, Study
-from annotation.verification import choosing, datasets
-from annotation.verification.agreement import task_agreement
+from annotation.verification import datasets
+from annotation.verification.answers import POINT
+from annotation.verification.items import CARELESS, SIMULATED
 from annotation.verification.labels import ExternalAnswer, PointTable, collect, external_point_table
-from annotation.verification.recording import POINT
-from annotation.verification.simulated import CARELESS, SIMULATED
+from annotation.verification.results import task_agreement
 from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.draws import DEFAULT
@@ -43,7 +43,7 @@ def simulated(errors: dict[str, float], *, n: int = 240, per_question: int = 4, 
 
 def test_the_careless_one_is_in_none_of_the_best_sets_and_in_the_worst_pair() -> None:
     table = simulated({"ann": 0.05, "bob": 0.08, "cat": 0.06, "dan": 0.4})
-    found = choosing.ranking(table, Task.KEEP, seed=1, resampling=DEFAULT)
+    found = datasets.ranking(table, Task.KEEP, seed=1, resampling=DEFAULT)
     assert len(found.rows) == 11
     assert all("dan" not in row.annotators for row in found.rows[:4])
     assert "dan" in found.rows[-1].annotators
@@ -74,10 +74,10 @@ def test_choosing_and_reporting_on_the_same_items_flatters() -> None:
     chosen, held_out = [], []
     for seed in range(60):
         table = simulated(dict.fromkeys("abcd", 0.15), n=80, per_question=2, seed=seed)
-        flattered = choosing.flattered(table, Task.KEEP)
+        flattered = datasets.flattered(table, Task.KEEP)
         assert flattered is not None
         chosen.append(flattered.value or 0)
-        pairs = [row for row in choosing.ranking(table, Task.KEEP, seed=seed).rows if len(row.annotators) == 2]
+        pairs = [row for row in datasets.ranking(table, Task.KEEP, seed=seed).rows if len(row.annotators) == 2]
         held_out.append(pairs[0].held_out.value or 0)
     assert np.mean(chosen) > 0.55
     assert np.mean(held_out) == pytest.approx(0.49, abs=0.04)
@@ -86,7 +86,7 @@ def test_choosing_and_reporting_on_the_same_items_flatters() -> None:
 def test_people_without_a_label_here_are_in_no_set() -> None:
     rows = [ExternalAnswer(who, "grounded", str(at), "yes") for at in range(4) for who in ("a", "b")]
     table = external_point_table([*rows, ExternalAnswer("c", "key_point", "0", "agree")])
-    assert [row.annotators for row in choosing.ranking(table, Task.GROUNDED, seed=0).rows] == [("a", "b")]
+    assert [row.annotators for row in datasets.ranking(table, Task.GROUNDED, seed=0).rows] == [("a", "b")]
 
 
 @pytest.mark.django_db
@@ -107,7 +107,7 @@ def test_a_simulated_study_comes_out_as_counted_by_hand() -> None:
     table = collect(made.study)
     names = {person.key: person.name for person in table.people}
     for task in (Task.GROUNDED, Task.KEEP):
-        rows = choosing.ranking(table.control(), task, seed=1).rows
+        rows = datasets.ranking(table.control(), task, seed=1).rows
         assert "dan" not in [names[key] for row in rows[:4] for key in row.annotators]
         assert all("dan" in [names[key] for key in row.annotators] for row in rows[4:])
     said: dict[int, dict[str, bool]] = {}

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.adjudication.decisions import DecisionRefused
 from annotation.models import DatasetVersion, Study
 from annotation.results.table import Rater
-from annotation.verification import adjudicating, datasets
+from annotation.verification import datasets, review
 from annotation.verification.labels import PointTable, collect
 from benchmarks.models import AuditEvent
 from benchmarks.scoring.retention import Outcome, Rule, decide
@@ -76,7 +76,7 @@ def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(s
     assert point is not None
     before = collect(study)
     how = {"study": study, "key_point": point, "by": ada, "now": NOW}
-    adjudicating.adjudicate(grounded="yes", keyness="agree", note="stands there", **how)
+    review.adjudicate(grounded="yes", keyness="agree", note="stands there", **how)
     made = datasets.adjudications(study)
     for rule, outcome in ((Rule.UNANIMOUS, "dropped"), (Rule.ADJUDICATED, "kept")):
         choice = datasets.Choice(tuple(keys(study, *PEOPLE)), rule)
@@ -85,14 +85,14 @@ def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(s
     assert (before.grounded == after.grounded).all()
     assert (before.keyness == after.keyness).all()
     first = study.point_adjudications.get()
-    assert adjudicating.adjudicate(grounded="yes", keyness="agree", note="stands there", **how) == first
-    second = adjudicating.adjudicate(grounded="no", **how)
+    assert review.adjudicate(grounded="yes", keyness="agree", note="stands there", **how) == first
+    second = review.adjudicate(grounded="no", **how)
     assert (second.supersedes, study.point_adjudications.count()) == (first, 2)
     assert datasets.adjudications(study) == {point.pk: False}
     with pytest.raises(DecisionRefused, match="After a yes"):
-        adjudicating.adjudicate(grounded="no", keyness="agree", **how)
+        review.adjudicate(grounded="no", keyness="agree", **how)
     with pytest.raises(DecisionRefused, match="does not verify"):
-        adjudicating.adjudicate(
+        review.adjudicate(
             grounded="no", **how | {"key_point": make_questions(1, dataset="x")[0].key_points.first()}
         )
 

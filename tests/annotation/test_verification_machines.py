@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from annotation.verification.labels import collect
-from annotation.verification.machines import machines
+from annotation.verification.results import machines
 from benchmarks.engine import judging, versions
 from benchmarks.models import AutodsScore, Judge, JudgeRun, KeyPointVerdict
 from benchmarks.scoring.retention import Task

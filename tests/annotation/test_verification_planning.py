@@ -18,9 +18,9 @@ from annotation.models import Annotator, LabelItem, LabelTask, Study, Verificati
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
-from annotation.verification import planning
-from annotation.verification.planning import NoRoomForChecks
-from annotation.verification.recording import POINT, Judgments
+from annotation.verification import items
+from annotation.verification.answers import POINT, Judgments
+from annotation.verification.items import NoRoomForChecks
 from benchmarks.models import KeyPoint, Question
 from tests.makers import annotator_of
 from tests.makers_verification import make_questions
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def make(people: Any, questions: Any, now: datetime, *, by: Any = None, **plan: Any) -> Study:
-    study = planning.create_study(
+    study = items.create_study(
         details=Details(name=f"Verify {Study.objects.count()}"),
         plan=VerificationPlan(**plan),
         questions=questions,
@@ -173,16 +173,16 @@ def test_questions_are_added_once_and_questions_without_points_never(ben: Any, n
     questions = make_questions(12)
     study = make([ben], questions[:10], now)
     questions[11].key_points.all().delete()
-    assert planning.add_questions(study=study, questions=questions, by=None, now=now) == 1
-    assert planning.add_questions(study=study, questions=questions, by=None, now=now) == 0
+    assert items.add_questions(study=study, questions=questions, by=None, now=now) == 1
+    assert items.add_questions(study=study, questions=questions, by=None, now=now) == 0
     work_of(study).deal(study=study, by=None, now=now)
     assert study.label_tasks.count() == 22
 
 
 def test_a_sample_of_questions_is_stratified_and_repeatable(now: datetime) -> None:
     questions = make_questions(24)
-    drawn = planning.draw_questions(questions, 8, seed=3)
-    assert drawn == planning.draw_questions(questions, 8, seed=3)
+    drawn = items.draw_questions(questions, 8, seed=3)
+    assert drawn == items.draw_questions(questions, 8, seed=3)
     assert set(Counter(row.category for row in drawn).values()) == {2}
 
 

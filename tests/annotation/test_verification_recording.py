@@ -14,7 +14,7 @@ from annotation.labelling import handling
 from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.labelling.recording import record, undo
 from annotation.models import Guideline, LabelItem, LabelTask, PointLabel, Study
-from annotation.verification.recording import POINT, Judgments
+from annotation.verification.answers import POINT, Judgments
 from tests.annotation.points import make_points_study
 from tests.makers import annotator_of, label_task
 

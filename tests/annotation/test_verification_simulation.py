@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from annotation.labelling.simulating import RateOutOfRange, Rates, dice_of, times_of
 from annotation.models import Annotator, Keyness, Study
+from annotation.verification.answers import Judgments
+from annotation.verification.items import CARELESS, Truth, answers_of, true_of
 from annotation.verification.labels import collect
-from annotation.verification.recording import Judgments
-from annotation.verification.simulated import CARELESS, Truth, answers_of, true_of
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.models import PointAdjudication, PointLabel, SpotCheck, Study
-from annotation.verification import adjudicating, spotchecks
+from annotation.verification import review
 from annotation.verification.labels import collect
 from benchmarks.models import AuditEvent
 from tests.makers import NOW, flat
@@ -33,7 +33,7 @@ def study(ada: Any) -> Study:
 
 def draw(study: Study, by: Any, n: int = 6, seed: int = 3) -> SpotCheck:
     anna = study.memberships.get(number=1).annotator
-    return spotchecks.draw(study=study, annotator=anna, n=n, seed=seed, by=by, now=NOW)
+    return review.draw_check(study=study, annotator=anna, n=n, seed=seed, by=by, now=NOW)
 
 
 def test_the_seed_draws_the_same_current_answers_again(study: Study, ada: Any) -> None:
@@ -45,23 +45,23 @@ def test_the_seed_draws_the_same_current_answers_again(study: Study, ada: Any) -
     assert PointLabel.objects.filter(pk__in=labels[0], annotator=anna).for_figures().count() == 6
     assert draw(study, ada, n=500).marks.count() == 12
     nobody = make_verification_study(name="Empty", questions=make_questions(1, dataset="x"), annotators=("zoe",))
-    with pytest.raises(spotchecks.NothingToCheck):
+    with pytest.raises(review.NothingToCheck):
         draw(nobody, ada)
 
 
 def test_the_result_counts_what_was_reviewed_and_closing_keeps_it(study: Study, ada: Any) -> None:
     check = draw(study, ada, n=12)
-    assert spotchecks.result(check).undefined_reason == "nothing is reviewed yet"
+    assert review.result_of(check).undefined_reason == "nothing is reviewed yet"
     for position in range(1, 11):
-        spotchecks.mark(check=check, position=position, is_right=position > 2, note="", now=NOW)
-    spotchecks.mark(check=check, position=1, is_right=True, note="on second thoughts", now=NOW)
-    found = spotchecks.result(check)
+        review.mark_answer(check=check, position=position, is_right=position > 2, note="", now=NOW)
+    review.mark_answer(check=check, position=1, is_right=True, note="on second thoughts", now=NOW)
+    found = review.result_of(check)
     assert (found.value, found.n_items) == (0.9, 10)
     assert found.low is not None
     assert found.low < 0.9
-    spotchecks.close(check=check, by=ada, now=NOW)
-    with pytest.raises(spotchecks.Closed):
-        spotchecks.mark(check=check, position=1, is_right=False, now=NOW)
+    review.close_check(check=check, by=ada, now=NOW)
+    with pytest.raises(review.Closed):
+        review.mark_answer(check=check, position=1, is_right=False, now=NOW)
     assert AuditEvent.objects.get(action="spot_check.closed").detail["n_right"] == 9
 
 
@@ -99,7 +99,7 @@ def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada
 
 
 def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
-    found = adjudicating.disputes(collect(study))
+    found = review.disputes(collect(study))
     points = [item.key_point_id for item in study.label_items.order_by("pk")]
     assert [(points.index(point), keep) for point, keep in found.items()] == [(2, 1), (1, 1), (5, 1)]
 
@@ -212,7 +212,7 @@ def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
 ) -> None:
     points = [item.key_point for item in study.label_items.order_by("pk")]
     for at, answer in ((1, ("no", "")), (2, ("no", "")), (2, ("yes", "neutral"))):
-        adjudicating.adjudicate(
+        review.adjudicate(
             study=study, key_point=points[at], grounded=answer[0], keyness=answer[1], note="=so", by=ada, now=NOW
         )
 

@@ -49,7 +49,7 @@ def walk_of(client: Any, study: Study) -> list[str]:
     return [file for file, _calls in groupby(file for file, _name in called)]
 
 
-@pytest.mark.parametrize(("kind", "most"), [("verification", 10), ("linking", 8)])
+@pytest.mark.parametrize(("kind", "most"), [("verification", 4), ("linking", 6)])
 def test_a_label_comes_back_to_a_file_only_a_few_times(
     kind: str, most: int, ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:

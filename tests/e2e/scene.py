@@ -117,7 +117,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
 
     from annotation.models import VerificationPlan
     from annotation.studies import lifecycle
-    from annotation.verification import planning
+    from annotation.verification import items
     from tests import makers
     from tests.annotation.points import TEXT, make_points_question
 
@@ -128,7 +128,7 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
         )
         for n in (1, 2)
     ]
-    study = planning.create_study(
+    study = items.create_study(
         details=lifecycle.Details(name="Study points", contact="study@example.org"),
         plan=VerificationPlan(control_share=Decimal(1)),
         questions=questions,

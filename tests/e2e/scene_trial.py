@@ -19,7 +19,7 @@ def prepare() -> dict[str, str]:
     from annotation.rating.planning import create_study as rate
     from annotation.studies import consent, lifecycle
     from annotation.validation import planning
-    from annotation.verification.planning import create_study as verify
+    from annotation.verification.items import create_study as verify
     from tests import makers
     from tests.annotation.points import make_points_question
     from tests.annotation.test_validation import make_judged

@@ -17,10 +17,10 @@ from annotation.labelling.recording import record
 from annotation.models import Exposure, Study, VerificationPlan, WritingPlan
 from annotation.studies import lifecycle, members
 from annotation.studies.lifecycle import Details
-from annotation.verification import planning
-from annotation.verification.agreement import KEY_POINTS, Look
-from annotation.verification.pairs import Stratum, stratum_of
-from annotation.verification.recording import POINT, Judgments
+from annotation.verification import items
+from annotation.verification.answers import POINT, Judgments
+from annotation.verification.labels import Look, Stratum, stratum_of
+from annotation.verification.results import KEY_POINTS
 from annotation.writing import assigning
 from annotation.writing import planning as writing
 from annotation.writing.assigning import SessionGaps
@@ -57,7 +57,7 @@ def baths(ada: Any, now: datetime) -> Haystack:
 
 
 def study_of(dataset: str, people: list[Any], *, by: Any, now: datetime) -> Study:
-    study = planning.create_study(
+    study = items.create_study(
         details=Details(name=f"Verify {dataset}"),
         plan=VerificationPlan(people_per_question=1, control_share=0),
         questions=Question.objects.of(dataset=dataset),

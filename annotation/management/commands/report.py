@@ -20,7 +20,7 @@ from annotation.agreement import (
 )
 from annotation.kinds import kinds
 from annotation.leaderboard import reports
-from annotation.results.references import UnknownReference
+from annotation.results.judges import UnknownReference
 from annotation.results.reports import Report, ReportRefused
 
 REPORTS: dict[str, Report] = {

@@ -17,7 +17,7 @@ from annotation.kinds import kind_named
 from annotation.linking import disputes
 from annotation.linking.adjudicating import adjudicate as decide_coverage
 from annotation.models import Study
-from annotation.verification.adjudicating import adjudicate as decide_point
+from annotation.verification.review import adjudicate as decide_point
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW

@@ -1,29 +1,72 @@
-"""The verified dataset: what a choice of people, rule and threshold keeps, the choices made, and its files."""
+"""Pages of researchers: the dataset and its files, a model on the key points, and their addresses."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import path
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Study
+from annotation.labelling import machines
+from annotation.labelling.study_views import items
+from annotation.models import DatasetVersion, Study
+from annotation.results import pages
+from annotation.results.run_scopes import RunStudies
 from annotation.studies.rows import hashed
 from annotation.studies.scope import study_of
-from annotation.verification import datasets, files
+from annotation.verification import datasets, files, review
 from annotation.verification.datasets import Choice, Dataset
-from annotation.verification.labels import PointTable, collect
-from annotation.verification.pairs import haystacks_of
-from annotation.verification.research_forms import ChoiceForm
-from benchmarks.models import KeyPoint
+from annotation.verification.labels import PointTable, collect, haystacks_of
+from benchmarks.judging.run_views import RUN
+from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
+
+
+class ChoiceForm(forms.Form):
+    """Whose labels make the dataset, by which rule, above which score."""
+
+    annotators = forms.MultipleChoiceField(
+        label="Annotators",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one annotator."},
+    )
+    rule = forms.ChoiceField(
+        label="Where they disagree",
+        choices=DatasetVersion.Rule,
+        initial=DatasetVersion.Rule.UNANIMOUS,
+        help_text="A key point labelled by only one of them is decided by that label.",
+    )
+    autods_threshold = forms.FloatField(
+        label="AutoDS threshold",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Key points below this score are excluded; those without a score stay. Blank: no filter.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    selection_seed = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
+    note = forms.CharField(
+        label=_("Why"), required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(self, *args: Any, people: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["annotators"]
+        field.choices = list(people)  # type: ignore[attr-defined]
+        field.widget.choices = list(people)
+
 
 TRIED = ("annotators", "rule", "autods_threshold")
 
@@ -177,7 +220,111 @@ def _dataset(
     content = files.lines(study, verified, dataset=chosen)
     if not is_manifest:
         return download(content, name=name, content_type="application/x-ndjson", about=study)
-    manifest = files.manifest(
-        study, verified, dataset=chosen, sha256=hashed(content), name=name, now=timezone.now()
+    about = files.manifest(study, verified, dataset=chosen, sha256=hashed(content), name=name, now=timezone.now())
+    return json_download(about, name=f"{name}.manifest.json", about=study, indent=2)
+
+
+TASKS = (JudgeRun.Task.VERIFICATION, JudgeRun.Task.AUTODS)
+
+
+class PointRunForm(machines.MachineRunForm):
+    """Which model gives which answers on the key points of a study."""
+
+    task = forms.ChoiceField(
+        label=_("Task"),
+        choices=[
+            (JudgeRun.Task.VERIFICATION, "both judgments: in the documents? a key point?"),
+            (JudgeRun.Task.AUTODS, "AutoDS: how far the model prefers yes to no"),
+        ],
     )
-    return json_download(manifest, name=f"{name}.manifest.json", about=study, indent=2)
+    repeats = forms.IntegerField(
+        label="Answers per key point",
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text="2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(RUN)
+def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Choose a model and a task, see what a run would ask, and start it."""
+    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
+    points = points_of(study)
+    intro = ngettext(
+        "The model answers the annotators' questions on the %(n)d key point of this study. Its answers are "
+        "compared with theirs on the agreement page.",
+        "The model answers the annotators' questions on the %(n)d key points of this study. Its answers are "
+        "compared with theirs on the agreement page.",
+        len(points),
+    )
+    run = machines.MachineRun(
+        study=study,
+        here="agreement",
+        heading="Run a model on these key points",
+        intro=intro % {"n": len(points)},
+        counted="Key points",
+        form=PointRunForm,
+        tasks=TASKS,
+        subjects=points,
+    )
+    return machines.machine_run(request, run)
+
+
+def points_of(study: Study) -> list[KeyPoint]:
+    """The key points of a study; attention checks are none of them."""
+    points = RunStudies().key_points(str(study.uid))
+    return list(points.select_related("question").order_by("question", "number"))
+
+
+urlpatterns = [
+    path("studies/verification/questions/", items, {"kind": "verification"}, name="verification-questions"),
+    path("studies/<uuid:uid>/points/machines/", machine_run, name="verification-machine-run"),
+    path("studies/<uuid:uid>/points/agreement/", pages.moved),
+    *(
+        path(f"studies/<uuid:uid>/points/{old}", pages.moved, {"to": to, "name": name})
+        for old, to, name in (
+            ("agreement/files/figures.json", "study-figures", "figures.json"),
+            ("agreement/files/agreement.csv", "study-figures", "figures.csv"),
+            ("agreement/files/annotators.csv", "study-figures", "figures.csv"),
+            ("autods/files/autods.json", "verification-autods", "figures.json"),
+        )
+    ),
+    *(
+        route
+        for part in ("choosing", "autods")
+        for route in (
+            path(
+                f"studies/<uuid:uid>/points/{part}/",
+                pages.study_figures,
+                {"part": part},
+                name=f"verification-{part}",
+            ),
+            path(
+                f"studies/<uuid:uid>/points/{part}/files/<str:name>",
+                pages.study_figures_file,
+                {"part": part},
+                name=f"verification-{part}-file",
+            ),
+        )
+    ),
+    path("studies/<uuid:uid>/points/dataset/", dataset, name="verification-dataset"),
+    path("studies/<uuid:uid>/points/dataset/choose/", choose, name="verification-choose"),
+    path(
+        "studies/<uuid:uid>/points/dataset/files/<str:name>",
+        dataset_file,
+        name="verification-dataset-file",
+    ),
+    path("studies/<uuid:uid>/points/spot-checks/", review.spot_checks, name="verification-spot-checks"),
+    path(
+        "studies/<uuid:uid>/points/spot-checks/<int:number>/",
+        review.spot_check,
+        name="verification-spot-check",
+    ),
+    path(
+        "studies/<uuid:uid>/points/spot-checks/<int:number>/close/",
+        review.spot_check_close,
+        name="verification-spot-check-close",
+    ),
+]
