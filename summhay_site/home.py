@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -29,141 +28,77 @@ RESULTS_SHOWN = 3
 BAR_STEP, BAR_HEIGHT = 14, 48
 
 
-@dataclass(frozen=True)
-class StudyLine:
-    """A study that is open or being set up, with its pace."""
+def read_researcher(user: Any) -> dict[str, Any]:
+    """How studies stand: one's own, for admins all; corpora are shared.
 
-    study: Study
-    pace: Pace
-
-
-@dataclass(frozen=True)
-class ResearcherHome:
-    """Corpora are shared, studies are one's own; admins see all."""
-
-    haystacks: int
-    question_sets: int
-    has_corpus: bool
-    annotators: int
-    studies: int
-    lines: list[StudyLine]
-    sessions_running: int
-    runs_waiting: int
-    time_requests: list[CreditRequest]
-    waiting: list[Waiting]
-    results: list[tuple[str, str]]
-    """The newest studies with something done: their names and where their results are."""
-
-    @property
-    def open_lines(self) -> list[StudyLine]:
-        """Studies under way, those due first on top."""
-        return [line for line in self.lines if line.study.state == Study.State.OPEN]
-
-    @property
-    def drafts(self) -> list[StudyLine]:
-        """Studies that are being set up."""
-        return [line for line in self.lines if line.study.state == Study.State.DRAFT]
-
-    @property
-    def tasks(self) -> int:
-        """Tasks in open studies."""
-        return sum(line.pace.n_tasks for line in self.open_lines)
-
-    @property
-    def tasks_done(self) -> int:
-        """Tasks done in open studies."""
-        return sum(line.pace.n_done for line in self.open_lines)
-
-    @property
-    def bars(self) -> list[Bar]:
-        """Tasks done in these studies on each of the last 14 days, as bars of a small plot."""
-        today = localdate()
-        days = [today - timedelta(days=ago) for ago in range(SHOWN_DAYS - 1, -1, -1)]
-        counts = [sum(line.pace.by_day.get(day, 0) for line in self.lines) for day in days]
-        most = max(counts) or 1
-        return [
-            Bar(day, n, x=at * BAR_STEP, y=BAR_HEIGHT - n * BAR_HEIGHT // most, height=n * BAR_HEIGHT // most)
-            for at, (day, n) in enumerate(zip(days, counts, strict=True))
-        ]
-
-    @property
-    def done_lately(self) -> int:
-        """Tasks done in the last 14 days."""
-        return sum(bar.n for bar in self.bars)
-
-    @property
-    def is_set_up(self) -> bool:
-        """Whether there is everything that work needs."""
-        return bool(self.has_corpus and self.annotators and self.open_lines)
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A day of the small plot and the place of its bar, in pixels."""
-
-    day: date
-    n: int
-    x: int
-    y: int
-    height: int
-
-
-@dataclass(frozen=True)
-class AdminHome:
-    """Accounts at a glance."""
-
-    people: int
-    inactive: int
-    never_logged_in: int
-
-
-def read_researcher(user: Any) -> ResearcherHome:
-    """A fixed number of queries for any number of studies; counts are those of the lists that they lead to."""
+    A fixed number of queries for any number of studies; counts are those of the lists that they lead to.
+    """
     rows = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED).order_by("due_at", "-created_at")
     studies = {study.pk: study for study in rows}
     worked = [study for study in studies.values() if study.kind != Study.Kind.EXTERNAL]
     pace = paces(worked, timezone.now())
-    current = Haystack.objects.current().without_sources().order_by("-created_at", "-pk")
-    haystacks = list(current.values_list("uid", "is_practice"))
-    for_work = [uid for uid, is_practice in haystacks if not is_practice]
+    opened = [pace[study.pk] for study in worked if study.state == Study.State.OPEN]  # those due first on top
+    drafts = [study for study in worked if study.state == Study.State.DRAFT]
+    lines = [(study, pace[study.pk]) for study in worked if study.state in {Study.State.OPEN, Study.State.DRAFT}]
+    haystacks = list(Haystack.objects.current().without_sources().values_list("is_practice", flat=True))
     n_sets = sum(not question_set.is_archived for question_set in question_sets.sets())
-    under_way = (Study.State.OPEN, Study.State.DRAFT)
-    return ResearcherHome(
-        haystacks=len(haystacks),
-        question_sets=n_sets,
-        has_corpus=bool(n_sets or for_work),
-        annotators=Annotator.objects.reachable().visible_to(user).count(),
-        studies=len(studies),
-        lines=[StudyLine(study, pace[study.pk]) for study in worked if study.state in under_way],
-        sessions_running=Session.objects.filter(
-            state__in=[Session.State.RUNNING, Session.State.PAUSED], assignment__study__in=studies
-        ).count(),
-        runs_waiting=JudgeRun.objects.filter(state__in=[JudgeRun.State.PENDING, JudgeRun.State.RUNNING]).count(),
-        time_requests=list(
-            CreditRequest.objects.unanswered()
-            .filter(session__assignment__study__in=studies)
-            .select_related("session__annotator", "session__assignment__study")
-            .order_by("at", "pk")
+    has_corpus = bool(n_sets or not all(haystacks))
+    n_people = Annotator.objects.reachable().visible_to(user).count()
+    running = [Session.State.RUNNING, Session.State.PAUSED]
+    unfinished = [JudgeRun.State.PENDING, JudgeRun.State.RUNNING]
+    requests = CreditRequest.objects.unanswered().filter(session__assignment__study__in=studies)
+    bars = _bars([of_study for _study, of_study in lines])
+    return {
+        "haystacks": len(haystacks),
+        "question_sets": n_sets,
+        "has_corpus": has_corpus,
+        "annotators": n_people,
+        "is_set_up": bool(has_corpus and n_people and opened),
+        "studies": len(studies),
+        "lines": lines,
+        "drafts": drafts,
+        "tasks": sum(each.n_tasks for each in opened),
+        "tasks_done": sum(each.n_done for each in opened),
+        "bars": bars,
+        "done_lately": sum(bar["n"] for bar in bars),
+        "sessions_running": Session.objects.filter(state__in=running, assignment__study__in=studies).count(),
+        "runs_waiting": JudgeRun.objects.filter(state__in=unfinished).count(),
+        "time_requests": list(
+            requests.select_related("session__annotator", "session__assignment__study").order_by("at", "pk")
         ),
-        waiting=waiting_for(user, studies),
-        results=_results([study for study in worked if pace[study.pk].n_done]),
-    )
+        "waiting": waiting_for(user, studies),
+        "results": _results([study for study in worked if pace[study.pk].n_done]),
+    }
+
+
+def _bars(shown: list[Pace]) -> list[dict[str, Any]]:
+    """Tasks done in these studies on each of the last 14 days, as bars of a small plot (in pixels)."""
+    today = localdate()
+    days = [today - timedelta(days=ago) for ago in range(SHOWN_DAYS - 1, -1, -1)]
+    counts = [sum(pace.by_day.get(day, 0) for pace in shown) for day in days]
+    most = max(counts) or 1
+    heights = [n * BAR_HEIGHT // most for n in counts]
+    return [
+        {"day": day, "n": n, "x": at * BAR_STEP, "y": BAR_HEIGHT - height, "height": height}
+        for at, (day, n, height) in enumerate(zip(days, counts, heights, strict=True))
+    ]
 
 
 def _results(studies: list[Study]) -> list[tuple[str, str]]:
+    """The newest studies with something done: their names and where their results are."""
     newest = sorted(studies, key=lambda study: study.created_at, reverse=True)[:RESULTS_SHOWN]
     pages = [(study, kind_named(study.kind).results_page) for study in newest]
     return [(study.name, reverse(place, args=[study.uid])) for study, place in pages if place]
 
 
-def read_admin() -> AdminHome:
+def read_admin() -> dict[str, int]:
     """How many accounts there are, by state; one query."""
-    counts = User.objects.aggregate(
+    counts: dict[str, int] = User.objects.aggregate(
         people=Count("pk", filter=Q(is_active=True)),
         inactive=Count("pk", filter=Q(is_active=False)),
         never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
     )
-    return AdminHome(**counts)
+    return counts
 
 
 def model_runs() -> list[Waiting]:
