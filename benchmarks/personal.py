@@ -103,6 +103,8 @@ class Held:
     annotator: str | None = None
     user: str | None = None
     find: Callable[[Person], QuerySet[Any]] | None = None
+    spread: str = ""
+    """A field of JSON whose own keys stand in the export."""
     setting: str = ""
     """The setting that says after how many days it goes before anybody is erased."""
 

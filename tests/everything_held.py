@@ -164,7 +164,7 @@ def _labels(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> No
     insight = summary.subtopic.insights.first()
     CoverageLabel.objects.create(is_complete=True, summary=summary, insight=insight, coverage="none", **answer)
     UnlinkedLabel.objects.create(is_complete=True, summary=summary, reasons={"1": word}, **answer)
-    RatingLabel.objects.create(is_complete=False, summary=summary, **answer)
+    RatingLabel.objects.create(is_complete=False, summary=summary, ratings={"overall": None}, **answer)
     EntailmentLabel.objects.create(is_complete=False, response=response, key_point=point, **answer)
     said = PointLabel.objects.create(is_complete=True, key_point=point, grounded="no", **answer)
     ExternalLabel.objects.create(study=study, annotator=person, item=word, label=word, imported_at=now)

@@ -213,8 +213,8 @@ FAULTS = (
     ),
     Fault(
         "a later answer of a judge takes the place of its first",
-        "SummaryRating.objects.counted().filter(repeat=0, summary__in=place)",
-        "SummaryRating.objects.counted().filter(summary__in=place)",
+        "SummaryRating.objects.counted().filter(repeat=0, summary__in=place, aspect__in=aspects)",
+        "SummaryRating.objects.counted().filter(summary__in=place, aspect__in=aspects)",
         "tests/annotation/test_rating_results.py::test_only_first_answers_of_judges_that_are_not_archived_count",
     ),
     Fault(

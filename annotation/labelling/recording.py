@@ -7,7 +7,7 @@ what it accepts. `record` is the hot path: what it asks the database is in `anno
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
@@ -78,6 +78,10 @@ class AnswerKind(ABC, Generic[A]):
     @abstractmethod
     def in_words(self, task: Any, answer: A) -> str:
         """An answer as the page names it; a cleared one is empty."""
+
+    def plain(self, answer: A) -> dict[str, Any]:
+        """An answer as values of JSON: what scripts are told and trials store."""
+        return asdict(answer)  # type: ignore[call-overload,no-any-return]
 
     def differing(self, first: A, second: A) -> tuple[A, A]:
         """What differs in two answers, where an answer has parts that are given one by one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -249,7 +249,7 @@ def payload_of(page: TaskPage, outcome: Outcome[Any]) -> dict[str, Any]:
     """An outcome as plain values, for the scripts of the page."""
     task, feedback = outcome.task, page.feedback(outcome)
     return {
-        **asdict(outcome.answer),
+        **page.answers.plain(outcome.answer),
         **({"question": str(outcome.question)} if outcome.question else {}),
         "is_complete": outcome.answer.is_complete,
         "state": task.state,

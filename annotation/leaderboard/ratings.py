@@ -11,10 +11,10 @@ from django.db.models import QuerySet
 
 from annotation.models import RatingLabel, Snapshot, Study
 from annotation.writing.results import SessionResult
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.leaderboard.board import Entry
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import totals
-from benchmarks.scoring.likert import ASPECTS
 from benchmarks.scoring.means import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 
@@ -22,7 +22,7 @@ Haystacks = QuerySet[Haystack] | Collection[int]
 PEOPLE = "people"
 KINDS = (Study.Kind.WRITING, Study.Kind.RATING, Study.Kind.LINKING)
 """Kinds of study whose texts, ratings and labels of people stand beside systems."""
-OVERALL = ASPECTS[0]
+OVERALL = next(iter(ASPECTS))
 
 
 def measure_name(aspect: str, rater: str) -> str:
@@ -58,9 +58,10 @@ def ratings_of(haystacks: Haystacks, studies: Collection[int]) -> dict[int, dict
     """
     means: dict[int, dict[str, float]] = defaultdict(dict)
     ratings: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for summary, *values in _of_people(haystacks, studies).values_list("summary_id", *ASPECTS):
-        for aspect, value in zip(ASPECTS, values, strict=True):
-            ratings[summary, aspect].append(value)
+    for summary, given in _of_people(haystacks, studies).values_list("summary_id", "ratings"):
+        for aspect in ASPECTS:
+            if aspect in given:
+                ratings[summary, aspect].append(given[aspect])
     for (summary, aspect), values_of_people in ratings.items():
         means[summary][measure_name(aspect, PEOPLE)] = fmean(values_of_people)
     judges = {judge.pk: str(judge) for judge in Judge.objects.counted()}

@@ -82,10 +82,11 @@ def _with_panel_id(model: Any) -> Any:
     return find
 
 
-def _answers(model: Any, name: str, words: Any, fields: str, *, spoils: str = "is_check") -> Held:
+def _answers(model: Any, name: str, words: Any, fields: str, **more: str) -> Held:
     fields = f"study__name task__uid {fields} is_complete is_current is_unsure made_at guideline__version"
     return Held.of(model, name, Subject.LABELS, Seen.PUBLISHED, Erased.ON_REQUEST, words, _LABELS,
-        annotator="annotator", fields=fields, technical="op_id supersedes undoes", spoils=spoils)  # fmt: skip
+        annotator="annotator", fields=fields, technical="op_id supersedes undoes",
+        **{"spoils": "is_check", **more})  # fmt: skip
 
 
 HELD = (
@@ -243,7 +244,7 @@ HELD = (
         _("Answers on whether a response holds a key point, where, and why not."),
         "response__uid key_point__uid answer snippet_start snippet_end verdict_shown why_not"),
     _answers(RatingLabel, "ratings", _("Ratings of summaries."),
-        "summary__uid overall informativeness quality coherence attributability"),
+        "summary__uid ratings", spread="ratings"),
     Held.of(ExternalLabel, "labels_made_elsewhere", Subject.LABELS, Seen.PUBLISHED, Erased.ON_REQUEST,
         _("Labels that the person gave elsewhere and that a researcher imported."), _LABELS, annotator="annotator",
         fields="study__name task item label cluster links imported_at"),

@@ -1,1 +1,1 @@
-"""A kind of study: people rate summaries from 1 to 5 on five aspects, as judges can."""
+"""A kind of study: people rate summaries from 1 to 5 by aspect, as judges can."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from annotation.importing.label_work import LabelPart, LabelWorkPlan, Verdict
+from annotation.importing.label_work import LabelPart, LabelWorkPlan, Verdict, Work
 from annotation.kinds import StudyFile
 from annotation.labelling.archive import (
     BY,
@@ -33,8 +33,9 @@ from annotation.studies.kind import has_plan
 from annotation.studies.rows import IS_UNDO, PERSON, Columns, cells, fields_of, read
 from benchmarks.io import published
 from benchmarks.io.schemas.fields import Expected, Text, no_nul
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Haystack, Subtopic, Summary, SummaryRating, System
-from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
+from benchmarks.scoring.likert import HIGHEST, LEVELS, LOWEST
 from benchmarks.states import SummaryOrigin, SystemKind
 
 COLUMNS: Columns = {
@@ -73,13 +74,13 @@ def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]
     rows = study.ratinglabels.order_by("pk")
     if which != "history":
         rows = rows.filter(is_current=True)
-    fields = fields_of(COLUMNS) - {"task", "label"} | set(ASPECTS)
+    fields = fields_of(COLUMNS) - {"task", "label"} | {"ratings"}
     return cells(
         (
-            {**row, "task": aspect, "label": row[aspect]}
+            {**row, "task": aspect, "label": row["ratings"][aspect]}
             for row in read(study, rows, *fields)
             for aspect in ASPECTS
-            if which == "history" or row[aspect] is not None
+            if aspect in row["ratings"] and (which == "history" or row["ratings"][aspect] is not None)
         ),
         COLUMNS,
     )
@@ -187,6 +188,11 @@ class RatingsPlan(LabelWorkPlan):
     ANSWERS = dict.fromkeys(ASPECTS, tuple(map(str, LEVELS)))
     SAID = {SummaryRating: (("summary_id", "aspect", "repeat"), ("value",))}
 
+    def take(self, rows: Work) -> None:
+        self.named = {row.task for row in rows.labels}
+        """Aspects of the archive, which may be from before another one."""
+        super().take(rows)
+
     def find_texts(self, items: Sequence[SummaryItem]) -> None:
         """Summaries by place and text; new ones join the haystacks that are here."""
         texts = [item.summary for item in items]
@@ -225,9 +231,11 @@ class RatingsPlan(LabelWorkPlan):
         return {"summary": made}
 
     def answer(self, task: LabelTask, rows: Mapping[str, LabelPart], about: Plain) -> RatingLabel:
-        values = {aspect: int(rows[aspect].label) if aspect in rows else None for aspect in ASPECTS}
-        is_complete = None not in values.values()
-        return RatingLabel(summary=task.item.summary, is_complete=is_complete, **values, **about)
+        is_whole = next(iter(rows.values())).is_complete
+        aspects = [aspect for aspect in ASPECTS if not is_whole or aspect in self.named]
+        ratings = {aspect: int(rows[aspect].label) if aspect in rows else None for aspect in aspects}
+        is_complete = None not in ratings.values()
+        return RatingLabel(summary=task.item.summary, is_complete=is_complete, ratings=ratings, **about)
 
     def said(self, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
         for *judge, at, aspect, value in work.judges:

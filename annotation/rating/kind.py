@@ -20,11 +20,11 @@ from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.rating import planning
+from annotation.rating.answers import RATED, with_aspects
 from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows
 from annotation.rating.forms import RatingStudyForm
 from annotation.rating.overview import page_of
 from annotation.rating.page_context import page_context, pane
-from annotation.rating.recording import RATED
 from annotation.rating.sheet import REPORT, RESULTS
 from annotation.rating.simulated import SIMULATED
 from annotation.rating.trial import TRIAL
@@ -32,21 +32,23 @@ from annotation.studies.dealing import Pair
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.gaps import Reason, present_people
 from annotation.studies.guidelines import wording
+from annotation.studies.prose import listed
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
+from benchmarks.judges.aspects import ASPECTS, n_in_words
 from benchmarks.scoring.likert import LEVELS
 
 
 class Rating(LabelWork):
-    """How good summaries are, from 1 to 5 on five aspects."""
+    """How good summaries are, from 1 to 5 by aspect."""
 
     value = Study.Kind.RATING
     label = "rating"
     judged = SUMMARIES
     new_title = "New rating study"
     intro = (
-        "People rate summaries from 1 to 5 on five aspects, beside the documents. Model judges can give the "
-        "same ratings, and the results show both."
+        f"People rate summaries from 1 to 5 on {n_in_words()} aspects, beside the documents. Model judges can "
+        "give the same ratings, and the results show both."
     )
     words = Words(
         task=gettext_lazy("Rate summaries"),
@@ -55,7 +57,7 @@ class Rating(LabelWork):
         finished=ngettext_lazy("%(n)d summary done", "%(n)d summaries done", "n"),
         minutes=10.0,
     )
-    guidelines = wording(__file__)
+    guidelines = wording(__file__, filled=with_aspects)
     plan = RatingPlan
     new_form = RatingStudyForm
     settings_form = TrialSettingsForm
@@ -118,9 +120,9 @@ class Rating(LabelWork):
 
     def work_in_words(self, study: Study) -> str:
         return (
-            "Annotators rated each summary on a scale from 1 to 5 on five aspects (overall, informativeness, "
-            "quality, coherence and attributability), with its source documents at hand and without seeing which "
-            "system wrote it."
+            f"Annotators rated each summary on a scale from 1 to 5 on {n_in_words()} aspects "
+            f"({listed([aspect.name for aspect in ASPECTS.values()])}), with its source documents at hand and "
+            "without seeing which system wrote it."
         )
 
     def question_of(self, row: Any) -> QuestionText:

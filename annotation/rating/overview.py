@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Avg, Count, Q
+from django.db.models import Avg, Count, IntegerField, Q
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.models import RatingLabel, Study
-from annotation.rating.aspects import name_of
+from annotation.rating.answers import name_of
 from annotation.studies.overview import (
     Card,
     Column,
@@ -31,7 +33,7 @@ from annotation.studies.overview import (
     time_column,
     work_cards,
 )
-from benchmarks.scoring.likert import ASPECTS
+from benchmarks.judges.aspects import ASPECTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ class PersonRow(Person):
 def overview_of(study: Study) -> Overview:
     """Read it all. Five queries."""
     rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
-    averages = {aspect: Avg(aspect) for aspect in ASPECTS}
+    averages = {aspect: Avg(Cast(KT(f"ratings__{aspect}"), IntegerField())) for aspect in ASPECTS}
     counts = {"n": Count("pk"), "n_unsure": Count("pk", filter=Q(is_unsure=True))}
     means: dict[int, dict[str, Any]] = defaultdict(dict)
     for row in rows.values("annotator").annotate(**averages, **counts):

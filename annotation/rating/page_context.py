@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
-from django.utils.translation import get_language
+from django.utils.text import capfirst
+from django.utils.translation import get_language, gettext
 
 from annotation.models import LabelTask
 from annotation.pane import Pane, joined, kept, rendered_document
-from annotation.rating.aspects import aspects
-from annotation.rating.recording import RATED, Rated
+from annotation.rating.answers import RATED, Rated
 from benchmarks.engine.texts import source_numbers
+from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
 from benchmarks.models import Document, Haystack
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.text import citation_pieces
@@ -32,7 +34,7 @@ def laid_out(task: LabelTask, documents: list[Document], answer: Rated) -> dict[
     """A summary with documents and an answer, stored or not; `current` is the aspect at hand, as scripts begin."""
     summary = task.item.summary
     haystack = summary.haystack
-    rated = [(aspect, getattr(answer, aspect.key)) for aspect in aspects()]
+    rated = [(_worded(aspect), answer.ratings.get(aspect.key)) for aspect in ASPECTS.values()]
     return {
         "subtopic": summary.subtopic,
         "haystack": haystack,
@@ -40,12 +42,18 @@ def laid_out(task: LabelTask, documents: list[Document], answer: Rated) -> dict[
         "shown": frozenset(document.number for document in documents),
         "documents": [(document, ()) for document in documents],
         "aspects": rated,
+        "n_aspects": capfirst(gettext(n_in_words())),
         "current": next((aspect for aspect, value in rated if value is None), rated[0][0]),
         "levels": LEVELS,
         "answer": answer,
         "language": haystack.language,
         "direction": haystack.direction,
     }
+
+
+def _worded(aspect: Aspect) -> Aspect:
+    """In the reader's language."""
+    return Aspect(aspect.key, *(gettext(text) for text in astuple(aspect)[1:]))
 
 
 def _pieces(line: str) -> list[tuple[str, int | None]]:

@@ -12,17 +12,12 @@ import numpy as np
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.leaderboard.board import Entry, place_of
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.likert import (
-    ASPECTS,
-    PEOPLE,
-    LikertReport,
-    RatingTable,
-    likert_report,
-)
+from benchmarks.scoring.likert import MEAN, PEOPLE, LikertReport, RatingTable, likert_report
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.sums import Ints
@@ -69,6 +64,11 @@ class Results:
     report: LikertReport
 
     @property
+    def aspects(self) -> tuple[str, ...]:
+        """The aspects in their order."""
+        return tuple(rows.measure for rows in self.report.measures if rows.measure != MEAN)
+
+    @property
     def differing(self) -> list[Differing]:
         """Disagreements of two points or more, the largest first."""
         differences = []
@@ -76,7 +76,7 @@ class Results:
             of_people, of_judges = (
                 [name for name in some if name in item.ratings] for some in (self.people, self.judges)
             )
-            for at, aspect in enumerate(ASPECTS):
+            for at, aspect in enumerate(self.aspects):
                 values = [value for name in of_people if (value := item.ratings[name][at]) is not None]
                 if values and max(values) - min(values) >= NOTABLE:  # before anything is made: few are
                     people, judges = (_rated(item, some, at) for some in (of_people, of_judges))
@@ -101,15 +101,15 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
     summaries = list(rows)
     place = {summary.pk: at for at, summary in enumerate(summaries)}
     names = names_of(study, public=public)
-    by_person = _of_people(study, names, place)
+    aspects, by_person = _of_people(study, names, place)
     people = tuple(name for name in names.values() if name in by_person)
-    by_judge, invalid = _of_judges(place)
+    by_judge, invalid = _of_judges(place, aspects)
     judges = tuple(by_judge)
     systems = tuple(_system(summary) for summary in summaries)
     columns = [*(by_person[name] for name in people), *by_judge.values()]
-    codes = np.stack(columns, axis=1) if columns else np.zeros((len(summaries), 0, len(ASPECTS)), dtype=np.int64)
+    codes = np.stack(columns, axis=1) if columns else _nothing(len(summaries), 0, len(aspects))
     clusters = tuple(place_of(summary.haystack.key, summary.subtopic.key) for summary in summaries)
-    table = RatingTable(codes, people, judges, systems, clusters)
+    table = RatingTable(codes, aspects, people, judges, systems, clusters)
     items = tuple(
         Item(
             uid=str(summary.uid),
@@ -154,31 +154,41 @@ RATING = register(
 )
 
 
-def _of_people(study: Study, names: Mapping[int, str], place: Mapping[int, int]) -> dict[str, Ints]:
+def _of_people(
+    study: Study, names: Mapping[int, str], place: Mapping[int, int]
+) -> tuple[tuple[str, ...], dict[str, Ints]]:
+    """The aspects that anybody was asked, all before the first rating, and the ratings of each person."""
+    rows = list(
+        RatingLabel.objects.filter(study=study)
+        .for_figures()
+        .order_by("pk")
+        .values_list("annotator_id", "summary_id", "ratings")
+    )
+    was_asked = {aspect for _person, _summary, ratings in rows for aspect in ratings}
+    aspects = tuple(aspect for aspect in ASPECTS if aspect in was_asked or not rows)
     by_person: dict[str, Ints] = {}
-    rows = RatingLabel.objects.filter(study=study).for_figures().order_by("pk")
-    for person, summary, *values in rows.values_list("annotator_id", "summary_id", *ASPECTS):
-        ratings = by_person.setdefault(names[person], _nothing(len(place)))
-        ratings[place[summary]] = np.array(values) - 1
-    return by_person
+    for person, summary, ratings in rows:
+        of_person = by_person.setdefault(names[person], _nothing(len(place), len(aspects)))
+        of_person[place[summary]] = [ratings.get(aspect, MISSING + 1) - 1 for aspect in aspects]
+    return aspects, by_person
 
 
-def _of_judges(place: Mapping[int, int]) -> tuple[dict[str, Ints], dict[str, int]]:
+def _of_judges(place: Mapping[int, int], aspects: tuple[str, ...]) -> tuple[dict[str, Ints], dict[str, int]]:
     by_judge: dict[str, Ints] = {}
     invalid: Counter[str] = Counter()
-    rows = SummaryRating.objects.counted().filter(repeat=0, summary__in=place).select_related("judge")
-    for row in rows.order_by("judge__name", "judge__version", "pk"):
+    rows = SummaryRating.objects.counted().filter(repeat=0, summary__in=place, aspect__in=aspects)
+    for row in rows.select_related("judge").order_by("judge__name", "judge__version", "pk"):
         name = str(row.judge)
-        ratings = by_judge.setdefault(name, _nothing(len(place)))
+        ratings = by_judge.setdefault(name, _nothing(len(place), len(aspects)))
         if row.value is None:
             invalid[name] += 1
         else:
-            ratings[place[row.summary_id], ASPECTS.index(row.aspect)] = row.value - 1
+            ratings[place[row.summary_id], aspects.index(row.aspect)] = row.value - 1
     return by_judge, {name: invalid[name] for name in by_judge}
 
 
-def _nothing(n: int) -> Ints:
-    return np.full((n, len(ASPECTS)), MISSING, dtype=np.int64)
+def _nothing(*shape: int) -> Ints:
+    return np.full(shape, MISSING, dtype=np.int64)
 
 
 def _plain(codes: Ints) -> tuple[int | None, ...]:

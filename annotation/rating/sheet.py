@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
-from annotation.rating.aspects import name_of
+from annotation.rating.answers import name_of
 from annotation.rating.results import RATING, Differing, Results, as_json, ratings_of, results_of
 from annotation.results.charts import small_dots
 from annotation.results.plannable import Plannable, agreement_of, published_agreement
@@ -44,7 +44,6 @@ from benchmarks.scoring.likert import (
     HIGHEST,
     LOWEST,
     MEAN,
-    MEASURES,
     PEOPLE,
     MeasureRows,
     SystemRows,
@@ -134,7 +133,7 @@ def sheet(results: Results) -> Sheet:
     systems = Section(
         "systems",
         "Mean ratings by system",
-        tuple(_systems(results.report.systems, words)),
+        tuple(_systems(results, words)),
         about=(
             "Of the summaries that people rated in full. Not all systems were rated on the same subtopics and by "
             "the same people: the means are as if they had been (least squares; a summary counts once). Intervals "
@@ -199,10 +198,12 @@ def _systems_in_words(results: Results) -> dict[str, str]:
     return words | {PEOPLE: "people"}
 
 
-def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[Part]:
+def _systems(results: Results, words: Mapping[str, str]) -> Iterable[Part]:
     rankings = []
-    for place, side in enumerate(sides):
-        yield from _rated_by(side, f"systems-{place}" if place else "systems-people", words)
+    names = [rows.measure for rows in results.report.measures]
+    means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in names)
+    for place, side in enumerate(results.report.systems):
+        yield from _rated_by(side, f"systems-{place}" if place else "systems-people", means, words)
         if side.ranking is not None:
             stats = {"kendall": side.ranking.kendall, "spearman": side.ranking.spearman}
             rankings.append(stat_row(side.rater, stats=stats))
@@ -216,10 +217,9 @@ def _systems(sides: Iterable[SystemRows], words: Mapping[str, str]) -> Iterable[
         )
 
 
-def _rated_by(side: SystemRows, key: str, words: Mapping[str, str]) -> Iterable[Part]:
+def _rated_by(side: SystemRows, key: str, means: tuple[Measure, ...], words: Mapping[str, str]) -> Iterable[Part]:
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
     rater = "people" if side.rater == PEOPLE else side.rater
-    means = tuple(Measure(measure, capfirst(name_of(measure)), Unit.RATING) for measure in MEASURES)
     signed = tuple(replace(item, is_signed=True) for item in means)
     system, summaries = (Name("system", _("System")),), Measure("n", "Summaries", Unit.COUNT)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
 from annotation.labelling.summaries import chosen_summaries
 from annotation.models import LabelItem, RatingPlan, Study
 from annotation.rating import planning
-from annotation.rating.recording import RATED, Rated
+from annotation.rating.answers import RATED, Rated
 from annotation.studies.guidelines import default_guidelines
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Verdict
-from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
+from benchmarks.scoring.likert import HIGHEST, LEVELS, LOWEST
 from benchmarks.scoring.summhay import worth
 from benchmarks.scoring.text import lines_from_list, words_per_bullet
 
@@ -23,12 +25,12 @@ WEIGHTS = (0.05, 0.15, 0.3, 0.35, 0.15)
 
 def _truth(_item: LabelItem, dice: random.Random) -> Rated:
     [level] = dice.choices(LEVELS, WEIGHTS)
-    steps = (0, *(dice.choice((-1, 0, 0, 1)) for _aspect in ASPECTS[1:]))
+    steps = (0, *(dice.choice((-1, 0, 0, 1)) for _aspect in range(1, len(ASPECTS))))
     return _rated(min(HIGHEST, max(LOWEST, level + step)) for step in steps)
 
 
 def _rated(values: Iterable[int]) -> Rated:
-    return Rated(**dict(zip(ASPECTS, values, strict=True)), is_unsure=False)
+    return Rated(dict(zip(ASPECTS, values, strict=True)))
 
 
 class SimulatedRating(Simulated[Rated]):
@@ -46,22 +48,24 @@ class SimulatedRating(Simulated[Rated]):
         )
 
     def answer(self, true: Rated, rates: Rates, dice: random.Random) -> Rated:
-        return _rated(mistaken(value, LEVELS, rate=rates.first, dice=dice) for value in true.values if value)
+        values = filter(None, true.ratings.values())
+        return _rated(mistaken(value, LEVELS, rate=rates.first, dice=dice) for value in values)
 
     def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Rated]:
         return _truth
 
     def parts(self, answer: Rated) -> Mapping[str, Hashable]:
-        return dict(zip(ASPECTS, answer.values, strict=True))
+        return answer.ratings
 
     def played(self, study: Study, known: Mapping[str, str]) -> Played:
         """One aspect after the other, near what verdicts and lengths of a summary suggest."""
 
         def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
-            ratings: dict[str, Any] = {}
-            for aspect, level in zip(ASPECTS, _levels(item.summary), strict=True):
+            ratings: dict[str, int | None] = dict.fromkeys(ASPECTS)
+            levels = _levels(item.summary)
+            for aspect, level in zip_longest(ASPECTS, levels, fillvalue=levels[0]):
                 ratings[aspect] = near(level, LEVELS, rate=rates.first, dice=dice)
-                yield Said(RATED, Rated(**ratings))
+                yield Said(RATED, Rated(dict(ratings)))
 
         return answers
 

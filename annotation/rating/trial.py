@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from django.utils.translation import gettext as _
-from pydantic import Field
+from pydantic import Field, create_model
 
 from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind
 from annotation.labelling.trial.schema import MOST, Documents, OwnItem, OwnSet
 from annotation.models import LabelItem, LabelTask, Study
 from annotation.pane import Pane, compress, direction_of, rendered_document
-from annotation.rating.aspects import name_of
+from annotation.rating.answers import RATED, Rated, name_of
 from annotation.rating.page_context import laid_out
-from annotation.rating.recording import RATED, Rated
 from benchmarks.io.schemas.fields import Expected, Text
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Document, Haystack, Subtopic, Summary
-from benchmarks.scoring.likert import ASPECTS
 from benchmarks.scoring.text import lines_from_list
 
 Range = Annotated[
@@ -28,15 +27,10 @@ Range = Annotated[
 ]
 
 
-class OwnRated(OwnItem):
-    """A summary with the range that a careful rating of each aspect lies in."""
+class OwnSummary(OwnItem):
+    """A summary to rate."""
 
     lines: Annotated[list[Text], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} lines")]
-    overall: Range
-    informativeness: Range
-    quality: Range
-    coherence: Range
-    attributability: Range
     why: Text
 
     def problem(self, shared: Any) -> tuple[str, str] | None:
@@ -44,12 +38,16 @@ class OwnRated(OwnItem):
         return next(((aspect, "the lower end first") for aspect, (low, high) in ranges if low > high), None)
 
 
+OwnRated = create_model("OwnRated", __base__=OwnSummary, **dict.fromkeys(ASPECTS, (Range, ...)))  # type: ignore[call-overload]
+"""With the range that a careful rating of each aspect lies in."""
+
+
 class OwnSummaries(OwnSet):
     """Summaries about one question, beside its documents."""
 
     question: Text
     document: Documents
-    item: Annotated[list[OwnRated], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: Annotated[list[OwnRated], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]  # type: ignore[valid-type]
 
 
 class RatingTrial(TrialKind[Rated]):
@@ -67,7 +65,8 @@ class RatingTrial(TrialKind[Rated]):
         return (line.plain for item in items for line in lines_from_list(item.summary.lines) if line.n_words)
 
     def questions(self, example: Example) -> Sequence[str]:
-        return ASPECTS
+        """The aspects of which an example has a range: those of before a new one do without."""
+        return [aspect for aspect in ASPECTS if aspect in example.values]
 
     def item(self, example: Example) -> LabelItem:
         haystack = Haystack(language=example.language, direction=direction_of(example.language))
@@ -91,8 +90,8 @@ class RatingTrial(TrialKind[Rated]):
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: Rated) -> list[Judged]:
         judged = []
-        for aspect, value in zip(ASPECTS, answer.values, strict=True):
-            low, high = example.values[aspect]
+        for aspect in self.questions(example):
+            value, (low, high) = answer.ratings[aspect], example.values[aspect]
             is_right = value is not None and low <= value <= high
             words = {"aspect": name_of(aspect), "value": value, "expected": f"{low}–{high}" if low < high else low}
             text = _("%(aspect)s: right.") if is_right else _("%(aspect)s: you %(value)s, expected %(expected)s.")
@@ -100,6 +99,10 @@ class RatingTrial(TrialKind[Rated]):
         last = judged[-1]
         judged[-1] = Judged(last.question, last.is_right, f"{last.sentence}\n{example.values['why']}")
         return judged
+
+    def restored(self, values: Mapping[str, Any]) -> Rated:
+        ratings = dict(values)
+        return Rated(is_unsure=ratings.pop("is_unsure"), ratings=ratings)
 
 
 TRIAL = RatingTrial()

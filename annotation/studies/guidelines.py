@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 
 from annotation.kinds import kind_named
@@ -23,15 +24,21 @@ def unwrapped(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n|#|- |\d+\. |\Z) *", " ", text)
 
 
-_OURS: dict[str, Path] = {}
+Filled = Callable[[str, Callable[[str], str]], str]
+"""Fills in what a wording leaves open, in words that the second argument translates."""
+_OURS: dict[str, tuple[Path, Filled]] = {}
 """The file of each wording of our own."""
 
 
-def wording(module: str, name: str = "guidelines.md") -> str:
+def _as_it_is(text: str, _translated: Callable[[str], str]) -> str:
+    return text
+
+
+def wording(module: str, name: str = "guidelines.md", *, filled: Filled = _as_it_is) -> str:
     """Our own Markdown, from a file beside a module."""
     path = Path(module).with_name(name)
-    text = unwrapped(path.read_text(encoding="utf-8"))
-    _OURS[text.strip()] = path
+    text = unwrapped(filled(path.read_text(encoding="utf-8"), str))
+    _OURS[text.strip()] = path, filled
     return text
 
 
@@ -62,9 +69,11 @@ def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Gui
 
 def translation_of(guideline: Guideline) -> str:
     """Our own guidelines in the active language; empty in English, and where a study has a text of its own."""
-    path = _OURS.get(guideline.body.replace("\r\n", "\n").strip())
+    path, filled = _OURS.get(guideline.body.replace("\r\n", "\n").strip(), (None, _as_it_is))
     translated = in_active_language(path) if path else None
-    return unwrapped(translated.read_text(encoding="utf-8")) if translated and translated != path else ""
+    if not translated or translated == path:
+        return ""
+    return unwrapped(filled(translated.read_text(encoding="utf-8"), gettext))
 
 
 def guideline_html(guideline: Guideline | None) -> SafeString | str:

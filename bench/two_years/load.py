@@ -44,6 +44,7 @@ from annotation.writing import drafting, scoring, sessions
 from annotation.writing.wire import Draft, Event, Message
 from bench.world import PASSWORD, WORDS, accounts, import_made_up, people
 from benchmarks.engine import versions
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import (
     AuditEvent,
     Insight,
@@ -60,7 +61,6 @@ from benchmarks.models import (
     System,
     Verdict,
 )
-from benchmarks.scoring.likert import ASPECTS
 
 DAYS, BATCH = 730, 2_000
 ACTIONS = ("session.exclude", "session.credit", "study.assign", "file.exported", "run.requested", "study.update")
@@ -210,7 +210,7 @@ class Load:
 
         def rated(of: _Said, item: LabelItem) -> Iterator[dict[str, Any]]:
             marks = {aspect: 1 + of(item.summary_id, at) * 5 // 100 for at, aspect in enumerate(ASPECTS)}
-            yield {"summary_id": item.summary_id, **marks}
+            yield {"summary_id": item.summary_id, "ratings": marks}
 
         for number in range(LINKING):
             study = self.study("linking", number, MEMBERS)

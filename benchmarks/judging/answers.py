@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.aspects import ENDS
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.replies import content_of
 from benchmarks.models import (
     DraftText,
@@ -153,7 +153,7 @@ def _of_summary(answer: Verdict | SummaryRating, *, cost: Decimal | None, is_hid
         named = [number for number in answer.lines if 0 < number <= len(lines)]
         passages = [(number, "" if is_hidden else lines[number - 1]) for number in named]
     else:
-        subject, label = f"{answer.aspect}: {_(ENDS[answer.aspect][0])}", str(answer.value or "")
+        subject, label = f"{answer.aspect}: {_(ASPECTS[answer.aspect].question)}", str(answer.value or "")
     return Row(
         answer=answer,
         system=str(summary.system),

@@ -1,4 +1,4 @@
-"""Ratings of summaries by judges, from 1 to 5 on each of five aspects; append-only, as verdicts are."""
+"""Ratings of summaries by judges, from 1 to 5, a row for each aspect; append-only, as verdicts are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Q
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.querysets import JudgedQuerySet
 from benchmarks.models.summaries import Summary
-from benchmarks.scoring.likert import ASPECTS, HIGHEST, LOWEST
+from benchmarks.scoring.likert import HIGHEST, LOWEST
 
 
 class SummaryRating(models.Model):
@@ -18,7 +18,7 @@ class SummaryRating(models.Model):
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="ratings")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
-    aspect = models.CharField(max_length=15, choices=[(aspect, aspect) for aspect in ASPECTS])
+    aspect = models.CharField(max_length=15)
     repeat = models.PositiveSmallIntegerField(default=0)
     value = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty: invalid answer.")
     is_valid = models.BooleanField(default=True)
@@ -37,7 +37,7 @@ class SummaryRating(models.Model):
         ordering = ["summary", "judge", "aspect"]
         constraints = [
             models.UniqueConstraint(fields=["judge", "summary", "aspect", "repeat"], name="summaryrating_unique"),
-            models.CheckConstraint(condition=Q(aspect__in=ASPECTS), name="summaryrating_aspect_known"),
+            models.CheckConstraint(condition=~Q(aspect=""), name="summaryrating_aspect_named"),
             models.CheckConstraint(
                 condition=Q(is_valid=True, value__isnull=False, value__gte=LOWEST, value__lte=HIGHEST)
                 | Q(is_valid=False, value=None),

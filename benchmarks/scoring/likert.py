@@ -1,8 +1,8 @@
-"""Ratings of summaries from 1 to 5 on five aspects: people among themselves, judges beside them, and systems.
+"""Ratings of summaries from 1 to 5 by aspect: people among themselves, judges beside them, and systems.
 
 The aspects and the scale are those of Ravaut et al. (2024, appendix B), after Adams et al. (2023). A *measure* is
-one of the aspects, or their mean, which a rater has given only with all five. Correlations are of a rater with one
-person on the summaries that both rated, then averaged over people.
+one of the aspects, or their mean, which a rater has given only with all of them. Correlations are of a rater
+with one person on the summaries that both rated, then averaged over people.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import BadShape, Bools, Floats, Ints, cluster_index, divide, mean_of_defined
 
-ASPECTS = ("overall", "informativeness", "quality", "coherence", "attributability")
 LOWEST, HIGHEST = 1, 5
 LEVELS = tuple(range(LOWEST, HIGHEST + 1))
 MEAN = "mean"
-MEASURES = (*ASPECTS, MEAN)
 CORRELATIONS = ("pearson", "spearman", "tau_b")
 FIGURES = (*CORRELATIONS, "quadratic_kappa", "alpha_ordinal", "exact_agreement")
 """Figures of two raters; of the mean over aspects only the correlations."""
@@ -53,27 +51,38 @@ class RatingTable:
     """
 
     codes: Ints
+    aspects: tuple[str, ...]
     people: tuple[str, ...]
     judges: tuple[str, ...]
     systems: tuple[str, ...]
     clusters: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
-        shape = (len(self.systems), len(self.people) + len(self.judges), len(ASPECTS))
+        shape = (len(self.systems), len(self.people) + len(self.judges), len(self.aspects))
         if self.codes.shape != shape or len(self.clusters) != len(self.systems):
             raise BadShape(f"ratings of shape {self.codes.shape}, not {shape}")
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The aspects and their mean."""
+        return (*self.aspects, MEAN)
 
     def of(self, measure: str) -> Ints:
         """The codes of a measure, shape (n, raters); those of the mean are the sums of the aspects'."""
         if measure != MEAN:
-            return self.codes[:, :, ASPECTS.index(measure)]
+            return self.codes[:, :, self.aspects.index(measure)]
         sums: Ints = np.where((self.codes == MISSING).any(axis=2), MISSING, self.codes.sum(axis=2))
         return sums
 
     def values(self, measure: str) -> Floats:
         """The ratings themselves, shape (n, raters), NaN where there is none."""
-        codes, worth = self.of(measure), np.array(worth_of(measure))
+        codes, worth = self.of(measure), np.array(self.worth_of(measure))
         return np.where(codes == MISSING, np.nan, worth[np.maximum(codes, 0)])
+
+    def worth_of(self, measure: str) -> tuple[float, ...]:
+        """What each code of a measure stands for, from 1 to 5; a mean of five ratings moves in fifths."""
+        steps = 1 if measure != MEAN else len(self.aspects)
+        return tuple(LOWEST + code / steps for code in range((HIGHEST - LOWEST) * steps + 1))
 
     def by_people(self, measure: str) -> Floats:
         """The mean of people's ratings of each summary, shape (n,), NaN where nobody rated."""
@@ -144,17 +153,11 @@ class LikertReport:
     n_rated: int
 
 
-def worth_of(measure: str) -> tuple[float, ...]:
-    """What each code of a measure stands for, from 1 to 5; a mean of five ratings moves in fifths."""
-    steps = 1 if measure != MEAN else len(ASPECTS)
-    return tuple(LOWEST + code / steps for code in range((HIGHEST - LOWEST) * steps + 1))
-
-
 def likert_report(table: RatingTable, *, resampling: Resampling | None = DEFAULT) -> LikertReport:
     """All figures; intervals resample clusters."""
     with shared_draws():
         return LikertReport(
-            measures=tuple(_measure(table, measure, resampling) for measure in MEASURES),
+            measures=tuple(_measure(table, measure, resampling) for measure in table.measures),
             systems=tuple(_systems(table, rater, resampling) for rater in (PEOPLE, *table.judges)),
             n_rated=int(_rated(table).sum()),
         )
@@ -210,7 +213,7 @@ def _paired(
 ) -> dict[str, Stat]:
     """Figures of two raters, averaged over the pairs that share a summary."""
     names = CORRELATIONS if measure == MEAN else FIGURES
-    worth = worth_of(measure)
+    worth = table.worth_of(measure)
     index = cluster_index(table.clusters, len(table.clusters))
     n_clusters = int(index.max(initial=-1)) + 1
     batch = Batch(n_clusters, resampling)
@@ -229,7 +232,7 @@ def _column_of(codes: Ints) -> Column:
 
 
 def _alpha(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Stat:
-    worth = worth_of(measure)
+    worth = table.worth_of(measure)
     categories = tuple(f"{value:g}" for value in worth)
     ratings = Ratings(codes, categories, table.people, table.clusters)
     level = Level.INTERVAL if measure == MEAN else Level.ORDINAL
@@ -247,15 +250,16 @@ def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> S
             return values[:, : len(table.people)]
         return np.where(_rated(table)[:, None], values[:, [_column(table, rater)]], np.nan)
 
-    balanced_by = {measure: _compared(table, rater, ratings(measure), resampling) for measure in MEASURES}
-    plain = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in MEASURES}
+    measures = table.measures
+    balanced_by = {measure: _compared(table, rater, ratings(measure), resampling) for measure in measures}
+    plain = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in measures}
     names = list(dict.fromkeys(name for each in balanced_by.values() for name in each.means))
     rows = (
         SystemRow(
             name,
-            max(plain[measure][name].n_items for measure in MEASURES),
+            max(plain[measure][name].n_items for measure in measures),
             {measure: each.means.get(name, Stat.undefined(NOT_RATED)) for measure, each in balanced_by.items()},
-            {measure: plain[measure][name] for measure in MEASURES},
+            {measure: plain[measure][name] for measure in measures},
         )
         for name in sorted(names)
     )

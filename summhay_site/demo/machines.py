@@ -26,7 +26,6 @@ from benchmarks.engine.summarizing import Source
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.models import Judge, JudgeRun, Question, Response, Subtopic
 from benchmarks.retrieval.registry import OFFLINE, make
-from benchmarks.scoring.likert import ASPECTS
 from benchmarks.summarizers.conditions import CUT, FULL, Condition
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig
 from summhay_site.demo.cast import haystack_of
@@ -120,8 +119,7 @@ def _reply(request: Mapping[str, Any], items: Iterable[Any], answers: Played, *,
     item = next(item for item in items if f"Summary:\n{item.summary.text}\n" in question)
     dice = random.Random(f"{request['body']['model']}/{item.summary.text}")  # noqa: S311 - the same demo every time
     *_, last = answers(item, Rates(rate), dice)
-    ratings = {aspect: getattr(last.answer, aspect) for aspect in ASPECTS}
-    message = {"role": "assistant", "content": orjson.dumps(ratings).decode()}
+    message = {"role": "assistant", "content": orjson.dumps(last.answer.ratings).decode()}
     choices = [{"message": message, "finish_reason": "stop"}]
     body = {"object": "chat.completion", "model": request["body"]["model"], "choices": choices}
     return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}, "error": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -79,7 +80,9 @@ def rows_of(held: Held, person: Person) -> Iterator[dict[str, Any]]:
         return
     rows = held.rows_of(person)
     if rows is not None:
-        yield from rows.order_by("pk").values(*held.fields).iterator(chunk_size=200)
+        for row in rows.order_by("pk").values(*held.fields).iterator(chunk_size=200):
+            pairs = (row[name].items() if name == held.spread else [(name, row[name])] for name in held.fields)
+            yield dict(chain.from_iterable(pairs))
 
 
 def _with_packed(held: Held, person: Person) -> Iterator[dict[str, Any]]:

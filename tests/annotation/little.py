@@ -16,8 +16,8 @@ from benchmarks.engine import judging
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Judge, KeyPointVerdict, PointVerdict, Summary, SummaryRating, Verdict
-from benchmarks.scoring.likert import ASPECTS
 from tests.annotation import test_source_positions as long_documents
 from tests.annotation import test_validation as validating
 from tests.annotation.rated import make_rating_study, rate

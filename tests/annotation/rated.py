@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from annotation.labelling.recording import record
 from annotation.models import LabelTask, RatingPlan, Study
 from annotation.rating import planning
-from annotation.rating.recording import RATED, Rated
+from annotation.rating.answers import RATED, Rated
 from annotation.studies.lifecycle import Details, open_study
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Judge, Summary, SummaryRating
-from benchmarks.scoring.likert import ASPECTS
 from tests.makers import NOW, annotator_of, give_consent, make_haystack, make_summary
 
 
@@ -48,7 +49,7 @@ def make_rating_study(
 
 def rate(task: LabelTask, values: Sequence[int | None], *, op: str = "") -> Any:
     """Rate a summary on the first aspects, in their order."""
-    answer = Rated(**dict(zip(ASPECTS, values, strict=False)))
+    answer = Rated(dict(zip_longest(ASPECTS, values)))
     tasks = LabelTask.objects.filter(pk=task.pk)
     return record(kind=RATED, tasks=tasks, answer=answer, op_id=op or f"op-{values}", now=NOW)
 

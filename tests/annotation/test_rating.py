@@ -1,4 +1,4 @@
-"""People rate summaries from 1 to 5 on five aspects, blind, beside the documents; judges stand beside them."""
+"""People rate summaries from 1 to 5 by aspect, blind, beside the documents; judges stand beside them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tests.makers import (
 
 pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
+BAD = (0, 6, -1, 15, 4.5, "4", True, [3], {"of": 3})
 
 
 def send(client: Any, task: LabelTask, **fields: str) -> Any:
@@ -88,7 +89,9 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, lo
     ).json()
     assert (told["is_complete"], told["state"], told["is_unsure"]) == (True, "done", True)
     rows = list(RatingLabel.objects.order_by("pk"))
-    assert [(row.is_complete, row.is_current, row.overall, row.coherence) for row in rows] == [
+    assert [
+        (row.is_complete, row.is_current, row.ratings["overall"], row.ratings["coherence"]) for row in rows
+    ] == [
         (False, False, 4, None),
         (True, True, 4, 5),
     ]
@@ -147,12 +150,12 @@ def test_another_persons_task_is_not_there_and_a_closed_study_takes_nothing(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"is_complete": True, "overall": 3},
-        {"is_complete": False, **dict.fromkeys(("overall", "informativeness", "quality"), 3), "coherence": 6},
-        {
-            "is_complete": False,
-            **dict.fromkeys(("overall", "informativeness", "quality", "coherence", "attributability"), 3),
-        },
+        {"is_complete": True, "ratings": {"overall": 3, "quality": None}},
+        {"is_complete": True, "ratings": {}},
+        {"is_complete": False, "ratings": {}},
+        {"is_complete": False, "ratings": {"overall": 3, "quality": 3}},
+        *({"is_complete": False, "ratings": {"overall": 3, "coherence": bad, "quality": None}} for bad in BAD),
+        *({"is_complete": True, "ratings": {"coherence": bad}} for bad in BAD),
     ],
 )
 def test_the_database_knows_the_scale_and_what_is_complete(ben: Any, wrong: dict[str, Any]) -> None:

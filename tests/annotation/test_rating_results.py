@@ -17,8 +17,8 @@ from annotation.people.removal import going_of, remove_work
 from annotation.rating.overview import overview_of
 from annotation.rating.results import results_of
 from benchmarks.engine.scopes import studies
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Judge, JudgeCall, JudgeRun, Summary, SummaryRating
-from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all
 from tests.makers import (
     annotator_of,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -13,10 +14,16 @@ from tests.e2e.test_verification_story import open_work
 
 pytestmark = pytest.mark.browser
 QUERY = """
-    SELECT l.overall, l.informativeness, l.quality, l.coherence, l.attributability, l.is_complete
+    SELECT l.ratings, l.is_complete
     FROM annotation_ratinglabel l JOIN annotation_labeltask t ON t.id = l.task_id
     JOIN annotation_study s ON s.id = t.study_id WHERE t.position = ? AND s.uid = ? AND l.is_current
 """
+
+
+def rated(site: Site, at: int, study: str) -> list[int | None]:
+    """The ratings of an item by aspect, and whether that is all."""
+    [(ratings, is_complete)] = site.rows(QUERY, at, study)
+    return [*json.loads(ratings).values(), is_complete]
 
 
 def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
@@ -34,7 +41,7 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     press(ruth, "4 3 9 5")
     expect(current).to_have_attribute("data-aspect", "coherence")
     saved(ruth)
-    assert site.rows(QUERY, 1, study) == [(4, 3, 5, None, None, 0)]
+    assert rated(site, 1, study) == [4, 3, 5, None, None, 0]
     press(ruth, "u")
     expect(ruth.locator("[data-announce]")).to_contain_text("Undone: quality 5 on item 1.")
     press(ruth, "k j")
@@ -64,4 +71,4 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     saved(ruth)
     press(ruth, "Enter")
     expect(ruth.get_by_role("heading", name="All done")).to_be_visible()
-    assert [site.rows(QUERY, at, study) for at in (1, 2)] == [[(4, 3, 2, 2, 1, 1)], [(5, 5, 5, 5, 5, 1)]]
+    assert [rated(site, at, study) for at in (1, 2)] == [[4, 3, 2, 2, 1, 1], [5, 5, 5, 5, 5, 1]]

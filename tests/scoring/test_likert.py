@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from benchmarks.scoring.likert import ASPECTS, MEAN, MEASURES, RatingTable, likert_report, worth_of
+from benchmarks.scoring.likert import MEAN, RatingTable, likert_report
 from benchmarks.scoring.sums import BadShape
 
+ASPECTS = ("overall", "informativeness", "quality", "coherence", "attributability")
 N_ASPECTS = len(ASPECTS)
 
 
@@ -25,6 +26,7 @@ def table(values: Any, *, people: int, systems: Any = None, clusters: Any = None
     n, raters = given.shape[:2]
     return RatingTable(
         given - 1,
+        ASPECTS,
         tuple(f"person{at}" for at in range(people)),
         tuple(f"judge{at}" for at in range(raters - people)),
         tuple(systems or ["one"] * n),
@@ -76,7 +78,8 @@ def test_a_worked_example_of_two_people_and_a_judge() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_figures_are_those_of_scipy_scikit_learn_and_krippendorff(seed: int) -> None:
     values = drawn(seed)
-    report = likert_report(table(values, people=3), resampling=None)
+    given = table(values, people=3)
+    report = likert_report(given, resampling=None)
     for at, name in enumerate([*ASPECTS, MEAN]):
         of_measure = np.where(values > 0, values, np.nan).astype(float)
         raters = of_measure.mean(axis=2) if name == MEAN else of_measure[:, :, at]
@@ -102,7 +105,7 @@ def test_figures_are_those_of_scipy_scikit_learn_and_krippendorff(seed: int) -> 
                     assert row.stats[figure].value == pytest.approx(np.mean(each)), (name, who, figure)
         level = "interval" if name == MEAN else "ordinal"
         alpha = krippendorff.alpha(
-            reliability_data=raters[:, :3].T, level_of_measurement=level, value_domain=list(worth_of(name))
+            reliability_data=raters[:, :3].T, level_of_measurement=level, value_domain=list(given.worth_of(name))
         )
         assert found.people.stats["alpha"].value == pytest.approx(alpha), name
 
@@ -112,7 +115,7 @@ def test_the_mean_needs_all_aspects_and_a_judge_only_what_people_rated() -> None
     values[0, 1, 2] = 0  # the judge's answer on quality could not be used
     values[5, 0] = 0  # nobody rated the last summary
     report = likert_report(table(values, people=1), resampling=None)
-    assert [measure(report, name).judges[0].n_items for name in MEASURES] == [5, 5, 4, 5, 5, 4]
+    assert [measure(report, name).judges[0].n_items for name in (*ASPECTS, MEAN)] == [5, 5, 4, 5, 5, 4]
     assert report.n_rated == 5
     assert [side.rows[0].n for side in report.systems] == [5, 5]
     people = measure(report, "overall").people
@@ -178,4 +181,4 @@ def test_no_table_breaks_it_and_figures_stay_on_their_scales(seed: int, n: int, 
 
 def test_a_table_of_another_shape_is_refused() -> None:
     with pytest.raises(BadShape):
-        RatingTable(np.zeros((2, 1, 4), dtype=np.int64), ("a",), (), ("s", "s"), (1, 2))
+        RatingTable(np.zeros((2, 1, 4), dtype=np.int64), ASPECTS, ("a",), (), ("s", "s"), (1, 2))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -118,10 +118,6 @@ class TrialKind(ABC, Generic[A]):
         """The answer of stored values."""
         kind: Any = type(self.answers.answer_of(None))
         return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # type: ignore[no-any-return]
-
-    def stored(self, answer: A) -> dict[str, Any]:
-        """The values of an answer, for JSON."""
-        return asdict(answer)  # type: ignore[call-overload,no-any-return]
 
 
 def sentence(*, is_right: bool, expected: str, why: str) -> str:

@@ -193,7 +193,7 @@ def _payload(
         annotator=at.annotator,
         example=shown,
         judged=judged,
-        values=kind.stored(answer),
+        values=kind.answers.plain(answer),
         n_asked=at.n_asked,
         custom=at.custom,
         now=now,

@@ -1,4 +1,4 @@
-"""Ratings: how good a summary is, from 1 to 5, on five aspects, beside the documents that people can read too."""
+"""Ratings: how good a summary is, from 1 to 5, by aspect, beside the documents that people can read too."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from pydantic import ConfigDict, StrictInt, create_model
 from benchmarks.engine import texts
 from benchmarks.engine.task import Counts, Labels, PairTask, Sheet
 from benchmarks.engine.texts import tasks_of
-from benchmarks.judges.aspects import ENDS
+from benchmarks.judges.aspects import ASPECTS, n_in_words
 from benchmarks.judges.base import ItemRef, digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import Judge, JudgeRun, Subtopic, Summary, SummaryRating
-from benchmarks.scoring.likert import ASPECTS, HIGHEST, LEVELS, LOWEST
-
-ITEMS = tuple(ItemRef(aspect, "{} 1: {}. 5: {}.".format(*ENDS[aspect])) for aspect in ASPECTS)
+from benchmarks.scoring.likert import HIGHEST, LEVELS, LOWEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +47,9 @@ class RatingQuestion(Question):
 
     @property
     def _wording(self) -> str:
-        return default_prompt(self.protocol, "rating_source" if self.instruction else self.task)
+        text = default_prompt(self.protocol, "rating_source" if self.instruction else self.task)
+        numbers = ", ".join(f'"{key}": n' for key in ASPECTS)
+        return text.replace("{number}", n_in_words()).replace("{reply}", f"{{{numbers}}}")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -134,6 +134,7 @@ class RatingTask(PairTask):
 
     def sheets(self, subjects: Sequence[Summary], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
         shown = texts.source_numbers(subjects)
+        items = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
         subtopics = Subtopic.objects.filter(pk__in={summary.subtopic_id for summary in subjects})
         queries = dict(subtopics.values_list("pk", "query"))
         haystacks = {summary.haystack_id for summary in subjects}
@@ -149,7 +150,7 @@ class RatingTask(PairTask):
                 protocol=config.protocol,
                 instruction=instructions.get(summary.subtopic_id, ""),
             )
-            yield Sheet(summary.pk, ask, ITEMS if shown[summary.pk] else ())
+            yield Sheet(summary.pk, ask, items if shown[summary.pk] else ())
 
     def values(self, question: RatingQuestion, answer: int | Problem) -> dict[str, Any]:
         value = None if isinstance(answer, Problem) else answer

@@ -22,9 +22,10 @@ from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas.fields import Expected, Part, checked, no_nul
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.scoring.folding import visible, with_unseen
 from benchmarks.scoring.keypoints import ENTAILMENTS
-from benchmarks.scoring.likert import ASPECTS, LEVELS
+from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.summhay import COVERAGES
 
 REQUIRED = ("annotator", "item", "label")

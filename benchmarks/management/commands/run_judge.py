@@ -20,6 +20,7 @@ from benchmarks.engine.scopes import Scope
 from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.points import n_not_extracted
+from benchmarks.judges.aspects import n_in_words
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.management import judges as judges_argument
 from benchmarks.management import model_runs
@@ -51,9 +52,10 @@ class Command(BaseCommand):
             "--task",
             choices=[task for task in JudgeRun.Task.values if task not in OTHERS],
             default=JudgeRun.Task.COVERAGE,
-            help="of summaries: coverage of insights (the default), ratings from 1 to 5 on five aspects; of "
-            "responses: recall of key points, extraction of the points they make, support of those points by "
-            "documents and key points; of key points: verification, the two judgments that annotators give",
+            help="of summaries: coverage of insights (the default), ratings from 1 to 5 on "
+            f"{n_in_words()} aspects; of responses: recall of key points, extraction of the points they make, "
+            "support of those points by documents and key points; of key points: verification, the two judgments "
+            "that annotators give",
         )
         parser.add_argument("--haystack", metavar="NAME", help="only this one: its file's stem, id or title")
         parser.add_argument(

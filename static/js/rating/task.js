@@ -1,4 +1,4 @@
-// A summary to rate in the browser: five aspects, one of them at hand, and their keys, beside the documents.
+// A summary to rate in the browser: aspects, one of them at hand, and their keys, beside the documents.
 import { OneForm } from "../labelling/one_form.js";
 import { watchPress } from "../press.js";
 import { run } from "../labelling/shell.js";

@@ -19,6 +19,7 @@ from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snap
 from annotation.writing import scoring
 from annotation.writing.curves import curve_rows
 from benchmarks.engine import judging, versions
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import (
     AutodsScore,
     Haystack,
@@ -29,7 +30,6 @@ from benchmarks.models import (
     System,
     Verdict,
 )
-from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.archive_tables import agreement, figure, tables_of
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_validation import make_judged
@@ -236,7 +236,7 @@ def test_ratings_come_back_with_every_figure_and_their_judges(tmp_path: Path) ->
                 created_at=timezone.now(),
             )
     half = RatingLabel.objects.filter(study=study).first()
-    RatingLabel.objects.filter(pk=half.pk).update(coherence=None, is_complete=False)
+    RatingLabel.objects.filter(pk=half.pk).update(ratings=half.ratings | {"coherence": None}, is_complete=False)
     before, n = all_figures(path := archived(study, tmp_path)), study.ratinglabels.count()
     tables = tables_of(path)
     labels = tables["labels.csv"].query("task == 'overall' and is_complete")
@@ -250,7 +250,7 @@ def test_ratings_come_back_with_every_figure_and_their_judges(tmp_path: Path) ->
     back = Study.objects.get()
     assert back.kind == "rating"
     assert back.ratinglabels.count() == n
-    assert back.ratinglabels.filter(is_complete=False, coherence=None).count() == 1
+    assert back.ratinglabels.filter(is_complete=False, ratings__coherence=None).count() == 1
     assert Haystack.objects.get().documents.count() == 0, "the archive holds no documents"
     assert all_figures(archived(back, tmp_path)) == before
 

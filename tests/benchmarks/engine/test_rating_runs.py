@@ -1,4 +1,4 @@
-"""Models rate summaries from 1 to 5 on five aspects, over a real HTTP server."""
+"""Models rate summaries from 1 to 5 by aspect, over a real HTTP server."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from django.utils import timezone
 
 from annotation.models import Study
 from benchmarks.engine import judging, overview, versions
-from benchmarks.engine.tasks.ratings import ITEMS, RatingQuestion
+from benchmarks.engine.tasks.ratings import RatingQuestion
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
+from benchmarks.judges.aspects import ASPECTS
+from benchmarks.judges.base import ItemRef
 from benchmarks.judges.parsing import Problem
 from benchmarks.models import Document, Insight, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
-from benchmarks.scoring.likert import ASPECTS
 from tests.annotation.rated import make_rating_study
+from tests.annotation.test_aspects import BRIEF
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import NOW, make_haystack, make_summary
 from tests.taking_in import import_rows
 
+ITEMS = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
 pytestmark = pytest.mark.django_db(transaction=True)
 LAST_LINE = -2
 
@@ -57,7 +60,7 @@ def asked(body: dict[str, Any]) -> str:
 def by_aspect(number: int, body: dict[str, Any]) -> Answer:
     """1 for the first aspect, 5 for the last."""
     aspect = asked(body).splitlines()[LAST_LINE].partition(":")[0]
-    return Answer(json.dumps({"rating": ASPECTS.index(aspect) + 1}))
+    return Answer(json.dumps({"rating": [*ASPECTS].index(aspect) + 1}))
 
 
 def test_reasoning_before_a_rating_is_no_rating(server: FakeServer, judge: Judge, summary: Summary) -> None:
@@ -123,7 +126,7 @@ def test_a_reply_off_the_scale_is_a_problem_in_words(reply: str) -> None:
     every = RatingQuestion(
         subject_key="7", documents=((1, "A", "b"),), query="q", summary="s", items=ITEMS, protocol="all"
     )
-    incomplete = every.read(json.dumps(dict.fromkeys(ASPECTS[:4], 3)), {})
+    incomplete = every.read(json.dumps(dict.fromkeys([*ASPECTS][:4], 3)), {})
     assert all(isinstance(answer, Problem) for answer in incomplete.values())
 
 
@@ -185,12 +188,14 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
     [
         {"aspect": "overall", "value": 6},
         {"aspect": "overall", "value": 0},
-        {"aspect": "style", "value": 3},
+        {"aspect": "", "value": 3},
         {"aspect": "overall", "value": None},
         {"aspect": "overall", "value": 3, "is_valid": False},
     ],
 )
-def test_the_database_knows_aspects_and_scale(judge: Judge, summary: Summary, wrong: dict[str, Any]) -> None:
+def test_the_database_knows_the_scale_of_a_named_aspect(
+    judge: Judge, summary: Summary, wrong: dict[str, Any]
+) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         SummaryRating.objects.create(judge=judge, summary=summary, created_at=NOW, **wrong)
 
@@ -222,3 +227,20 @@ def test_of_a_source_the_whole_text_and_the_instruction_are_shown(server: FakeSe
     Insight.objects.update(text="Something else altogether.")
     run("--dataset", "xsum")
     assert [asked(one) for one in server.bodies] == asked_before  # the reference is in no prompt, so all are kept
+
+
+def test_a_sixth_aspect_is_asked_and_its_answer_read(
+    server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ASPECTS, BRIEF.key, BRIEF)
+    values = {"base_url": server.address, "model": MODEL, "protocol": "all"}
+    versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    server.behaviour = lambda number, body: Answer(json.dumps(dict.fromkeys(ASPECTS, 4) | {"brevity": 1}))
+    run()
+    system = server.bodies[0]["messages"][0]["content"]
+    assert "six aspects to rate" in system
+    assert system.endswith('"attributability": n, "brevity": n}')
+    assert "\nbrevity: How short is it? 1: rambles. 5: in a line.\n" in asked(server.bodies[0])
+    assert "brevity" in server.bodies[0]["response_format"]["json_schema"]["schema"]["required"]
+    given = dict(SummaryRating.objects.values_list("aspect", "value"))
+    assert given == dict.fromkeys(ASPECTS, 4) | {"brevity": 1}

@@ -18,6 +18,7 @@ from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Origin
 from benchmarks.engine.tasks import TASKS
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import (
     AutodsScore,
@@ -35,7 +36,6 @@ from benchmarks.models import (
     SummaryRating,
     Verdict,
 )
-from benchmarks.scoring.likert import ASPECTS
 from tests.makers import NOW, make_haystack, make_summary
 from tests.makers_recall import make_response
 
