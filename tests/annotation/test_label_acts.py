@@ -64,7 +64,7 @@ class Desk:
         """What holds, in words: what was stored last, empty for a cleared answer or none."""
         row = MODELS[self.kind].objects.filter(task=self.task(position), is_current=True).first()
         if self.kind == "rating":
-            return f"overall {row.overall}" if row and row.overall else ""
+            return f"overall {row.ratings['overall']}" if row and row.ratings["overall"] else ""
         names = {"linking": "coverage", "verification": "grounded", "validation": "answer"}
         return getattr(row, names[self.kind]) if row else ""
 
