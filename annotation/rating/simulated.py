@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from itertools import zip_longest
+from itertools import cycle
 from typing import Any
 
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
@@ -62,8 +62,7 @@ class SimulatedRating(Simulated[Rated]):
 
         def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
             ratings: dict[str, int | None] = dict.fromkeys(ASPECTS)
-            levels = _levels(item.summary)
-            for aspect, level in zip_longest(ASPECTS, levels, fillvalue=levels[0]):
+            for aspect, level in zip(ASPECTS, cycle(_levels(item.summary)), strict=False):
                 ratings[aspect] = near(level, LEVELS, rate=rates.first, dice=dice)
                 yield Said(RATED, Rated(dict(ratings)))
 

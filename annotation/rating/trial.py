@@ -47,7 +47,7 @@ class OwnSummaries(OwnSet):
 
     question: Text
     document: Documents
-    item: Annotated[list[OwnRated], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]  # type: ignore[valid-type]
+    item: Annotated[list[OwnRated], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
 
 
 class RatingTrial(TrialKind[Rated]):
