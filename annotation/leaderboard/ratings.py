@@ -58,10 +58,10 @@ def ratings_of(haystacks: Haystacks, studies: Collection[int]) -> dict[int, dict
     """
     means: dict[int, dict[str, float]] = defaultdict(dict)
     ratings: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for summary, given in _of_people(haystacks, studies).values_list("summary_id", "ratings"):
+    for summary, of_person in _of_people(haystacks, studies).values_list("summary_id", "ratings"):
         for aspect in ASPECTS:
-            if aspect in given:
-                ratings[summary, aspect].append(given[aspect])
+            if aspect in of_person:
+                ratings[summary, aspect].append(of_person[aspect])
     for (summary, aspect), values_of_people in ratings.items():
         means[summary][measure_name(aspect, PEOPLE)] = fmean(values_of_people)
     judges = {judge.pk: str(judge) for judge in Judge.objects.counted()}
