@@ -69,11 +69,12 @@ def _make(options: Mapping[str, Any]) -> KprReport:
     verified = _verified(options)
     table = figures.table(
         figures.ResponseFilter(
-            **{name: value for name, value in chosen.items() if name != "system"},
+            **{name: chosen[name] for name in ("dataset", "category", "domain")},
             systems=systems,
-            key_points=verified.key_points if verified else None,
-            questions=verified.questions if verified else None,
-        )
+            key_points=tuple(verified.key_points) if verified else None,
+            questions=tuple(verified.questions) if verified else None,
+        ),
+        judge=chosen["judge"],
     )
     recall_figures = figures_of(
         table,

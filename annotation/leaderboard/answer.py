@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import kind_named
 from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
-from annotation.leaderboard.labelled import Sample
+from annotation.leaderboard.people import Sample
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
 from benchmarks.results.sheet import Card, Cell, Note, Unit

@@ -13,9 +13,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.leaderboard.labelled import Sample, drawn_at_random, labelled_means, labels_on
+from annotation.leaderboard.people import Sample, active_time, drawn_at_random, labelled_means, labels_on
 from annotation.leaderboard.ratings import facts_of, mean_ratings, ratings_of, texts_by_entry
-from annotation.leaderboard.time import active_time
 from annotation.models import Exclusion, LateDecision, Session, Snapshot, Study, WritingPlan
 from annotation.writing.results import (
     AVERAGES,

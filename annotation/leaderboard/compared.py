@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.leaderboard import files
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, texts_of
 from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.people import section
 from annotation.leaderboard.sheet import judged_in
-from annotation.leaderboard.time import section
 from annotation.leaderboard.views import shown_board, studies_of
 from annotation.models import Study
 from annotation.writing.results import AVERAGES

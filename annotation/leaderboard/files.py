@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.leaderboard.board import Board, Line, View
 from annotation.leaderboard.forms import TITLES
-from annotation.leaderboard.time import key_of, times_json
+from annotation.leaderboard.people import key_of, times_json
 from benchmarks.results.judged import LicenceNote
 from benchmarks.results.licence_notes import as_comments, with_licence_column
 from benchmarks.results.sheet import Measure, Name, Row, Table, Unit

@@ -25,8 +25,8 @@ from annotation.leaderboard.answer import (
 )
 from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
 from annotation.leaderboard.forms import TITLES
+from annotation.leaderboard.people import section
 from annotation.leaderboard.ratings import is_detail, models_of, title_of
-from annotation.leaderboard.time import section
 from benchmarks.leaderboard.board import family_of, writers_of
 from benchmarks.models import Subtopic
 from benchmarks.results.judged import Judged

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -382,27 +382,11 @@ def as_json(figures: SourceFigures) -> dict[str, Any]:
             for apart in figures.apart
         ],
         "visible": [
-            {
-                "dataset": visible.dataset,
-                "n": visible.n,
-                "mean_words": visible.mean_words,
-                "shares": dict(zip(map(str, WINDOWS), visible.shares, strict=True)),
-            }
+            {**asdict(visible), "shares": dict(zip(map(str, WINDOWS), visible.shares, strict=True))}
             for visible in figures.visible
         ],
         "sample": [
-            {
-                **beside.who._asdict(),
-                "measure": beside.measure,
-                "value": beside.found.value,
-                "n": beside.found.n,
-                "n_all": beside.found.n_all,
-                "expected": beside.found.expected,
-                "low": beside.found.low,
-                "high": beside.found.high,
-                "share_below": beside.found.share_below,
-                "reason": beside.found.reason,
-            }
+            {**beside.who._asdict(), "measure": beside.measure, **asdict(beside.found)}
             for beside in figures.beside
         ],
     }

@@ -1,4 +1,4 @@
-"""Keeping question sets in order: archive, bring back, delete with what stands in the way."""
+"""Question sets: what there is, archiving, bringing back, deleting with what stands in the way."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from benchmarks import audit
 from benchmarks.access.owning import may_change_all
 from benchmarks.corpora.archiving import InUse, Obstacle, counted, dependants
 from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span, Synthesis
+from benchmarks.models.querysets import QuestionQuerySet
 
 PATHS: dict[type[models.Model], str] = {
     Question: "dataset",
@@ -36,6 +37,13 @@ class QuestionSet:
     is_archived: bool
     is_mine: bool
     group: str = ""
+
+
+def names(field: str, *, with_archive: bool = True) -> list[tuple[str, str]]:
+    """What occurs in a field, as choices. One query."""
+    rows: QuestionQuerySet = Question.objects.all() if with_archive else Question.objects.in_archive(False)
+    values = rows.exclude(**{field: ""}).order_by(field).values_list(field, flat=True).distinct()
+    return [(value, value) for value in values]
 
 
 def sets(*, for_user: Any = None) -> list[QuestionSet]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -22,14 +23,14 @@ from benchmarks.engine.scopes import studies
 from benchmarks.grouping import move_questions
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
-from benchmarks.models import Haystack, Question
+from benchmarks.models import Haystack, Question, Span
 from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
-from benchmarks.questions.queries import names, question_page
+from benchmarks.questions.sets import names
 from benchmarks.web.downloads import download
 from benchmarks.web.groups import may_choose, move_page
 from benchmarks.web.lists import Column, ListPage, ListTable
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, Mark, page, segments
 from benchmarks.web.permissions import requires, saw_insights, wanted
 
 VIEW = "benchmarks.view_question"
@@ -79,6 +80,44 @@ class QuestionList(ListPage):
 question_list = QuestionList.for_users_with(VIEW)
 
 
+def _question_page(question: Question) -> dict[str, Any]:
+    """Documents in marked pieces, key points with their spans, and responses. Four queries.
+
+    A span says where on the page it is, empty if it was not found, and its likeness in percent.
+    """
+    documents = list(question.documents.order_by("number"))
+    numbers = {document.pk: document.number for document in documents}
+    spans: dict[int, list[Span]] = defaultdict(list)
+    for span in Span.objects.filter(key_point__question=question).order_by("key_point", "number"):
+        spans[span.key_point_id].append(span)
+    marks: dict[int, list[Mark]] = defaultdict(list)
+    points: list[dict[str, Any]] = []
+    for point in question.key_points.order_by("number"):
+        links = []
+        for span in spans[point.pk]:
+            anchor = ""
+            if span.document_id is not None and span.start is not None and span.end is not None:
+                anchor = f"span-{point.number}-{span.number}"
+                marks[span.document_id].append(Mark(span.start, span.end, point.number, anchor))
+            links.append(
+                {
+                    "span": span,
+                    "anchor": anchor,
+                    "document_number": span.document_id and numbers[span.document_id],
+                    "percent": int(100 * (span.match_ratio or 0)),
+                }
+            )
+        points.append({"point": point, "spans": links})
+    return {
+        "documents": [
+            {"document": document, "segments": segments(document.text, marks[document.pk])}
+            for document in documents
+        ],
+        "points": points,
+        "responses": list(question.responses.select_related("system").order_by("system__key")),
+    }
+
+
 @require_safe
 @requires(VIEW)
 def question_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
@@ -86,7 +125,7 @@ def question_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     question = get_object_or_404(Question.objects.select_related("haystack"), uid=uid)
     if question.haystack is not None:
         saw_insights(request.user, question.haystack)
-    context = {"question": question, "read": question_page(question)}
+    context = {"question": question, "read": _question_page(question)}
     return page(request, "benchmarks/question_detail.html", context)
 
 

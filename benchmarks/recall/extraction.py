@@ -27,7 +27,7 @@ from benchmarks.io.schemas.named_points import NamedPoint
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import DEFAULT, default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
-from benchmarks.recall.forms import datasets
+from benchmarks.recall.views import datasets
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.keypoints import Entailment, extraction_recall

@@ -26,15 +26,17 @@ PREMISES = {
 
 @dataclass(frozen=True, slots=True)
 class ResponseFilter:
-    """Which responses count; empty means any. Of `key_points` and `questions` only these count, None for all."""
+    """Which responses count; empty means any.
+
+    Of `key_points` and `questions`, primary keys in order, only these count, None for all.
+    """
 
     dataset: str = ""
     category: str = ""
     domain: str = ""
     systems: tuple[str, ...] = ()
-    judge: str = ""
-    key_points: frozenset[int] | None = None
-    questions: frozenset[int] | None = None
+    key_points: tuple[int, ...] | None = None
+    questions: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +98,22 @@ class Group:
     words: float = 0.0
 
 
-def table(chosen: ResponseFilter) -> Table:
-    """Read all counts; seven queries."""
-    answers = [row for row in _responses(chosen) if chosen.questions is None or row.question in chosen.questions]
+def table(chosen: ResponseFilter, *, judge: str = "") -> Table:
+    """Read all counts, of the judge of this name where there is one; seven queries."""
+    only, questions = (None if keys is None else frozenset(keys) for keys in (chosen.key_points, chosen.questions))
+    answers = [row for row in _responses(chosen) if questions is None or row.question in questions]
     keys = [row.response for row in answers]
-    key_points = _key_points({row.question for row in answers}, chosen.key_points)
+    key_points = _key_points({row.question for row in answers}, only)
     judges = {judge.pk: judge for judge in Judge.objects.counted()}
-    counted = {
-        pk for pk, judge in judges.items() if chosen.judge in {"", judge.name, f"{judge.name} v{judge.version}"}
-    }
+    counted = {pk for pk, row in judges.items() if judge in {"", row.name, f"{row.name} v{row.version}"}}
     inside = _Inside(frozenset(keys), counted, _limits(chosen, "response__"))
-    recalled, precision = _recall(inside, chosen.key_points), _precision(inside)
-    judging = sorted({judge for judge, _ in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
+    recalled, precision = _recall(inside, only), _precision(inside)
+    judging = sorted({pk for pk, _response in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
-    for judge in judging:
+    for pk in judging:
         for answer in answers:
-            n_key_points, recall_counts = key_points[answer.question], recalled.get((judge, answer.response))
-            parts = precision.get((judge, answer.response))
+            n_key_points, recall_counts = key_points[answer.question], recalled.get((pk, answer.response))
+            parts = precision.get((pk, answer.response))
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
@@ -124,11 +125,11 @@ def table(chosen: ResponseFilter) -> Table:
                         n_entailed=n_entailed,
                         n_unjudged=n_key_points - n_there,
                         n_points=parts.n_points if parts else None,
-                        supported=parts.supported(with_key_points=chosen.key_points is None) if parts else None,
+                        supported=parts.supported(with_key_points=only is None) if parts else None,
                         checked=dict(parts.n_checked) if parts else None,
                     ),
                     response=answer.response,
-                    judge=str(judges[judge]),
+                    judge=str(judges[pk]),
                     system=answer.system,
                     category=answer.category,
                     domain=answer.domain,

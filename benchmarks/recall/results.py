@@ -23,32 +23,10 @@ NONE = "no judge has verdicts here"
 
 
 @dataclass(frozen=True, slots=True)
-class RecallLook:
-    """Options of the stored figures: which responses, and on which questions systems are compared.
+class RecallLook(ResponseFilter):
+    """Options of the stored figures: which responses, and on which questions systems are compared."""
 
-    `key_points` and `questions` are primary keys in order, None for all.
-    """
-
-    dataset: str = ""
-    category: str = ""
-    domain: str = ""
-    systems: tuple[str, ...] = ()
-    key_points: tuple[int, ...] | None = None
-    questions: tuple[int, ...] | None = None
     only_common: bool = True
-
-    def table(self) -> Table:
-        """The counts of the responses, of every judge."""
-        return table(
-            ResponseFilter(
-                dataset=self.dataset,
-                category=self.category,
-                domain=self.domain,
-                systems=self.systems,
-                key_points=None if self.key_points is None else frozenset(self.key_points),
-                questions=None if self.questions is None else frozenset(self.questions),
-            )
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +107,7 @@ RESPONSE_COLUMNS = (
 def _counts(look: RecallLook) -> ResponseCounts:
     keys = dict(Question.objects.values_list("pk", "key"))
     rows: list[list[Any]] = []
-    for row in look.table().rows:
+    for row in table(look).rows:
         answer = row.answer
         supported = answer.supported or {}
         rows.append([
@@ -156,7 +134,7 @@ RECALL = register(
         "recall",
         options=RecallLook,
         figures=RecallFigures,
-        compute=lambda look: figures_of(look.table(), only_common=look.only_common),
+        compute=lambda look: figures_of(table(look), only_common=look.only_common),
         facts=_facts,
         revision=4,
     )

@@ -112,7 +112,7 @@ def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pyte
 @pytest.mark.django_db
 def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
     verified = PointVerdict.objects.filter(premise="response", answer="yes").values_list("key_point", flat=True)
-    table = figures.table(figures.ResponseFilter(key_points=frozenset(verified)))
+    table = figures.table(figures.ResponseFilter(key_points=tuple(verified)))
     overall = results.as_json(results.figures_of(table, only_common=True))["overall"]
     assert (overall["kpr_macro"], overall["n_key_points"], overall["n_unjudged"]) == (1.0, 3, 0)
     assert overall["kpp"] == 0.625
