@@ -19,6 +19,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from annotation.states import LabelTaskState
+from benchmarks.personal import Held
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
@@ -159,6 +160,8 @@ class StudyKind:
     """Markdown that new guidelines start from; empty for kinds that bring their own."""
     is_of_coverage = False
     """Whether labels are of coverage."""
+    held: tuple[Held, ...] = ()
+    """What its own models hold of people, where the app does not declare it."""
     reports: Mapping[str, Any] = MappingProxyType({})
     """What `manage.py report` prints of such studies: a `Report` by its name."""
     judged = ""

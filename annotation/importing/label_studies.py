@@ -85,7 +85,7 @@ class LabelPlan(Plan[Rows]):
         """What labels say, as far as they are complete."""
         return [row.model_dump() for row in labels if row.label and row.is_complete]
 
-    def find_study(self, name: str, *, kind: Study.Kind, categories: Sequence[str] = ()) -> Study:
+    def find_study(self, name: str, *, kind: str, categories: Sequence[str] = ()) -> Study:
         """Find or make the study.
 
         Raises:
@@ -113,7 +113,7 @@ class LabelPlan(Plan[Rows]):
         self.problems.raise_errors()
         return study
 
-    def _new_study(self, name: str, kind: Study.Kind, categories: Sequence[str]) -> Study:
+    def _new_study(self, name: str, kind: str, categories: Sequence[str]) -> Study:
         study = Study(
             name=name,
             kind=kind,
@@ -126,7 +126,7 @@ class LabelPlan(Plan[Rows]):
         self.create(study)
         return study
 
-    def _why_not(self, study: Study, kind: Study.Kind) -> str:
+    def _why_not(self, study: Study, kind: str) -> str:
         """Why labels of this kind cannot join a study that is here; empty where they can."""
         if study.kind != kind:
             return f"a study of {study.get_kind_display()}"

@@ -121,7 +121,7 @@ class LabelWorkPlan(LabelPlan[Work]):
 
     def take(self, rows: Work) -> None:
         """Make the study; texts and judges that are here are used as they are."""
-        study = self.find_study(self.request.options["study"], kind=Study.Kind(rows.kind))
+        study = self.find_study(self.request.options["study"], kind=rows.kind)
         for name, value in rows.terms.items():
             setattr(study, name, value)
         for dataset, questions in rows.questions.items():

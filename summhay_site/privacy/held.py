@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.kinds import kinds
 from annotation.models import Annotator, DraftRevision, PackedRows, Session, SessionEvent
 from annotation.people import held as annotation
 from annotation.work.tasklist import contacts
@@ -33,7 +34,8 @@ from summhay_site.accounts import personal as accounts
 from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import User
 
-HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *benchmarks.HELD)
+_OF_KINDS = tuple(held for kind in kinds() for held in kind.held)
+HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *_OF_KINDS, *benchmarks.HELD)
 ACTS: tuple[Acts, ...] = (*annotation.ACTS, *benchmarks.ACTS)
 
 
