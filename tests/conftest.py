@@ -46,6 +46,7 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+EXTENSIONS = {path.parent.name for path in ROOT.glob("extensions/*/apps.py")}
 IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 ON_EVERY_DATABASE = {
@@ -87,8 +88,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """On PostgreSQL do not even import a module of which nothing would run."""
+    """Leave out tests of extensions that are not there. On PostgreSQL do not even import what would not run."""
     path = collection_path
+    if {*path.relative_to(ROOT).parts[1:2]} & (EXTENSIONS - set(settings.EXTENSIONS)):
+        return True
     if not ON_POSTGRESQL or os.environ.get("TEST_EVERYTHING") or not path.match("test_*.py") or path.stem in NAMED:
         return None
     text = path.read_text()
