@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from annotation.linking.files import annotated_summaries
 from annotation.studies import views
+from annotation.writing import urls as writing
 
 app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -15,7 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.rating.urls")),
     path("", include("annotation.studies.urls")),
     path("", include("annotation.work.urls")),
-    path("", include("annotation.writing.page_urls")),
+    path("", include(writing.PAGES)),
     path("", include("annotation.results.urls")),
     path("", include("annotation.agreement.urls")),
     path("", include("annotation.licences.urls")),

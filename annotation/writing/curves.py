@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -252,42 +253,31 @@ PROGRESS = register(
 def _session_rows(results: Sequence[SessionResult]) -> tuple[SessionRow, ...]:
     ids = [result.session.pk for result in results]
     finals = Snapshot.objects.filter(session__in=ids, kind=Snapshot.Kind.FINAL)
-    checks = {
-        session: (n_copied or 0, jumps or [])
-        for session, n_copied, jumps in finals.values_list(
-            "session", "copy_check__n_flagged", "growth_check__jumps"
-        )
-    }
-    copied = {session: n_copied for session, (n_copied, _jumps) in checks.items()}
-    events: dict[int, set[str]] = {}
+    names = ("copy_check__n_flagged", "growth_check__jumps")
+    checks = {session: check for session, *check in finals.values_list("session", *names)}
+    events: dict[int, set[str]] = defaultdict(set)
     rows = SessionEvent.objects.filter(session__in=ids, type__in=REVIEW_EVENTS).order_by()
     for session, kind in rows.values_list("session", "type").distinct():
-        events.setdefault(session, set()).add(kind)
+        events[session].add(kind)
     for session, (_n_copied, jumps) in checks.items():
-        if any(jump["is_flagged"] for jump in jumps):
-            events.setdefault(session, set()).add(_growth_flag(jumps))
+        if flagged := [jump for jump in jumps or () if jump["is_flagged"]]:
+            offline = ", written offline" if all(jump["is_offline"] for jump in flagged) else ""
+            events[session].add(f"many words at once{offline}")
     for session in saw_insights_before_the_end(result.session for result in results):
-        events.setdefault(session, set()).add("saw insights before the end")
-    for result in results:
-        if result.used_a_model:
-            events.setdefault(result.session.pk, set()).add("used a language model")
-    return tuple(_session_row(result, copied, events) for result in results)
+        events[session].add("saw insights before the end")
+    return tuple(
+        _session_row(result, checks.get(result.session.pk, [0])[0] or 0, events[result.session.pk])
+        for result in results
+    )
 
 
-def _growth_flag(jumps: Sequence[dict[str, Any]]) -> str:
-    flagged = [jump for jump in jumps if jump["is_flagged"]]
-    if all(jump["is_offline"] for jump in flagged):
-        return "many words at once, written offline"
-    return "many words at once"
-
-
-def _session_row(result: SessionResult, copied: dict[int, int], events: dict[int, set[str]]) -> SessionRow:
+def _session_row(result: SessionResult, n_copied: int, events: set[str]) -> SessionRow:
     session = result.session
     shown = result.last or (result.snapshots[-1] if result.snapshots else None)
     scores = shown.score.scores if shown and shown.score else None
-    flags = sorted(events.get(session.pk, ()))
-    if number := copied.get(session.pk):
-        flags.append(ngettext("%d line in common", "%d lines in common", number) % number)
+    flags = sorted({*events, "used a language model"} if result.used_a_model else events)
+    if n_copied:
+        flags.append(ngettext("%d line in common", "%d lines in common", n_copied) % n_copied)
     if result.late is not None:
         flags.append("late text counted" if result.with_late else "late text accepted")
     return SessionRow(

@@ -6,7 +6,7 @@ The oracle rule and the ceiling are pure functions of `benchmarks.scoring`; here
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,11 +50,7 @@ class Material:
     @property
     def insight_counts(self) -> dict[int, int]:
         """Insights of this subtopic in each document that has any."""
-        counts: dict[int, int] = defaultdict(int)
-        for gold in self.golds:
-            for number in gold:
-                counts[number] += 1
-        return dict(counts)
+        return dict(Counter(number for gold in self.golds for number in gold))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +66,7 @@ class DocumentSet:
 
 def rule_of(plan: WritingPlan) -> Rule:
     """The part of a stored plan that decides on the documents."""
-    return Rule(
-        setting=plan.setting,
-        token_budget=plan.token_budget,
-        include_zero_insight=plan.include_zero_insight,
-        retriever=plan.retriever,
-    )
+    return Rule(plan.setting, plan.token_budget, plan.include_zero_insight, plan.retriever)
 
 
 def load_material(subtopics: Iterable[Subtopic], *, retriever: str = "") -> dict[int, Material]:
@@ -83,9 +74,8 @@ def load_material(subtopics: Iterable[Subtopic], *, retriever: str = "") -> dict
     wanted = list(subtopics)
     documents = Document.objects.lengths({subtopic.haystack_id for subtopic in wanted})
     golds: dict[int, list[frozenset[int]]] = defaultdict(list)
-    for subtopic_id, gold in Insight.objects.filter(subtopic__in=wanted).values_list(
-        "subtopic_id", "gold_documents"
-    ):
+    insights = Insight.objects.filter(subtopic__in=wanted)
+    for subtopic_id, gold in insights.values_list("subtopic_id", "gold_documents"):
         golds[subtopic_id].append(frozenset(gold))
     chosen = RetrieverRanking.objects.with_reference().filter(reference=retriever)
     rankings = chosen.filter(subtopic__in=wanted).by_subtopic() if retriever else {}

@@ -74,15 +74,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             *(Card(label, sum(getattr(row.member, f"n_{state}") for row in people)) for label, state in states),
             *(Card(label, show(total) if total else "–") for _name, label, show, _of in totals),
         ],
-        tables=[
-            Table(
-                "people",
-                "Annotators",
-                caption,
-                [*tasks, *work],
-                people,
-            )
-        ],
+        tables=[Table("people", "Annotators", caption, [*tasks, *work], people)],
         facts=_facts(plan),
         context={
             "requests": requests.select_related("session__annotator", "session__assignment__subtopic"),
@@ -241,7 +233,6 @@ def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpRespons
 
 
 def _refused(request: HttpRequest, study: Study) -> HttpResponse:
-    """Nothing is assigned in an archived study."""
     messages.error(request, say_archived())
     return redirect("annotation:study-assignments", uid=study.uid)
 

@@ -155,7 +155,7 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
         )
         messages.success(request, _("Thank you. Your answers are saved."))
         return redirect("annotation:work")
-    context = facts(row, now) | late_facts(row) | _ending(row, now) | {"form": form}
+    context = facts(row, now) | late_facts(row) | {"earned": earned(session=row, now=now), "form": form}
     return render(request, "annotation/session_after.html", context, status=422 if form.errors else 200)
 
 
@@ -193,13 +193,9 @@ def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
     if not row.assignment.is_practice and form.is_valid():
         ask_for_time(session=row, now=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
-    context = facts(row, now) | late_facts(row) | _ending(row, now)
-    context |= {"form": form, "requests": row.credit_requests.select_related("credit")}
+    context = facts(row, now) | late_facts(row) | {"earned": earned(session=row, now=now), "form": form}
+    context["requests"] = row.credit_requests.select_related("credit")
     return render(request, "annotation/session_own.html", context, status=422 if form.errors else 200)
-
-
-def _ending(row: Session, now: datetime) -> dict[str, Any]:
-    return {"earned": earned(session=row, now=now)}
 
 
 def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
@@ -395,15 +391,8 @@ def report(
     *, session: Session, time_was_enough: bool, used_no_model: bool, comment: str, now: datetime
 ) -> SessionReport:
     """Store the answers; the first ones stay, so that a second click changes nothing."""
-    answers, _made = SessionReport.objects.get_or_create(
-        session=session,
-        defaults={
-            "time_was_enough": time_was_enough,
-            "used_no_model": used_no_model,
-            "comment": comment,
-            "at": now,
-        },
-    )
+    said = {"time_was_enough": time_was_enough, "used_no_model": used_no_model, "comment": comment}
+    answers, _made = SessionReport.objects.get_or_create(session=session, defaults={**said, "at": now})
     return answers
 
 

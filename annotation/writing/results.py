@@ -21,7 +21,7 @@ from benchmarks.scoring.curves import Curve, SessionCurve, measures_of
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES as SCORED
-from benchmarks.scoring.summhay import Average, Score, Scores, SummaryScore
+from benchmarks.scoring.summhay import Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
@@ -147,20 +147,18 @@ def session_results(
     by_session: dict[int, list[Snapshot]] = defaultdict(list)
     for row in [*rows, *_accepted_late(known)]:
         by_session[row.session_id].append(row)
-    results = []
-    for session, scored in zip(known, _scored(known, by_session, judge, present_only, score), strict=True):
-        results.append(
-            SessionResult(
-                session=session,
-                pseudonym=f"annotator{session.member_number}" if session.member_number else "—",
-                snapshots=tuple(text for text in scored if text.kind != LATE),
-                late=next((text for text in scored if text.kind == LATE), None),
-                with_late=with_late,
-                is_excluded=session.is_excluded,
-                used_a_model=session.used_a_model,
-            )
+    return [
+        SessionResult(
+            session=session,
+            pseudonym=f"annotator{session.member_number}" if session.member_number else "—",
+            snapshots=tuple(text for text in scored if text.kind != LATE),
+            late=next((text for text in scored if text.kind == LATE), None),
+            with_late=with_late,
+            is_excluded=session.is_excluded,
+            used_a_model=session.used_a_model,
         )
-    return results
+        for session, scored in zip(known, _scored(known, by_session, judge, present_only, score), strict=True)
+    ]
 
 
 def _accepted_late(sessions: Sequence[Session]) -> list[Snapshot]:
@@ -228,14 +226,6 @@ def pseudonyms(*, studies: Collection[int]) -> dict[tuple[int | None, int], str]
     """Names for pages and exports: {(study pk, annotator pk): annotator1 …}. One query."""
     rows = Membership.objects.filter(study__in=studies).values_list("study", "annotator", "number")
     return {(study, annotator): f"annotator{number}" for study, annotator, number in rows}
-
-
-def measure(scores: Scores | None, name: str) -> float | None:
-    """One of the five measures in percent, None where undefined."""
-    if scores is None:
-        return None
-    value: float | None = getattr(scores, name).value
-    return None if value is None else 100 * value
 
 
 # Final texts

@@ -115,10 +115,7 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
         self, request: HttpRequest, study: Study, options: ProgressLook, figures: StudyReport
     ) -> dict[str, Any]:
         form = look_form(study, request.GET)
-        return {
-            "form": form,
-            "files": files.files(study, form.chosen, timezone.now()).values(),
-        }
+        return {"form": form, "files": files.files(study, form.chosen, timezone.now()).values()}
 
     def public(self, options: ProgressLook) -> ProgressLook:
         """The same: nobody appears here under another name."""
@@ -198,11 +195,7 @@ def _final(report: StudyReport) -> Table:
     rows = tuple(
         Row(
             tuple(map(str, AVERAGES[mean.average])),
-            {
-                **_in_percent(mean.stats),
-                "n_insights": mean.n_insights,
-                "n": mean.n_sessions,
-            },
+            {**_in_percent(mean.stats), "n_insights": mean.n_insights, "n": mean.n_sessions},
             url=_on_leaderboard(report, mean.average),
             is_people=True,
         )
@@ -219,18 +212,10 @@ def _parallel_forms(report: StudyReport) -> Iterator[Section]:
         return
     n_people = sum(figures.n_first)
     by_form = (
-        stat_row(
-            f"Form {letter}: {form.title}",
-            "sessions",
-            stats=_in_percent(form.stats),
-            n=form.n_sessions,
-        )
+        stat_row(f"Form {letter}: {form.title}", "sessions", stats=_in_percent(form.stats), n=form.n_sessions)
         for letter, form in zip("AB", figures.forms, strict=True)
     )
-    compared = (
-        ("Form B minus form A", figures.difference),
-        ("Second text minus first", figures.order),
-    )
+    compared = (("Form B minus form A", figures.difference), ("Second text minus first", figures.order))
     by_person = (
         stat_row(title, "people with both", stats=_in_percent(stats), n=n_people) for title, stats in compared
     )

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Subquery
+from django.db.models import F, Q, QuerySet, Subquery
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
 from annotation.writing import packing
@@ -72,27 +72,14 @@ def _study_of(row: Written) -> int | None:
 
 
 def _next_batch() -> Sequence[Written]:
-    """Snapshots that are no summary yet, then accepted late texts."""
-    snapshots = list(_waiting()[:BATCH])
-    return snapshots or list(_waiting_late()[:BATCH])
-
-
-def _waiting() -> QuerySet[Snapshot, Snapshot]:
-    """Snapshots of real sessions that are no summary yet; practice is never scored."""
-    return (
-        Snapshot.objects.filter(summary=None, session__assignment__is_practice=False)
-        .select_related("session__assignment__subtopic")
-        .order_by("pk")
-    )
-
-
-def _waiting_late() -> QuerySet[LateDecision, LateDecision]:
-    """Late texts that were accepted and are no summary yet."""
-    return (
-        LateDecision.objects.filter(is_accepted=True, summary=None, session__assignment__is_practice=False)
-        .select_related("session__assignment__subtopic", "revision")
-        .order_by("pk")
-    )
+    """Snapshots that are no summary yet, then accepted late texts; practice is never scored."""
+    waiting = Q(summary=None, session__assignment__is_practice=False)
+    late = LateDecision.objects.filter(waiting, is_accepted=True).select_related("revision")
+    queues: tuple[QuerySet[Any, Any], ...] = (Snapshot.objects.filter(waiting), late)
+    for rows in queues:
+        if batch := list(rows.select_related("session__assignment__subtopic").order_by("pk")[:BATCH]):
+            return batch
+    return ()
 
 
 def _as_summaries(*, written: Sequence[Written], now: datetime) -> list[Summary]:
@@ -181,7 +168,7 @@ def check_growth(*, now: datetime) -> int:
         GrowthCheck.objects.get_or_create(
             snapshot=snapshot,
             defaults={
-                "jumps": [jump.as_json() for jump in jumped],
+                "jumps": [asdict(jump) for jump in jumped],
                 "n_flagged": sum(jump.is_flagged for jump in jumped),
                 "created_at": now,
             },
@@ -266,10 +253,6 @@ class Jump:
     is_offline: bool
     offline_s: float
     is_flagged: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """A row to store."""
-        return asdict(self)
 
 
 def jumps(saves: Iterable[Save], *, started_at: datetime, may_dictate: bool = False) -> list[Jump]:

@@ -1,11 +1,15 @@
-"""Addresses that the scripts of the session page call; the pages themselves are in `page_urls`."""
+"""Addresses of writing: those that the scripts of the session page call, and pages of writers and researchers."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from annotation.writing import views
+from annotation.models import Study
+from annotation.results.pages import moved, study_figures, study_figures_file
+from annotation.studies.pages import study_create
+from annotation.writing import overview, pages, result_views, study_forms, views
 
+STUDY = "studies/<uuid:uid>/"
 SESSION = "work/sessions/<uuid:uid>/"
 
 urlpatterns = [
@@ -20,4 +24,32 @@ urlpatterns = [
     path(SESSION + "events/", views.events, name="session-events"),
     path(SESSION + "notes/", views.notes, name="session-notes"),
     path(SESSION + "read/", views.read, name="session-read"),
+]
+PAGES = [
+    path("studies/new/", study_create, {"kind": Study.Kind.WRITING}, name="study-create"),
+    path("studies/preview/", study_forms.study_preview, name="study-preview"),
+    path("studies/retrievers/", study_forms.study_retrievers, name="study-retrievers"),
+    path(STUDY + "annotators/<uuid:annotator>/limit/", study_forms.annotator_limit, name="annotator-limit"),
+    path(STUDY + "assignments/", overview.study_assignments, name="study-assignments"),
+    path(STUDY + "assignments/deal/", overview.study_assign, name="study-assign"),
+    path(STUDY + "assignments/one/", overview.study_assign_one, name="study-assign-one"),
+    path("assignments/<uuid:uid>/withdraw/", overview.assignment_withdraw, name="assignment-withdraw"),
+    path(STUDY + "results/", study_figures, name="study-results"),
+    path(STUDY + "results/curves.json", moved, {"to": "study-results", "name": "figures.json"}),
+    path(STUDY + "results/<str:name>", study_figures_file, name="study-results-file"),
+    path(STUDY + "files/<str:name>", result_views.study_file, name="study-file"),
+    path("sessions/<uuid:uid>/", result_views.session_results, name="session-results"),
+    path("sessions/<uuid:uid>/snapshots/<int:mark_ms>/", result_views.snapshot_text, name="session-snapshot"),
+    path("sessions/<uuid:uid>/exclude/", result_views.exclude, name="session-exclude"),
+    path("sessions/<uuid:uid>/include/", result_views.include, name="session-include"),
+    path("sessions/<uuid:uid>/late-text/", result_views.decide_late_text, name="session-late-text"),
+    path("sessions/<uuid:uid>/void/", result_views.void, name="session-void"),
+    path("sessions/<uuid:uid>/credit/", result_views.credit, name="session-credit"),
+    path("sessions/<uuid:uid>/time-request/", result_views.answer_request, name="session-time-request"),
+    path("work/tasks/<uuid:uid>/start/", pages.start, name="session-start"),
+    path("work/tasks/<uuid:uid>/tour/", pages.tour, name="session-tour"),
+    path(SESSION, pages.session, name="session"),
+    path(SESSION + "after/", pages.after, name="session-after"),
+    path(SESSION + "practised/", pages.practised, name="session-practised"),
+    path(SESSION + "own/", pages.own_results, name="session-own"),
 ]
