@@ -140,7 +140,7 @@ def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
     verdicts = csv_file("verdicts.csv", "Verdicts, without texts", VERDICTS, partial(_verdicts, board_made))
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
-    table = files.as_latex(board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
+    table = files.text_of("latex", board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
     yield StudyFile("tables/scores.tex", "Scores of the papers", lambda: [table])
 
 

@@ -135,7 +135,12 @@ def with_reason(stat: Stat) -> dict[str, Any]:
     return interval_json(stat) | {"reason": stat.reason}
 
 
-def as_csv(
+FORMS = ("csv", "latex", "markdown")
+"""Forms of text that the rows come in."""
+
+
+def text_of(
+    form: str,
     board: Board,
     *,
     with_intervals: bool = True,
@@ -143,10 +148,19 @@ def as_csv(
     said: Sequence[LicenceNote] = (),
     origin: Origin | None = None,
 ) -> str:
-    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone.
+    """The board in one of `FORMS`, with what is said of its judges and, but for CSV, of which data it is."""
+    if form == "csv":
+        return _csv(board, said, reader, with_intervals=with_intervals)
+    table, notes = _table(board), _notes(board)
+    if form == "markdown":
+        notes += [*(note.text for note in said), *([" ".join(origin.sentences)] if origin else [])]
+        return _markdown(table, notes, with_intervals=with_intervals)
+    of_people = "".join(map(latex.comment, notes))
+    return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
 
-    What is said of its judges is a column, the same in each row; its origin is said by the name of the file.
-    """
+
+def _csv(board: Board, said: Sequence[LicenceNote], reader: str, *, with_intervals: bool) -> str:
+    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
         (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
@@ -162,16 +176,7 @@ def as_csv(
     return "".join(csv_lines(head, cells, reader=reader))
 
 
-def as_markdown(
-    board: Board,
-    *,
-    with_intervals: bool = True,
-    reader: str = "",
-    said: Sequence[LicenceNote] = (),
-    origin: Origin | None = None,
-) -> str:
-    """A wide table: the figures of each entry with their intervals, and below whose they are and of which data."""
-    table = _table(board)
+def _markdown(table: Table, notes: Sequence[str], *, with_intervals: bool) -> str:
     head = [*(str(name.title) for name in table.names), *(str(measure.title) for measure in table.measures)]
     rows = [
         [
@@ -181,7 +186,6 @@ def as_markdown(
         for row in table.rows
     ]
     lines = [head, ["---"] * len(table.names) + ["---:"] * len(table.measures), *rows]
-    notes = [*_notes(board), *(note.text for note in said), *([" ".join(origin.sentences)] if origin else [])]
     return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), *(f"\n{note}" for note in notes), ""])
 
 
@@ -192,19 +196,6 @@ def _in_markdown(value: Any, *, with_intervals: bool) -> str:
         return "—"
     has_interval = with_intervals and value.low is not None
     return f"{value.value:.1f}" + (f" ({value.low:.1f}–{value.high:.1f})" if has_interval else "")
-
-
-def as_latex(
-    board: Board,
-    *,
-    with_intervals: bool = True,
-    reader: str = "",
-    said: Sequence[LicenceNote] = (),
-    origin: Origin | None = None,
-) -> str:
-    """A table with caption and the intervals in small print, and comments on who the people are and on judges."""
-    of_people = "".join(map(latex.comment, _notes(board)))
-    return tex(_table(board), origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
 
 
 def _table(board: Board) -> Table:
@@ -256,7 +247,3 @@ def _chosen(view: View) -> str:
         *(["subtopics that people wrote on"] if view.with_people_only else []),
     ]
     return ", ".join(parts)
-
-
-TEXTS = {"csv": as_csv, "latex": as_latex, "markdown": as_markdown}
-"""What writes the board in each form of text."""

@@ -97,7 +97,7 @@ def _drawings(content: Content) -> Iterator[Drawing]:
     people = next((row for row in content.known if row.is_people), None)
     shown = [row for row in content.known if row.entry.retriever == content.setting and not row.is_people]
     if panels := [*([people] if people else []), *shown]:
-        yield from (Drawing(make(panels, people, url_of=content.url)) for make in (pair_chart, sentence_chart))
+        yield from (Drawing(_chart(panels, people, content.url, *words)) for words in CHARTS)
 
 
 def _about_rows(judge: str) -> Note:
@@ -199,22 +199,18 @@ UrlOf = Callable[[Row], str]
 """Where the row of a system stands insight by insight, empty where it does not."""
 
 
-def pair_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
-    """Positions of the bigrams of the texts, beside those of reference and people, and an even spread.
+CHARTS = (
+    ("pairs", "Where in the documents do bigrams come from?", "share of matches (%)"),
+    ("sentences", "Where in the documents are the sentences that texts follow?", "share of sentences (%)"),
+)
+"""What of a text is drawn: bigrams, and the source sentences that it follows."""
+
+
+def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, part: str, title: str, value: str) -> Chart:
+    """Positions of it, beside those of reference and people, and an even spread.
 
     People are drawn beside systems that wrote on the same subtopics.
     """
-    title = "Where in the documents do bigrams come from?"
-    return _chart(rows, people, url_of, part="pairs", title=title, value="share of matches (%)")
-
-
-def sentence_chart(rows: Sequence[Row], people: Row | None, *, url_of: UrlOf) -> Chart:
-    """Positions of the source sentences that the texts follow, likewise."""
-    title = "Where in the documents are the sentences that texts follow?"
-    return _chart(rows, people, url_of, part="sentences", title=title, value="share of sentences (%)")
-
-
-def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, *, part: str, title: str, value: str) -> Chart:
     points = [point for row in rows for point in _panel(row, people, part, url_of(row))]
     most = max((point.value for point in points if point.value is not None), default=1.0)
     words = Words(

@@ -74,12 +74,12 @@ def add_leaderboard(parser: ArgumentParser) -> None:
         default=None,
         help="95 %% intervals over subtopics, which the table has unless told otherwise, and other forms if asked",
     )
-    parser.add_argument("--format", choices=list(files.TEXTS), default="", help="print all rows in this form")
+    parser.add_argument("--format", choices=files.FORMS, default="", help="print all rows in this form")
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A board, and in which form it was asked for: one of `files.TEXTS`, or empty."""
+    """A board, and in which form it was asked for: one of `files.FORMS`, or empty."""
 
     board: Board
     view: View
@@ -91,7 +91,7 @@ class Printed:
         """The text that was asked for."""
         said = licence_notes(judged_in(self.view, self.board))
         origin = files.origin_of(self.view)
-        return files.TEXTS[self.form](self.board, with_intervals=self.with_intervals, said=said, origin=origin)
+        return files.text_of(self.form, self.board, with_intervals=self.with_intervals, said=said, origin=origin)
 
 
 def make_leaderboard(options: Mapping[str, Any]) -> Printed:

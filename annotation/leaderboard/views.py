@@ -79,7 +79,7 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
     if file_format == "json":
         return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
     said = licence_notes(judged_in(view, board), reader=request.user)
-    text = files.TEXTS[file_format](board, reader=reader_of(request), said=said, origin=_origin(view, shown))
+    text = files.text_of(file_format, board, reader=reader_of(request), said=said, origin=_origin(view, shown))
     return download([text], name=name, content_type=TYPES.get(file_format, "text/plain; charset=utf-8"))
 
 

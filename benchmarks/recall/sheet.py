@@ -167,14 +167,13 @@ class Beside:
     is_narrowed: bool = False
 
 
-def titles() -> dict[str, tuple[str, str]]:
-    """What responses are divided by: as a heading, and above the names of the parts."""
-    return {
-        "category": ("By category", "Category"),
-        "domain": ("By domain", "Domain"),
-        "document_length": ("By tokens of the documents", "Tokens of the documents"),
-        "response_length": ("By tokens of the response", "Tokens of the response"),
-    }
+TITLES = {
+    "category": ("By category", "Category"),
+    "domain": ("By domain", "Domain"),
+    "document_length": ("By tokens of the documents", "Tokens of the documents"),
+    "response_length": ("By tokens of the response", "Tokens of the response"),
+}
+"""What responses are divided by: as a heading, and above the names of the parts."""
 
 
 def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
@@ -395,7 +394,7 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
             *(replace(MACRO, key=name, title=name) for name in names_of(systems.parts[part], part)),
             replace(MACRO, title="all"),
         ]
-        title, _name = titles()[part]
+        title, _name = TITLES[part]
         about = "Recall. In every column the best system is bold and the second underlined; ties share a place."
         if part in LENGTHS:
             about = f"{about} A word counts as 1.25 tokens."
@@ -434,7 +433,7 @@ def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
 
 
 def _splits(figures: RecallFigures) -> Iterator[Table]:
-    for key, (title, name) in titles().items():
+    for key, (title, name) in TITLES.items():
         rows = tuple(_row(figures, group, group.name) for group in figures.by[key])
         yield Table(f"all-{key}", title, _names(figures, Name(key, name)), MEASURES, rows, is_folded=True)
     rows = tuple(_row(figures, group, group.name) for group in figures.by["system"])
