@@ -6,11 +6,13 @@ What one of them leaves in memory is there for the next, as it is in a server.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
@@ -34,6 +36,18 @@ for line in sys.stdin:
     print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
 """
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def site_in(folder: Path, **more: str) -> dict[str, str]:
+    """The environment of a site with data and database in this folder, whose static files were not collected."""
+    ours = {"DATA_DIR": str(folder), "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}", "DEBUG": "1"}
+    return os.environ | ours | {"DJANGO_SETTINGS_MODULE": "summhay_site.settings", **more}
+
+
+def python(program: str, environment: Mapping[str, str], **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program as it is written, in a process of its own."""
+    call = [sys.executable, "-c", program]
+    return subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, **more)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 from django.db import connection
 
 from tests.annotation.crash_scene import LINE, N_SHARED
+from tests.verbs import site_in
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.contended]
@@ -43,21 +43,13 @@ class Scene:
 
 @pytest.fixture
 def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
-    env = _env(tmp_path)
+    env = site_in(tmp_path)
     if connection.vendor == "postgresql":
         db = connection.settings_dict
         server = f"{db['USER']}:{db['PASSWORD']}@{db['HOST']}:{db['PORT'] or 5432}"
         return Scene(env | {"DATABASE_URL": f"postgres://{server}/{db['NAME']}"})
     shutil.copy(request.getfixturevalue("empty_database"), tmp_path / "db.sqlite3")
     return Scene(env)
-
-
-def _env(folder: Path) -> dict[str, str]:
-    return os.environ | {
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-    }
 
 
 @pytest.mark.nightly  # by day a story in the browser kills its server

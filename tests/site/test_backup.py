@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -12,20 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.verbs import Run, one_process
+from tests.verbs import Run, one_process, site_in
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return {
-        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DEBUG": "1",  # nothing was collected here
-    }
+    return {key: value for key, value in site_in(folder).items() if not key.startswith("PYTEST")}
 
 
 @pytest.fixture(scope="module")

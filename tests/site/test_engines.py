@@ -26,7 +26,7 @@ from tests.conftest import ON_POSTGRESQL
 from tests.makers import make_session
 from tests.makers_recall import make_judge
 from tests.site.test_foreign_postgresql import on_server
-from tests.verbs import one_process
+from tests.verbs import one_process, site_in
 
 ROOT = Path(__file__).resolve().parents[2]
 RELEASED = ROOT / "tests" / "released" / "0.2.0.sql.gz"
@@ -36,8 +36,7 @@ RELEASED = ROOT / "tests" / "released" / "0.2.0.sql.gz"
 def site(folder: Path, address: str) -> Iterator[Callable[..., str]]:
     """Give what runs commands on a site of its own; each must succeed."""
     folder.mkdir(mode=0o700)
-    ours = {"DATA_DIR": str(folder), "DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "summhay_site.settings"}
-    with one_process(os.environ | ours | {"DEBUG": "1"}) as verb:
+    with one_process(site_in(folder, DATABASE_URL=address)) as verb:
 
         def manage(*command: str) -> str:
             done = verb(*command)

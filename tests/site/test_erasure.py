@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from summhay_site.operations import erasing
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import annotator_of, make_assignment, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
+from tests.verbs import python, site_in
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
@@ -188,17 +186,5 @@ print(held, left)
 @pytest.mark.own_database
 def test_no_file_of_the_data_folder_holds_a_word_of_who_was_erased(tmp_path: Path, empty_database: Path) -> None:
     shutil.copy(empty_database, tmp_path)
-    ours = {
-        "DATA_DIR": str(tmp_path),
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", ERASE],
-        cwd=ROOT,
-        env=os.environ | ours,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "['db.sqlite3-wal'] []\n"
+    done = python(ERASE, site_in(tmp_path))
+    assert done.stdout == "['db.sqlite3-wal'] []\n", done.stderr

@@ -33,6 +33,7 @@ import redis
 from summhay_site.operations.system import EVERY_S
 from tests.fake_openai import FakeServer, serving
 from tests.site.beside_a_run import AT_A_TIME, N_REQUESTS
+from tests.verbs import site_in
 
 LASTS_S = float(os.environ.get("MODEL_RUN_S", "75"))
 """How long the run goes on: longer than the minute after which its task lets others in."""
@@ -81,18 +82,7 @@ def environment(tmp_path: Path, empty_database: Path, server: FakeServer) -> dic
         url = urlsplit(os.environ["CELERY_BROKER_URL"])._replace(path=REDIS_OF_THIS_TEST).geturl()
         redis.Redis.from_url(url).flushdb()
         broker = {"CELERY_BROKER_URL": url}
-    return (
-        os.environ
-        | broker
-        | {
-            "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-            "DATA_DIR": str(tmp_path),
-            "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
-            "DEBUG": "1",  # nothing was collected here
-            "LOG_LEVEL": "INFO",
-            "OPENAI_BASE_URLS": server.address,
-        }
-    )
+    return site_in(tmp_path, **broker, LOG_LEVEL="INFO", OPENAI_BASE_URLS=server.address)
 
 
 @pytest.fixture

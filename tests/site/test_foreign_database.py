@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from summhay_site.operations.upgrading import ForeignDatabase, check
-from tests.verbs import Run, one_process
+from tests.verbs import Run, one_process, site_in
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,13 +47,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    return os.environ | {
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-        "DEBUG": "1",  # nothing was collected here
-        "SECRET_KEY": "of the test",
-        "PORT": "18763",
-    }
+    return site_in(folder, SECRET_KEY="of the test", PORT="18763")
 
 
 @pytest.fixture(scope="module")

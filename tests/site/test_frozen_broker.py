@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -17,6 +16,7 @@ import pytest
 from django.conf import settings
 
 from bench.site import free_port
+from tests.verbs import site_in
 
 pytestmark = pytest.mark.own_database
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,13 +89,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, empty_database: Path) -> dict
     """The environment of a site with a database of its own."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copy(empty_database, folder)
-    return os.environ | {
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-        "EMAIL_URL": "console://",
-        "DEBUG": "1",  # nothing was collected here
-    }
+    return site_in(folder, EMAIL_URL="console://")
 
 
 def start(site: dict[str, str], broker: str) -> subprocess.Popen[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.site import Member, answers, free_port
+from tests.verbs import site_in
 
 PEOPLE = 6
 pytestmark = [pytest.mark.own_database, pytest.mark.nightly]  # by day `test_web_worker` stops one
@@ -24,15 +24,8 @@ def server_of(database: Path, folder: Path) -> Member:
     """One web server of a site, on a port of its own."""
     port = free_port()
     folder.mkdir(mode=0o700)
-    environment = os.environ | {
-        "DATA_DIR": str(folder),
-        "DATABASE_URL": f"sqlite:///{database}",
-        "SECRET_KEY": "two servers of one site" * 3,
-        "CELERY_BROKER_URL": "memory://",
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DEBUG": "1",
-        "PORT": str(port),
-    }
+    more = {"SECRET_KEY": "two servers of one site" * 3, "CELERY_BROKER_URL": "memory://", "PORT": str(port)}
+    environment = site_in(folder, DATABASE_URL=f"sqlite:///{database}", **more)
     command = [sys.executable, "-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
     return Member(folder.name, command, environment, folder / "log", port)
 

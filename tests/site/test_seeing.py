@@ -6,9 +6,7 @@ import gzip
 import importlib
 import json
 import logging
-import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -32,6 +30,7 @@ from summhay_site import env, gunicorn
 from summhay_site.operations import system
 from summhay_site.serving import health
 from summhay_site.serving.logs import OPENING_PATHS, JsonLines, formatter
+from tests.verbs import python, site_in
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL_WELL = {"ok": True, "database": True, "migrations": True, "broker": True}
@@ -285,21 +284,8 @@ sentry_sdk.flush(10)
 def test_errors_are_reported_without_what_people_wrote(tmp_path: Path) -> None:
     server = HTTPServer(("127.0.0.1", 0), Inbox)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    ours = {
-        "DATA_DIR": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "SENTRY_DSN": f"http://key@127.0.0.1:{server.server_port}/1",
-        "DEBUG": "1",
-    }
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", BREAK],
-            cwd=ROOT,
-            env=os.environ | ours,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = python(BREAK, site_in(tmp_path, SENTRY_DSN=f"http://key@127.0.0.1:{server.server_port}/1"))
     finally:
         server.shutdown()
         server.server_close()

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from tests.verbs import site_in
+
 pytestmark = pytest.mark.broker
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60
@@ -33,29 +35,14 @@ fill_missing(session=session, now=NOW)
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A site of its own: database and folders here, the broker as configured."""
-    return os.environ | {
-        "DJANGO_SETTINGS_MODULE": "summhay_site.settings",
-        "DATA_DIR": str(tmp_path),
-        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
-        "LOG_LEVEL": "INFO",
-    }
+    return site_in(tmp_path, LOG_LEVEL="INFO")
 
 
 @pytest.fixture
 def worker(environment: dict[str, str], tmp_path: Path, empty_database: Path) -> Iterator[subprocess.Popen[bytes]]:
     shutil.copy(empty_database, tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "-A",
-        "summhay_site",
-        "worker",
-        "--pool",
-        "solo",
-        "--loglevel",
-        "INFO",
-    ]
+    celery = ["celery", "-A", "summhay_site", "worker", "--pool", "solo", "--loglevel", "INFO"]
+    command = [sys.executable, "-m", *celery]
     with (tmp_path / "worker.log").open("wb") as log:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
