@@ -21,7 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.agreement.urls")),
     path("", include("annotation.licences.urls")),
     path("", include("annotation.leaderboard.urls")),
-    path("", include("annotation.exports.urls")),
+    path("", include("annotation.exports.views")),
     path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),
     path("", include("annotation.people.reminders.urls")),
     path("", include("annotation.people.recruitment.urls")),

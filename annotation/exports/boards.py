@@ -13,10 +13,9 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.exports.archive import Contents, methods, write
-from annotation.exports.cards import Card, Packed
+from annotation.exports.archive import Card, Contents, Packed, methods, write
 from annotation.exports.figures import Draw, Made, draw_now, result_files
-from annotation.exports.study_files import as_parquet
+from annotation.exports.studies import as_parquet
 from annotation.kinds import StudyFile
 from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout

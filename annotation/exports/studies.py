@@ -1,20 +1,225 @@
-"""The archive of a study: its data, results, methods section and descriptions."""
+"""The archive of a study of any kind: its files, results and methods, and what is said of it in words.
+
+People appear as annotator1, annotator2 …
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
+from operator import attrgetter
 from typing import IO, Any
 
-from annotation.exports import describing
-from annotation.exports.archive import Contents, methods, write
-from annotation.exports.cards import Card, Packed
+import orjson
+from django.db.models import F, Q, QuerySet, prefetch_related_objects
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from annotation.exports.archive import Card, Contents, Packed, methods, write
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
-from annotation.exports.study_files import as_parquet, files_of
-from annotation.kinds import StudyFile, kind_named, kinds
-from annotation.models import Study
-from annotation.studies.rows import archive_name
+from annotation.kinds import StudyFile, Text, kind_named, kinds
+from annotation.models import ConsentText, Study, TrialAnswer
+from annotation.states import ItemRole
+from annotation.studies.kind import Work, has_plan
+from annotation.studies.removed import in_words, removed_from
+from annotation.studies.rows import PERSON, Columns, archive_name, csv_file, hashed, jsonl_file, rows_of
+from benchmarks.io.schemas import long2rag
+from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Haystack, Question
+from benchmarks.web.downloads import is_available, parquet
+
+ANNOTATORS: Columns = {
+    "annotator": PERSON,
+    "joined_at": "joined_at",
+    "left_at": (lambda left_at: left_at.isoformat() if left_at else "", "left_at"),
+}
+TRIAL_ANSWERS: Columns = {
+    "annotator": PERSON,
+    "role": (lambda: ItemRole.TRAINING.value,),
+    "try": "trial__number",
+    "example": "item",
+    "question": "question",
+    "answer": (lambda answer: orjson.dumps(answer).decode(), "answer"),
+    "is_right": "is_right",
+    "is_passed": "trial__is_passed",
+    "made_at": "made_at",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A haystack or question set that a study is about, at its data version (SHA-256), empty if not computed."""
+
+    kind: str
+    key: str
+    title: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A study in words and counts."""
+
+    study: Study
+    kind: Text
+    made_at: datetime
+    n_people: int
+    guideline_versions: tuple[int, ...]
+    consent_texts: tuple[ConsentText, ...]
+    corpora: tuple[Corpus, ...]
+    is_planned: bool
+    removed: Mapping[str, int] = field(default_factory=dict)
+    """What was deleted because people asked for it, as `removed_from` gives it."""
+
+    @property
+    def removed_in_words(self) -> list[tuple[Any, int]]:
+        """What was deleted, as rows of a table."""
+        return in_words(self.removed)
+
+    @property
+    def consent_versions(self) -> tuple[int, ...]:
+        """Those of the consent text that people agreed to."""
+        return tuple(text.version for text in self.consent_texts)
+
+    @property
+    def guidelines(self) -> str:
+        """The versions of the guidelines, as in a sentence."""
+        return ", ".join(map(str, self.guideline_versions))
+
+    @property
+    def consents(self) -> str:
+        """The versions of the consent text, likewise."""
+        return ", ".join(map(str, self.consent_versions))
+
+    def as_json(self) -> dict[str, Any]:
+        """What the manifest holds of it; null is not known, as the pay for labels that were imported."""
+        study = self.study
+        return {
+            "study": {
+                "name": study.name,
+                "id": str(study.uid),
+                "kind": study.kind,
+                "state": study.state,
+                "seed": study.seed,
+                "hourly_rate": str(study.hourly_rate) if self.is_planned else None,
+                "currency": study.currency if self.is_planned else None,
+                "categories": list(study.categories),
+            },
+            "n_annotators": self.n_people,
+            "guideline_versions": list(self.guideline_versions),
+            "consent_versions": list(self.consent_versions),
+            "corpora": [asdict(corpus) for corpus in self.corpora],
+            "removed_on_request": dict(self.removed),
+        }
+
+
+def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Described:
+    """Collect what the data sheet, the manifest and the methods section say of a study.
+
+    Without hashes question sets have no data version: to compute it all of their texts are read.
+    """
+    kind = kind_named(study.kind)
+    prefetch_related_objects([study], "memberships", "guidelines", "trials")
+    return Described(
+        study=study,
+        kind=kind.label,
+        made_at=now,
+        n_people=len(study.memberships.all()),
+        guideline_versions=tuple(sorted(row.version for row in study.guidelines.all())),
+        consent_texts=tuple(agreed_texts(study)),
+        corpora=tuple(_corpora(study, with_hashes=with_hashes)),
+        is_planned=isinstance(kind, Work) and has_plan(study),
+        removed=removed_from(study),
+    )
+
+
+def data_sheet(about: Described, files: Sequence[Packed], *, licence: str, methods: str) -> str:
+    """What is in the archive and how it came about, in Markdown."""
+    context = {"about": about, "files": files, "licence": licence, "methods": methods}
+    return render_to_string("annotation/datasheet.md", context)
+
+
+def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
+    items, labels = study.label_items.order_by(), study.coveragelabels.order_by()
+    of_labels = Q(pk__in=items.values("summary__haystack")) | Q(pk__in=labels.values("summary__haystack"))
+    of_study = of_labels | Q(subtopics__writing_plans__study=study)
+    haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
+    sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
+    corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
+    for name in sorted(sets):
+        rows = Question.objects.of(dataset=name)
+        sha256 = hashed(long2rag.dump(questions_of(rows))) if with_hashes else ""
+        corpora.append(Corpus("question set", name, name, sha256))
+    return corpora
+
+
+# Files
+
+
+def files_of(
+    study: Study, *, now: datetime, consent_texts: Sequence[ConsentText] | None = None
+) -> list[StudyFile]:
+    """Labels in every selection, what the kind of the study adds, people, guidelines and consent texts.
+
+    Consent texts are those that people agreed to, where they are known already. Where Parquet can be made, it
+    stands beside the CSV of labels and sessions.
+    """
+    kind = kind_named(study.kind)
+    members = study.memberships.order_by("number")
+    answers = TrialAnswer.objects.filter(trial__study=study).annotate(annotator_id=F("trial__annotator"))
+    trial = csv_file(
+        "trial-answers.csv",
+        "Answers of the trial: training, in no figure",
+        TRIAL_ANSWERS,
+        lambda: rows_of(study, answers.order_by("trial", "pk"), TRIAL_ANSWERS),
+    )
+    examples = study.trial_examples.exclude(body="").order_by("pk")
+    guidelines = sorted(study.guidelines.all(), key=attrgetter("version"))
+    agreed: Iterable[Any] = agreed_texts(study) if consent_texts is None else consent_texts
+    texts: tuple[tuple[str, Text, Any], ...] = (
+        *((f"trial-examples/{at}.toml", "Trial examples of its own", row) for at, row in enumerate(examples, 1)),
+        *((f"guidelines/{row.version}.md", _("Guidelines"), row) for row in guidelines),
+        *((f"consent/{row.version}.md", "Consent texts", row) for row in agreed),
+    )
+    files = [
+        *(_label_files(study, kind) if isinstance(kind, Work) else ()),
+        *kind.files(study, now),
+        csv_file("annotators.csv", "Participants", ANNOTATORS, lambda: rows_of(study, members, ANNOTATORS)),
+        *([trial] if study.has_trial or study.trials.all() else ()),
+        *(StudyFile(name, title, partial(_text, row.body)) for name, title, row in texts),
+    ]
+    return [kept for file in files for kept in (file, *as_parquet(file))]
+
+
+def as_parquet(file: StudyFile) -> list[StudyFile]:
+    """A table as Parquet, where that can be made."""
+    if file.rows is None or not is_available():
+        return []
+    name = file.name.removesuffix(".csv") + ".parquet"
+    return [StudyFile(name, file.title, partial(parquet, file.columns, file.rows))]
+
+
+def agreed_texts(study: Study) -> QuerySet[ConsentText]:
+    """The versions of the consent text that people of a study agreed to."""
+    texts = ConsentText.objects.filter(consents__annotator__memberships__study=study)
+    return texts.distinct().order_by("version")
+
+
+def _label_files(study: Study, kind: Work) -> Iterator[StudyFile]:
+    for place, (which, title) in enumerate(kind.label_files):
+        name = f"labels-{which}" if place else "labels"
+        rows = partial(kind.label_rows, study, which)
+        yield csv_file(f"{name}.csv", title, kind.label_columns, rows, kind.label_cells)
+        yield jsonl_file(f"{name}.jsonl", title, kind.label_columns, rows)
+
+
+def _text(body: str) -> list[str]:
+    return [body.rstrip("\n") + "\n"]
+
+
+# The archive
 
 
 def write_archive(
@@ -27,17 +232,13 @@ def write_archive(
 
 def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime, draw: Draw) -> Contents:
     """What the archive of a study holds, with these figures."""
-    about = describing.described(study, now=now)
+    about = described(study, now=now)
     told = methods().of_study(about, made)
-
-    def sheet(files: Sequence[Packed]) -> str:
-        return describing.data_sheet(about, files=files, licence=licence, methods=told)
-
     return Contents(
         card=_card(about, licence=licence, has_methods=bool(told)),
         files=_files(about, made, draw=draw),
         methods=told,
-        told=sheet,
+        told=partial(data_sheet, about, licence=licence, methods=told),
         facts=about.as_json(),
     )
 
@@ -47,13 +248,13 @@ def peoples_texts(haystack: Haystack) -> dict[int, list[Any]]:
     return {pk: texts for kind in kinds() for pk, texts in kind.texts_on(haystack).items()}
 
 
-def _files(about: describing.Described, made: Made | None, *, draw: Draw) -> Iterator[StudyFile]:
+def _files(about: Described, made: Made | None, *, draw: Draw) -> Iterator[StudyFile]:
     yield from files_of(about.study, now=about.made_at, consent_texts=about.consent_texts)
     for file in result_files(made, draw=draw) if made is not None else ():
         yield from (file, *as_parquet(file))
 
 
-def _card(about: describing.Described, *, licence: str, has_methods: bool) -> Card:
+def _card(about: Described, *, licence: str, has_methods: bool) -> Card:
     study = about.study
     kind, task = str(about.kind), kind_named(study.kind).hub_task
     corpora = ", ".join(f"{corpus.kind} “{corpus.title}”" for corpus in about.corpora)
@@ -83,12 +284,12 @@ def _card(about: describing.Described, *, licence: str, has_methods: bool) -> Ca
     )
 
 
-def _languages(about: describing.Described) -> list[str]:
-    keys: dict[str, list[str]] = {}
-    for corpus in about.corpora:
-        keys.setdefault(corpus.kind, []).append(corpus.key)
-    rows = [
-        Haystack.objects.filter(key__in=keys.get("haystack", ())).order_by(),
-        Question.objects.filter(dataset__in=keys.get("question set", ())).order_by(),
-    ]
-    return sorted({language for some in rows for language in some.values_list("language", flat=True).distinct()})
+def _languages(about: Described) -> list[str]:
+    keys = {kind: [row.key for row in about.corpora if row.kind == kind] for kind in ("haystack", "question set")}
+    rows = (
+        Haystack.objects.filter(key__in=keys["haystack"]),
+        Question.objects.filter(dataset__in=keys["question set"]),
+    )
+    return sorted(
+        {name for some in rows for name in some.order_by().values_list("language", flat=True).distinct()}
+    )

@@ -12,15 +12,14 @@ from django import forms
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotation.exports import describing
 from annotation.exports.archive import methods
 from annotation.exports.boards import BoardMade, laid_out, write_board
-from annotation.exports.figures import DRAWN, Made, figures_of, made_of, public_results
-from annotation.exports.studies import peoples_texts, write_archive
-from annotation.exports.study_files import files_of
+from annotation.exports.figures import DRAWN, Draw, Made, figures_of, made_of, public_results
+from annotation.exports.studies import described, files_of, peoples_texts, write_archive
 from annotation.kinds import kind_named
 from annotation.leaderboard.forms import ViewForm as BoardForm
 from annotation.leaderboard.views import shown_board
@@ -35,7 +34,6 @@ from benchmarks.questions import sets as question_sets
 from benchmarks.results.drawings import FILE, FileLook
 from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, look_up_many
 from benchmarks.results.views import waiting_file
-from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
@@ -78,10 +76,10 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     if (shown := _figures(study)) is not None and shown.state == "computing":
         return waiting_file(request, shown, name=name)
     drawn = _drawn(figures_of(study, now=now))
-    if not isinstance(drawn, _Drawn):
+    if isinstance(drawn, Shown):
         return waiting_file(request, drawn, name=name)
     saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
-    of_study = partial(write_archive, study=study, licence=form.cleaned_data["licence"], now=now, draw=drawn.file)
+    of_study = partial(write_archive, study=study, licence=form.cleaned_data["licence"], now=now, draw=drawn)
     return as_file(_zipped(of_study), name=name, about=study)
 
 
@@ -106,18 +104,7 @@ def _figures(study: Study) -> Shown[Any] | None:
     return look_up(results.computation, options, now=timezone.now(), wait_s=FILE_WAIT_S)
 
 
-class _Drawn:
-    """The files of charts that workers have drawn."""
-
-    def __init__(self, contents: dict[tuple[str, str], bytes]) -> None:
-        self.contents = contents
-
-    def file(self, chart: Chart, ending: str) -> bytes | None:
-        """That of a chart; None where it could not be drawn."""
-        return self.contents.get((chart.name, ending))
-
-
-def _drawn(made: Made | None) -> _Drawn | Shown[Any]:
+def _drawn(made: Made | None) -> Draw | Shown[Any]:
     """Every chart for an archive as workers drew it; how the first stands that is being drawn, else."""
     charts = made.sheet.charts if made is not None else []
     looks = [FileLook(chart, ending) for chart in charts for ending in DRAWN]
@@ -125,13 +112,12 @@ def _drawn(made: Made | None) -> _Drawn | Shown[Any]:
     for drawing in shown:
         if drawing.state == "computing":
             return drawing
-    return _Drawn(
-        {
-            (look.chart.name, look.ending): drawing.figures.content
-            for look, drawing in zip(looks, shown, strict=True)
-            if drawing.figures is not None
-        }
-    )
+    contents = {
+        (look.chart.name, look.ending): drawing.figures.content
+        for look, drawing in zip(looks, shown, strict=True)
+        if drawing.figures is not None
+    }
+    return lambda chart, ending: contents.get((chart.name, ending))
 
 
 @requires("annotation.view_session")
@@ -152,10 +138,10 @@ def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
     if not isinstance(board_made, BoardMade):
         return waiting_file(request, board_made, name="leaderboard.zip")
     drawn = _drawn(board_made.made)
-    if not isinstance(drawn, _Drawn):
+    if isinstance(drawn, Shown):
         return waiting_file(request, drawn, name="leaderboard.zip")
     licence, now = form.cleaned_data["licence"], timezone.now()
-    of_board = partial(write_board, board_made=board_made, licence=licence, now=now, draw=drawn.file)
+    of_board = partial(write_board, board_made=board_made, licence=licence, now=now, draw=drawn)
     return as_file(_zipped(of_board), name=f"{board_made.made.origin.label}.zip")
 
 
@@ -202,7 +188,7 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
-    about = describing.described(study, now=now, with_hashes=False)
+    about = described(study, now=now, with_hashes=False)
     public = public_results(study)
     shown = None if public is None else look_up_many(public[0].computation, [public[1]], now=now)[0]
     made = None
@@ -235,3 +221,13 @@ class LicenceForm(forms.Form):
             "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."
         ),
     )
+
+
+urlpatterns = [
+    path("exports/", exports, name="exports"),
+    path("exports/<uuid:uid>-with-people.json", haystack_with_people, name="haystack-with-people"),
+    path("leaderboard/archive/", board_archive, name="leaderboard-archive"),
+    path("leaderboard/archive.zip", board_archive_file, name="leaderboard-archive-file"),
+    path("studies/<uuid:uid>/archive/", study_archive, name="study-archive"),
+    path("studies/<uuid:uid>/archive.zip", archive_file, name="study-archive-file"),
+]

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.exports.files import NotWritable, arriving
+from annotation.exports.archive import NotWritable, arriving
 from annotation.models import Study
 from benchmarks import audit
 from benchmarks.web.downloads import READERS, SPREADSHEETS

@@ -17,11 +17,10 @@ import orjson
 from django.db.models import Q
 from django.utils.text import slugify
 
-from annotation.exports.archive import Contents, write
+from annotation.exports.archive import Contents, NotWritable, arriving, write, written
 from annotation.exports.boards import BoardMade
 from annotation.exports.boards import contents_of as board_contents
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, public_results
-from annotation.exports.files import NotWritable, arriving, written
 from annotation.exports.studies import contents_of
 from annotation.models import Study
 from benchmarks.io.schemas import summhay

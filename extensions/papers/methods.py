@@ -12,8 +12,8 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Sum
 
 from annotation.exports.archive import Methods
 from annotation.exports.boards import BoardMade
-from annotation.exports.describing import Described
 from annotation.exports.figures import Made, judges_in
+from annotation.exports.studies import Described
 from annotation.kinds import Headline, kind_named
 from annotation.labelling.kind import LabelWork
 from annotation.models import Annotator, Assignment, Consent, LabelTask, RecruitmentLink, Session, Study

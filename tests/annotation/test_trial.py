@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from annotation.exports.study_files import files_of
+from annotation.exports.studies import files_of
 from annotation.kinds import kind_named
 from annotation.models import Annotator, LabelTask, Trial
 from annotation.people.recruitment.outcomes import progress_of

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.exports.study_files import files_of
+from annotation.exports.studies import files_of
 from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, save, sets_in
 from annotation.models import Study
 from tests.annotation.tried import JSON, KINDS, address, kind_of, make_study

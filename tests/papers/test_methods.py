@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.exports.describing import described
+from annotation.exports.studies import described
 from annotation.models import LabelTask, Session, Study, Trial
 from annotation.studies.kind import work_of
 from annotation.studies.members import add_annotators

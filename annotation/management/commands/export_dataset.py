@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.exports.files import NotWritable, written
+from annotation.exports.archive import NotWritable, written
 from annotation.exports.studies import peoples_texts
 from annotation.kinds import kinds
 from annotation.management.export_files import add_reader

@@ -10,7 +10,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.exports.files import NotWritable, written
+from annotation.exports.archive import NotWritable, written
 from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.writing import files as outgoing

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.urls import reverse
 
 from annotation.coverage.collect import data_version
-from annotation.exports.describing import described
+from annotation.exports.studies import described
 from annotation.models import (
     Annotator,
     Assignment,

@@ -12,8 +12,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from annotation.exports.archive import NotWritable
 from annotation.exports.boards import BoardMade, board_made
-from annotation.exports.files import NotWritable
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
 from annotation.results.reports import ReportRefused, find_study
