@@ -14,7 +14,7 @@ class AnnotationConfig(AppConfig):
         """Load the kinds of study; tell the lower app what records exposure, imports labels and finds studies."""
         from annotation import kinds
         from annotation.importing import archives
-        from annotation.licences.notes import LicenceSource
+        from annotation.licences.recording import LicenceSource
         from annotation.results.run_scopes import RunStudies
         from annotation.studies.exposures import record_exposures
         from benchmarks.engine import scopes

@@ -20,8 +20,7 @@ from annotation import kinds
 from annotation.kinds import Headline
 from annotation.labelling.kind import LabelWork
 from annotation.models import CoverageLabel, ExternalLabel, Study
-from annotation.results.headlines import HEADLINE
-from annotation.results.study import OfStudy
+from annotation.results.study import HEADLINE, OfStudy
 from benchmarks.results.stored import Shown, look_up_many
 
 

@@ -12,8 +12,7 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.models import Assignment, LabelTask, Study
-from annotation.results.headlines import CARD
-from annotation.results.study import OfStudy
+from annotation.results.study import CARD, OfStudy
 from benchmarks.results.stored import look_up
 from benchmarks.web.charts import Chart
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from annotation.agreement.scope import add_reference, add_scope, judged_table
 from annotation.coverage.look import Look
-from annotation.licences.computing import LicenceLook, Licences, licences_on
-from annotation.licences.plain import as_json
+from annotation.licences.computing import LicenceLook, Licences, as_json, licences_on
 from annotation.licences.sheet import sheet
 from annotation.results.reports import Report, ReportRefused
 from benchmarks.scoring.licence import STANDARD, Thresholds

@@ -22,7 +22,7 @@ from annotation.coverage.sheet import Beside, sheet
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.charts import small_agreement
-from annotation.results.plannable import Plannable, agreement_of, published_agreement, share_of
+from annotation.results.planning import Plannable, agreement_of, published_agreement, share_of
 from annotation.results.sections import RowLinks
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults

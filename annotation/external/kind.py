@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from annotation.coverage.results import RESULTS
 from annotation.external.files import PLAIN_LABELS, PlainLabelsPlan, files_of, told_of
 from annotation.kinds import SUMMARIES, StudyKind, kinds, register, results_tab
-from annotation.licences import results as licences
+from annotation.licences import pages as licences
 from annotation.models import Study
 
 

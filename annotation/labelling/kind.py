@@ -23,8 +23,8 @@ from annotation.labelling.task_page import TaskPage
 from annotation.labelling.trial.own import set_aside_items
 from annotation.labelling.trial.progress import progress_by_annotator
 from annotation.models import Annotator, LabelTask, Study
-from annotation.results import learning_sheet, plan_sheet, priors
-from annotation.results.priors import Outlook
+from annotation.results import learning, plan_sheet, planning
+from annotation.results.planning import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.states import ItemRole
 from annotation.studies import tasks
@@ -74,11 +74,11 @@ class LabelWork(TaskPage, Work):
         tabs = (TASKS, *super().all_tabs)
         has_page = self.results is None or any(tab.part == RESULTS.part for tab in tabs)
         more = (*(() if has_page else (RESULTS,)), *(() if self.results is None else (plan_sheet.TAB,)))
-        return (*tabs, *more, learning_sheet.TAB)
+        return (*tabs, *more, learning.TAB)
 
     def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
-        if part == learning_sheet.TAB.here:
-            return learning_sheet.RESULTS
+        if part == learning.TAB.here:
+            return learning.RESULTS
         if part == plan_sheet.TAB.here:
             return None if self.results is None else plan_sheet.RESULTS
         return self.more_results.get(part) if part else self.results
@@ -100,7 +100,7 @@ class LabelWork(TaskPage, Work):
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
         published = None if self.results is None else self.results.published
-        return priors.outlook(self.value, measured, published=published, user=user, now=now)
+        return planning.outlook(self.value, measured, published=published, user=user, now=now)
 
     def next_step(self, study: Study, now: datetime) -> str:
         return "" if self.results is None else plan_sheet.next_step_of(study, now)

@@ -1,22 +1,25 @@
-"""The licence of each judge on labels of coverage, and what is said beside it, as workers compute and store it."""
+"""Whether a judge may stand in for people: what is tested on which labels, and as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from django.utils.translation import ngettext
+from pydantic import TypeAdapter
 
 from annotation.coverage.biases import human_worth, summary_pairs
 from annotation.coverage.collect import Source
 from annotation.coverage.look import Look
 from annotation.coverage.page import chosen_table
 from annotation.coverage.systems import rankings
-from annotation.licences.scope import Scope
 from annotation.results.table import LabelTable, Rater, SummaryInfo
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
+from benchmarks.results.judged import Judged
 from benchmarks.scoring.bias import SummaryPair
 from benchmarks.scoring.domains import Interaction, interaction
 from benchmarks.scoring.draws import shared_draws
@@ -29,8 +32,70 @@ from benchmarks.scoring.replaceability import (
     TooLittle,
     replaceability,
 )
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import Floats
+
+MARGIN = 0.05
+"""How far outside of the tested scores a system may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A version of a judge, with the hash of its settings and prompt, on labels that were made under `guidelines`.
+
+    `domains` are those of the labelled haystacks, `lowest` and `highest` the mean scores that people gave systems,
+    0 to 1; None without any.
+    """
+
+    judge: str
+    version: int
+    settings_sha256: str
+    guidelines: tuple[int, ...]
+    domains: tuple[str, ...]
+    lowest: float | None
+    highest: float | None
+
+
+SCOPE: TypeAdapter[Scope] = TypeAdapter(Scope)
+
+
+def plain(scope: Scope) -> Any:
+    """A scope as JSON holds it."""
+    return SCOPE.dump_python(scope, mode="json")
+
+
+def scope_from(stored: Any) -> Scope:
+    """A scope from what JSON held."""
+    return SCOPE.validate_python(stored)
+
+
+def expired(then: Scope, now: Scope) -> Iterator[str]:
+    """Why a licence does not hold any more, given the scope that its labels and its judge have by now."""
+    if (then.version, then.settings_sha256) != (now.version, now.settings_sha256):
+        yield (
+            f"it is of version {then.version} of the judge, with other settings than version "
+            f"{now.version}"
+        )  # fmt: skip
+    if new := sorted(set(now.guidelines) - set(then.guidelines)):
+        yield f"labels were made since then under other guidelines (version {', '.join(map(str, new))})"
+    if new_domains := sorted(set(now.domains) - set(then.domains)):
+        yield f"labels of {', '.join(new_domains)} have been added"
+
+
+def outside(scope: Scope, use: Judged) -> Iterator[str]:
+    """Why a licence says nothing of a use."""
+    if untested := sorted({domain for domain in use.domains if domain} - set(scope.domains)):
+        yield f"it was not tested on {', '.join(untested)}"
+    if scope.lowest is None or scope.highest is None:
+        return
+    low, high = scope.lowest - MARGIN, scope.highest + MARGIN
+    if n := sum(not low <= score <= high for score in use.scores):
+        words = ngettext(
+            "%(n)d row scores outside of the range that was tested (%(low).0f to %(high).0f)",
+            "%(n)d rows score outside of the range that was tested (%(low).0f to %(high).0f)",
+            n,
+        )
+        yield words % {"n": n, "low": 100 * scope.lowest, "high": 100 * scope.highest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +285,72 @@ def _facts(look: LicenceLook) -> object:
 LICENCES = register(
     Computation("licences", options=LicenceLook, figures=Licences, compute=_compute, facts=_facts, revision=2)
 )
+
+
+def as_json(figures: Licences) -> dict[str, Any]:
+    """Every judge's licence with its parts, thresholds and scope; scores from 0 to 1."""
+    return {
+        "n_annotators": figures.n_people,
+        "n_items": figures.n_items,
+        "licences": [row_json(row) for row in figures.rows],
+    }
+
+
+def row_json(tested: Tested) -> dict[str, Any]:
+    """One judge's licence as plain values: its card."""
+    licence, test = tested.licence, tested.replaces
+    return {
+        "judge": tested.name,
+        "absolute": {"verdict": licence.absolute.verdict.value, "needed_subtopics": licence.absolute.needed},
+        "ranking": {"verdict": licence.ranking.verdict.value, "needed_subtopics": licence.ranking.needed},
+        "n_systems": licence.n_systems,
+        "n_subtopics": licence.n_subtopics,
+        **stat_json(
+            {
+                "bias": licence.bias,
+                "spread": licence.spread,
+                "concordance": licence.concordance,
+                "tau_b": tested.tau,
+            }
+        ),
+        "bias_p": licence.bias_p,
+        "spread_bound": licence.spread.high,
+        "concordance_bound": licence.concordance.low,
+        "thresholds": {
+            "bias": licence.thresholds.bias,
+            "spread": licence.thresholds.spread,
+            "concordance": licence.thresholds.concordance,
+            "power": licence.thresholds.power,
+        },
+        "by_system": dict(licence.by_system),
+        "by_domain": [
+            {
+                "domain": domain.domain,
+                "n": domain.bias.n_clusters,
+                **stat_json({"bias": domain.bias, "to_others": domain.to_others}),
+            }
+            for domain in tested.interaction.by_domain
+        ],
+        "domain_p": tested.interaction.p,
+        "replaceability": None
+        if test is None
+        else {
+            "epsilon": test.epsilon,
+            "distance": test.distance.value,
+            "winning_rate": test.winning_rate,
+            "advantage": test.advantage,
+            "advantage_interval": None if test.low is None else [test.low, test.high],
+            "power": test.power,
+        },
+        "replaceability_reason": tested.replaces_reason,
+        "votes": None
+        if tested.votes is None
+        else {
+            "members": tested.votes.n_members,
+            "r": tested.votes.mean_correlation,
+            "effective": tested.votes.effective,
+            "n_items": tested.votes.n_items,
+        },
+        "fitted_here": tested.is_fitted_here,
+        "scope": plain(tested.scope),
+    }

@@ -18,7 +18,7 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
-from annotation.licences import results as licences
+from annotation.licences import pages as licences
 from annotation.linking import annotated, planning
 from annotation.linking.bullets import SPARE_LETTERS
 from annotation.linking.disputes import DECIDING

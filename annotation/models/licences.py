@@ -28,7 +28,7 @@ class JudgeLicence(models.Model):
     """A judge's licence on the labels of a `study`, or of a `dataset` in all studies, as somebody recorded it.
 
     Append-only: a new one of the same judge and labels takes the place of the old one. `scope` is what it holds
-    for (`annotation.licences.scope`), `figures` what it stands on, as `manage.py report licence --json` has it;
+    for (`annotation.licences.computing`), `figures` what it stands on, as `report licence --json` has it;
     they go, and the licence expires, where labels that it stands on are removed.
     """
 

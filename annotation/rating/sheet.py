@@ -17,7 +17,7 @@ from annotation.models import Study
 from annotation.rating.answers import name_of
 from annotation.rating.results import RATING, Differing, Results, as_json, ratings_of, results_of
 from annotation.results.charts import small_dots
-from annotation.results.plannable import Plannable, agreement_of, published_agreement
+from annotation.results.planning import Plannable, agreement_of, published_agreement
 from annotation.results.reports import Report, ReportRefused, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy

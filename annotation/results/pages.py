@@ -1,4 +1,4 @@
-"""The page of results of a study of any kind, and its files."""
+"""The page of results of a study of any kind, its files and addresses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -122,3 +122,21 @@ def _redirect(request: HttpRequest, place: str) -> HttpResponse:
     """Lead to another address with the same query, for good."""
     query = request.GET.urlencode()
     return redirect(f"{place}?{query}" if query else place, permanent=True)
+
+
+PLAN = {"part": "plan"}
+LEARNING = {"part": "learning"}
+
+urlpatterns = [
+    path("studies/<uuid:uid>/plan/", study_figures, PLAN, name="study-plan"),
+    path("studies/<uuid:uid>/plan/files/<str:name>", study_figures_file, PLAN, name="study-plan-file"),
+    path("studies/<uuid:uid>/learning/", study_figures, LEARNING, name="study-learning"),
+    path(
+        "studies/<uuid:uid>/learning/files/<str:name>",
+        study_figures_file,
+        LEARNING,
+        name="study-learning-file",
+    ),
+    path("studies/<uuid:uid>/figures/", study_figures, name="study-figures"),
+    path("studies/<uuid:uid>/figures/<str:name>", study_figures_file, name="study-figures-file"),
+]

@@ -13,8 +13,7 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import Tab, kind_named
 from annotation.models import Study
-from annotation.results.plannable import Plannable
-from annotation.results.planning import PLAN, Plan, Planned, Target, Work
+from annotation.results.planning import PLAN, Plan, Plannable, Planned, Target, Work
 from annotation.results.spending import Spent
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults

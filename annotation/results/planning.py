@@ -1,22 +1,134 @@
-"""How many more labels are enough: the width of each headline with more people or items, and what that costs."""
+"""How many more labels are enough: which figures can be planned, by which labels, and at what cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from math import ceil
 from typing import Any
 
+import numpy as np
 from django.db.models import Count, Sum
 
-from annotation.kinds import kind_named
+from annotation.kinds import Text, kind_named
 from annotation.models import Study
-from annotation.results.plannable import Plannable
 from annotation.results.spending import Spent, spending_facts, spent_on
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.amounts import MS_PER_HOUR, pay
+from annotation.studies.estimates import Measured
 from benchmarks.results.computation import Computation, register
-from benchmarks.scoring.planning import Variances, Width, items_for, widths
+from benchmarks.results.stored import Shown, look_up_many
+from benchmarks.scoring.agreement import randolph_error, randolph_kappa
+from benchmarks.scoring.components import MIN_WRITERS, Cell, components_of
+from benchmarks.scoring.planning import (
+    ALIKE,
+    Variances,
+    Width,
+    expected_width,
+    items_for,
+    of_given_people,
+    resized,
+    variances_of_agreement,
+    variances_of_error,
+    variances_of_mean,
+    variances_of_share,
+    widths,
+)
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Bools, Floats, Ints
+
+NOTHING_YET = "no figure yet that could be planned"
+
+
+@dataclass(frozen=True, slots=True)
+class Plannable:
+    """A figure that can be planned: what it is called, its value, and the variances behind it.
+
+    `unit` names what its intervals resample, each with `size` items, `is_points` says that it is shown in points
+    of 100. Variances are None while the labels are too few.
+    """
+
+    key: str
+    title: str
+    unit: str
+    stat: Stat
+    variances: Variances | None
+    is_points: bool = False
+    size: float = 1.0
+
+    @property
+    def factor(self) -> float:
+        """From the unit of variances to what is shown."""
+        return 100.0 if self.is_points else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What published figures say of the headline of a kind of study, before there is a study to plan by.
+
+    `of` gives the variances behind it where each cluster has so many items; `source` says whose figures these are.
+    """
+
+    title: Text
+    source: Text
+    of: Callable[[float], Variances]
+    is_points: bool = False
+
+
+def published_agreement(title: Text, source: Text, *, percent: float, q: int, alike: float = ALIKE) -> Published:
+    """Randolph's kappa of people who agree on a share of the items, as published."""
+    return Published(title, source, lambda size: variances_of_agreement(percent, q=q, size=size, alike=alike))
+
+
+def agreement_of(key: str, title: str, unit: str, ratings: Ratings) -> Plannable:
+    """Randolph's kappa of some ratings."""
+    stat, error = randolph_kappa(ratings), randolph_error(ratings)
+    if error is None:
+        return Plannable(key, title, unit, stat, None)
+    n_people = int((ratings.codes >= 0).any(axis=0).sum())
+    n_clusters = len(set(ratings.clusters)) if ratings.clusters is not None else len(ratings.codes)
+    n_paired = int(((ratings.codes >= 0).sum(axis=1) >= 2).sum())
+    if n_people < MIN_WRITERS:
+        variances = Variances(None, n_clusters * error.of_clusters, 0.0, n_people, n_clusters)
+    else:
+        variances = variances_of_error(error, n_people=n_people, n_clusters=n_clusters)
+    return Plannable(key, title, unit, stat, variances, size=max(1.0, n_paired / n_clusters))
+
+
+def share_of(
+    key: str, title: str, unit: str, *, is_hit: Bools, is_counted: Bools, clusters: Ints, n_people: int
+) -> Plannable:
+    """A share of what is counted, as of links that are the same; arrays of shape (pairs or answers,).
+
+    Its interval is planned over clusters, so under five people only: from there on people are a sample, too.
+    """
+    names, of = np.unique(clusters, return_inverse=True)
+    hits: Floats = np.bincount(of, is_hit.astype(float), minlength=len(names)).astype(float)
+    counts: Floats = np.bincount(of, is_counted.astype(float), minlength=len(names)).astype(float)
+    total = int(counts.sum())
+    if not total:
+        return Plannable(key, title, unit, Stat.undefined(NOTHING_YET), None, is_points=True)
+    variances = variances_of_share(hits[counts > 0], counts[counts > 0]) if n_people < MIN_WRITERS else None
+    stat = Stat(float(hits.sum() / total), n_items=total, n_clusters=int((counts > 0).sum()))
+    known = None if variances is None else replace(variances, n_people=n_people)
+    return Plannable(key, title, unit, stat, known, is_points=True, size=total / max(1, int((counts > 0).sum())))
+
+
+def mean_of(key: str, title: str, unit: str, cells: Sequence[Cell]) -> Plannable:
+    """A mean over writers and subtopics."""
+    if not cells:
+        return Plannable(key, title, unit, Stat.undefined(NOTHING_YET), None, is_points=True)
+    components = components_of(cells)
+    stat = Stat(components.mean, n_items=components.n_cells, n_clusters=components.n_subtopics)
+    variances = variances_of_mean(components)
+    if components.n_writers < MIN_WRITERS:
+        variances = of_given_people(variances, n_each=components.n_cells / components.n_subtopics)
+    is_known = components.n_subtopics > 1
+    return Plannable(key, title, unit, stat, variances if is_known else None, is_points=True)
+
 
 MORE_ITEMS = (1.0, 1.5, 2.0, 3.0, 5.0)
 MORE_PEOPLE = (0, 2, 5)
@@ -161,3 +273,80 @@ def _facts(options: OfStudy) -> object:
 
 
 PLAN = register(Computation("plan", options=OfStudy, figures=Plan, compute=_compute, facts=_facts, revision=3))
+
+
+LOOKED_AT = 5
+"""How many studies of the kind, the newest, are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What the width is planned by: the variances of a headline where clusters have `size` items, and whose."""
+
+    title: str
+    source: str
+    variances: Variances
+    is_points: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Half the interval that the headline of a study is expected to have, in its unit, and what says so.
+
+    None where there is nothing to measure: `source` then says why. It `is_provisional` while workers look at
+    labels that may say something else.
+    """
+
+    title: str
+    half: float | None
+    source: str
+    is_provisional: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Half the interval to two significant digits."""
+        return "" if self.half is None else f"{self.half:.2g}"
+
+
+def outlook(
+    kind: str, measured: Measured | None, *, published: Published | None, user: Any, now: datetime
+) -> Outlook | None:
+    """What a new study of a kind would come to; None where nothing is known of such studies."""
+    if measured is None or measured.n_clusters < 2:
+        why = "no item of two subtopics or questions would have two people, so agreement could not be measured"
+        return Outlook("", None, why)
+    studies = list(Study.objects.readable_by(user).filter(kind=kind).order_by("-created_at", "-pk")[:LOOKED_AT])
+    shown = look_up_many(PLAN, [OfStudy(study.pk) for study in studies], now=now) if studies else []
+    prior = _prior(measured, dict(zip(studies, shown, strict=True)), published=published)
+    if prior is None:
+        return None
+    known = prior.variances
+    if measured.n_people < MIN_WRITERS:
+        known = of_given_people(known, n_each=measured.n_each)
+    n_people = max(2, measured.n_people)
+    width = expected_width(known, n_people=n_people, n_items=measured.n_clusters, n_each=measured.n_each)
+    half = width / 2 * (100 if prior.is_points else 1)
+    return Outlook(prior.title, half, prior.source, any(result.is_waiting for result in shown))
+
+
+def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published: Published | None) -> Prior | None:
+    if (best := _best_study(plans)) is not None:
+        study, headline, known = best
+        said = {"name": study.name, "n": known.n_items, "unit": headline.unit, "people": known.n_people}
+        source = "by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)" % said
+        variances = resized(known, before=headline.size, size=measured.size)
+        return Prior(headline.title, source, variances, headline.is_points)
+    if published is None:
+        return None
+    title, source = str(published.title), str(published.source)
+    return Prior(title, source, published.of(measured.size), published.is_points)
+
+
+def _best_study(plans: Mapping[Study, Shown[Plan]]) -> tuple[Study, Plannable, Variances] | None:
+    """The study whose headline stands on most; as last computed."""
+    known = []
+    for study, result in plans.items():
+        first = next(iter(result.figures.planned), None) if result.figures is not None else None
+        if first is not None and first.headline.variances is not None:
+            known.append((study, first.headline, first.headline.variances))
+    return max(known, key=lambda each: each[2].n_items, default=None)

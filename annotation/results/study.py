@@ -1,4 +1,4 @@
-"""Stored figures of one study: what they are of, and their page before there are any."""
+"""Figures of one study: their options, and its headline and small chart."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from annotation.kinds import Headline, kind_named
 from annotation.models import Study
-from benchmarks.results.computation import CannotCompute
+from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.stored import Shown
 from benchmarks.results.views import waiting_page
+from benchmarks.web.charts import Chart
 from benchmarks.web.pages import HtmxHttpRequest
 
 HEAD = "annotation/_study_head.html"
@@ -48,3 +50,31 @@ def waiting_for_study(
     """The page of a study before its first figures."""
     context = {"study": study, "here": here}
     return waiting_page(request, shown, context, heading=heading, head=HEAD, region=region)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The results of a study as a small chart, None before there are any."""
+
+    chart: Chart | None
+
+
+def _headline(options: OfStudy) -> Headline:
+    study = study_or_gone(options.study)
+    return kind_named(study.kind).headline(study)
+
+
+def _card(options: OfStudy) -> Card:
+    study = study_or_gone(options.study)
+    return Card(kind_named(study.kind).latest(study))
+
+
+def _facts(options: OfStudy) -> object:
+    study = study_or_gone(options.study)
+    return study.kind, kind_named(study.kind).facts(study)
+
+
+HEADLINE = register(
+    Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts, revision=2)
+)
+CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=4))

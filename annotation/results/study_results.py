@@ -16,7 +16,7 @@ from django.http import HttpRequest, QueryDict
 
 from annotation.kinds import Headline, Text
 from annotation.models import Study
-from annotation.results.plannable import Plannable, Published
+from annotation.results.planning import Plannable, Published
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.studies.rows import origin_of

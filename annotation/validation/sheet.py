@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.charts import small_dots
-from annotation.results.plannable import Plannable, agreement_of, published_agreement, share_of
+from annotation.results.planning import Plannable, agreement_of, published_agreement, share_of
 from annotation.results.reports import Report, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy

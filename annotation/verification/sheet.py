@@ -15,7 +15,7 @@ from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.charts import small_dots
 from annotation.results.judge_sections import judge_table
-from annotation.results.plannable import Plannable, agreement_of, published_agreement
+from annotation.results.planning import Plannable, agreement_of, published_agreement
 from annotation.results.reports import ReportRefused, people_called, refuse_filters
 from annotation.results.sections import counts_of, people_parts
 from annotation.results.spending import Answers

@@ -15,8 +15,8 @@ from django.utils.translation import ngettext, ngettext_lazy
 from annotation import clock
 from annotation.kinds import SUMMARIES, Headline, Tab, Worked, register, results_tab
 from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
-from annotation.results import plan_sheet, priors
-from annotation.results.priors import Outlook
+from annotation.results import plan_sheet
+from annotation.results.planning import Outlook, outlook
 from annotation.results.study_results import StudyResults
 from annotation.studies.amounts import duration
 from annotation.studies.estimates import Estimate, Measured
@@ -172,7 +172,7 @@ class Writing(Work):
         return takes_of(StudyForm(sent, user=user))
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
-        return priors.outlook(self.value, measured, published=RESULTS.published, user=user, now=now)
+        return outlook(self.value, measured, published=RESULTS.published, user=user, now=now)
 
     def next_step(self, study: Study, now: datetime) -> str:
         return plan_sheet.next_step_of(study, now)

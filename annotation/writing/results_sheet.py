@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import CreditRequest, Session, Snapshot, Study
-from annotation.results.plannable import Plannable, Published, mean_of
+from annotation.results.planning import Plannable, Published, mean_of
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.writing import files, scoring, settling

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
-from annotation.results import priors
+from annotation.results import planning
 from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from annotation.studies.estimates import Design, Measured, Sizes, estimate
@@ -217,8 +217,8 @@ def test_a_study_where_nobody_meets_says_that_agreement_cannot_be_measured(ada: 
 @pytest.mark.django_db
 def test_nothing_is_expected_where_nothing_is_known(ada: Any) -> None:
     measured = Measured(10, 1.0, 2, 2)
-    assert priors.outlook("linking", measured, published=None, user=ada, now=NOW) is None
-    nothing = priors.outlook("linking", None, published=None, user=ada, now=NOW)
+    assert planning.outlook("linking", measured, published=None, user=ada, now=NOW) is None
+    nothing = planning.outlook("linking", None, published=None, user=ada, now=NOW)
     assert nothing is not None
     assert nothing.half is None
 

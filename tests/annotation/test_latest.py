@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from annotation.agreement.latest import Latest, latest_of
 from annotation.models import LabelTask, Session, Study
-from annotation.results.headlines import HEADLINE
-from annotation.results.study import OfStudy
+from annotation.results.study import HEADLINE, OfStudy
 from annotation.tasks import score_snapshots
 from benchmarks.results.stored import look_up
 from tests.annotation.labelled import make_labelled_study, make_summaries

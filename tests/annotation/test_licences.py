@@ -14,7 +14,7 @@ from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from annotation.licences.scope import Scope, expired, outside
+from annotation.licences.computing import Scope, expired, outside
 from annotation.models import Annotator, CoverageLabel, Exposure, JudgeLicence, Study
 from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent, Judge, JudgeRun, Subtopic, Summary, Verdict

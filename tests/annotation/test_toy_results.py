@@ -19,9 +19,8 @@ from annotation.exports import views as exports
 from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, LabelTask, Study
 from annotation.results.frames import frame_of
-from annotation.results.headlines import CARD, HEADLINE
 from annotation.results.of_labels import LabelResults
-from annotation.results.study import OfStudy
+from annotation.results.study import CARD, HEADLINE, OfStudy
 from annotation.results.table import UnknownLabel
 from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results import stored
