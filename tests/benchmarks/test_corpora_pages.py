@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -27,7 +28,15 @@ from tests.makers_topic import SYSTEMS, topic_json
 from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
-Login = Callable[..., Client]
+Login, Read = Callable[..., Client], Callable[..., str]
+PAGES = ("list", "haystack", "document", "subtopic", "insight", "summary", "search")
+CORPORA, SEARCH = "/corpora/", "/corpora/search/"
+
+
+@pytest.fixture
+def read(ada: Any, login: Login) -> Read:
+    """A page as a researcher reads it."""
+    return partial(text_of, login(ada))
 
 
 def imported(now: datetime, **kwargs: Any) -> Haystack:
@@ -55,7 +64,7 @@ def text_of(client: Client, address: str, status: int = 200, **headers: Any) -> 
     return response.content.decode()
 
 
-@pytest.mark.parametrize("name", ["list", "haystack", "document", "subtopic", "insight", "summary", "search"])
+@pytest.mark.parametrize("name", PAGES)
 def test_researchers_and_admins_read_every_page_and_annotators_none(
     name: str, now: datetime, ada: Any, ben: Any, eve: Any, login: Login, client: Client
 ) -> None:
@@ -66,36 +75,26 @@ def test_researchers_and_admins_read_every_page_and_annotators_none(
     assert client.get(address).status_code == 302
 
 
-@pytest.mark.parametrize(
-    ("name", "shows_insights"),
-    [
-        ("list", False),
-        ("haystack", False),
-        ("document", True),
-        ("subtopic", True),
-        ("insight", True),
-        ("summary", True),
-    ],
-)
+@pytest.mark.parametrize(("name", "shows_insights"), [*zip(PAGES[:-1], (False, False, *[True] * 4), strict=True)])
 def test_a_page_is_noted_as_an_exposure_exactly_when_it_shows_reference_insights(
-    name: str, shows_insights: bool, now: datetime, ada: Any, login: Login
+    name: str, shows_insights: bool, now: datetime, ada: Any, read: Read
 ) -> None:
     haystack = imported(now)
-    page = text_of(login(ada), addresses(haystack)[name])
+    page = read(addresses(haystack)[name])
     insights = [insight.text for insight in Insight.objects.all()]
     if shows_insights:
         assert any(text in page for text in insights)
     assert Exposure.objects.filter(user=ada, haystack=haystack, reason="page").exists() is shows_insights
 
 
-def test_finding_an_insight_notes_its_haystack_and_no_other(now: datetime, ada: Any, login: Login) -> None:
+def test_finding_an_insight_notes_its_haystack_and_no_other(now: datetime, read: Read) -> None:
     first = imported(now)
     second = imported(now, key="market", title="The market", seed=99)
     word = first.subtopics.get(number=1).insights.get(number=1).text[:40]
-    page = text_of(login(ada), reverse("benchmarks:corpora-search") + f"?q={word}&in=insights")
+    page = read(f"{SEARCH}?q={word}&in=insights")
     assert "Insights" in page
     assert set(Exposure.objects.values_list("haystack", flat=True)) == {first.pk}
-    text_of(login(ada), reverse("benchmarks:corpora-search") + "?q=The market&in=haystacks")
+    read(SEARCH + "?q=The market&in=haystacks")
     assert not Exposure.objects.filter(haystack=second).exists()
 
 
@@ -106,18 +105,7 @@ def queries(client: Client, address: str) -> int:
     return len(captured)
 
 
-@pytest.mark.parametrize(
-    ("name", "at_most"),
-    [
-        ("list", 9),
-        ("haystack", 15),
-        ("document", 8),
-        ("subtopic", 17),
-        ("insight", 11),
-        ("summary", 10),
-        ("search", 16),
-    ],
-)
+@pytest.mark.parametrize(("name", "at_most"), [*zip(PAGES, (9, 15, 8, 17, 11, 10, 16), strict=True)])
 def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, ada: Any, login: Login) -> None:
     small = imported(now, key="small", n_documents=4, n_subtopics=1, n_insights=2)
     client = login(ada)
@@ -133,31 +121,27 @@ def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, 
     assert many <= at_most
 
 
-def test_the_list_is_searched_and_sorted_by_the_address(now: datetime, ada: Any, login: Login) -> None:
+def test_the_list_is_searched_and_sorted_by_the_address(now: datetime, read: Read) -> None:
     imported(now, key="b", title="Beta", n_documents=5)
     imported(now, key="a", title="Alpha", n_documents=9)
-    client = login(ada)
-    address = reverse("benchmarks:corpora")
-    by_title = text_of(client, address)
+    by_title = read(CORPORA)
     assert by_title.index("Alpha") < by_title.index("Beta")
     imported(now, key="c", title="Gamma", n_documents=20)
-    by_size = text_of(client, f"{address}?sort=-documents")
+    by_size = read(CORPORA + "?sort=-documents")
     assert by_size.index("Gamma") < by_size.index("Alpha") < by_size.index("Beta")
-    found = text_of(client, f"{address}?q=alph")
+    found = read(CORPORA + "?q=alph")
     assert "Alpha" in found
     assert "Beta" not in found
 
 
-def test_empty_pages_say_what_to_do_next(now: datetime, ada: Any, login: Login) -> None:
-    client = login(ada)
-    assert "No corpora yet." in text_of(client, reverse("benchmarks:corpora"))
-    assert "The archive is empty." in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
-    search = reverse("benchmarks:corpora-search")
-    assert "Enter at least two characters." in text_of(client, f"{search}?q=a")
-    assert "The search looks for exactly this text" in text_of(client, f"{search}?q=nowhere")
+def test_empty_pages_say_what_to_do_next(now: datetime, read: Read) -> None:
+    assert "No corpora yet." in read(CORPORA)
+    assert "The archive is empty." in read(CORPORA + "?archived=1")
+    assert "Enter at least two characters." in read(f"{SEARCH}?q=a")
+    assert "The search looks for exactly this text" in read(f"{SEARCH}?q=nowhere")
     bare = make_haystack()
-    assert "No system has summarized this haystack yet." in text_of(client, addresses_of_bare(bare)[0])
-    assert "No system has summarized this subtopic yet." in text_of(client, addresses_of_bare(bare)[1])
+    assert "No system has summarized this haystack yet." in read(addresses_of_bare(bare)[0])
+    assert "No system has summarized this subtopic yet." in read(addresses_of_bare(bare)[1])
 
 
 def addresses_of_bare(haystack: Haystack) -> tuple[str, str]:
@@ -167,43 +151,41 @@ def addresses_of_bare(haystack: Haystack) -> tuple[str, str]:
     )
 
 
-def test_documents_are_found_by_what_they_hold(now: datetime, ada: Any, login: Login) -> None:
+def test_documents_are_found_by_what_they_hold(now: datetime, read: Read) -> None:
     haystack = imported(now)
     address = addresses(haystack)["haystack"]
-    part = text_of(login(ada), f"{address}?q=Report 7.", **{"HX-Request": "true"})
+    part = read(f"{address}?q=Report 7.", **{"HX-Request": "true"})
     assert "1 document" in part
     assert "Report 7." in part
     assert "Subtopics" not in part
 
 
-def test_the_search_ignores_accents_and_ends_of_paragraphs(now: datetime, ada: Any, login: Login) -> None:
+def test_the_search_ignores_accents_and_ends_of_paragraphs(now: datetime, read: Read) -> None:
     haystack = imported(now)
     haystack.documents.filter(number=2).update(text="They met at the “Café\n\nde l’Île” in nai\u0308ve hope.")
-    client, search = login(ada), reverse("benchmarks:corpora-search")
     for words in ('"cafe de l\'ile"', "ÎLE” IN NAÏVE"):
-        assert "They met at the" in text_of(client, f"{search}?in=documents&q={quote(words)}")
-        part = text_of(client, f"{addresses(haystack)['haystack']}?q={quote(words)}", **{"HX-Request": "true"})
+        assert "They met at the" in read(f"{SEARCH}?in=documents&q={quote(words)}")
+        part = read(f"{addresses(haystack)['haystack']}?q={quote(words)}", **{"HX-Request": "true"})
         assert "1 document" in part
-    assert "Nothing here contains" in text_of(client, f"{search}?in=documents&q=l.ile")
+    assert "Nothing here contains" in read(f"{SEARCH}?in=documents&q=l.ile")
 
 
-def test_the_search_shows_the_first_of_each_kind_and_pages_of_one(now: datetime, ada: Any, login: Login) -> None:
+def test_the_search_shows_the_first_of_each_kind_and_pages_of_one(now: datetime, read: Read) -> None:
     imported(now, n_documents=60)
-    client, search = login(ada), reverse("benchmarks:corpora-search")
-    everything = client.get(f"{search}?q=Report").content.decode()
+    everything = read(f"{SEARCH}?q=Report")
     assert "Showing the first 5." in everything
     assert 'href="?q=Report&amp;in=documents"' in everything
     assert "Page 1 of" not in everything
     shown = [
-        set(re.findall(r"documents/(\d+)/", client.get(f"{search}?q=Report&in=documents{page}").content.decode()))
+        set(re.findall(r"documents/(\d+)/", read(f"{SEARCH}?q=Report&in=documents{page}")))
         for page in ("", "&page=2", "&page=3")
     ]
     assert [len(numbers) for numbers in shown] == [20, 20, 20]
     assert len(set.union(*shown)) == 60
-    assert "Page 3 of 3" in text_of(client, f"{search}?q=Report&in=documents&page=99")
+    assert "Page 3 of 3" in read(f"{SEARCH}?q=Report&in=documents&page=99")
 
 
-def test_text_is_always_escaped(now: datetime, ada: Any, login: Login) -> None:
+def test_text_is_always_escaped(now: datetime, read: Read) -> None:
     value = topic_json()
     evil = "<script>alert(1)</script>"
     value["topic"] = evil
@@ -215,17 +197,14 @@ def test_text_is_always_escaped(now: datetime, ada: Any, login: Login) -> None:
         for lines in subtopic["summaries"].values():
             lines.append(f"- {evil} [1]")
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
-    client = login(ada)
     pages = addresses(Haystack.objects.get())
-    for address in (*pages.values(), reverse("benchmarks:corpora-search") + "?q=<script>alert(1)"):
-        page = text_of(client, address)
+    for address in (*pages.values(), SEARCH + "?q=<script>alert(1)"):
+        page = read(address)
         assert "<script>alert" not in page
         assert "&lt;script&gt;" in page
 
 
-def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
-    now: datetime, ada: Any, login: Login
-) -> None:
+def test_the_summary_page_marks_citations_of_no_document_and_links_lines(now: datetime, read: Read) -> None:
     value = topic_json(n_subtopics=1, n_insights=1, systems=("summary_subtopic_model-a",))
     value["subtopics"][0]["summaries"]["summary_subtopic_model-a"] = ["Intro:", "- A point [2, 99]."]
     value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"] = [
@@ -237,7 +216,7 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
         }
     ]
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
-    page = text_of(login(ada), addresses(Haystack.objects.get())["summary"])
+    page = read(addresses(Haystack.objects.get())["summary"])
     assert "1 citation without a document" in page
     assert "99: no such document" in page
     assert 'id="line-2"' in page
@@ -246,7 +225,7 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(
     assert "expected 0.82<br> none 0.05, partial 0.26, full 0.69" in " ".join(page.split())
 
 
-def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, ada: Any, login: Login) -> None:
+def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, read: Read) -> None:
     haystack = imported(now)
     person = System.objects.create(key="people", kind="human", summarizer="people")
     subtopic = haystack.subtopics.get(number=1)
@@ -254,26 +233,24 @@ def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, ad
         subtopic=subtopic, haystack=haystack, system=person, origin="session", text="- Secret sentence.",
         text_sha256="x", created_at=now,
     )  # fmt: skip
-    client = login(ada)
-    text_of(client, reverse("benchmarks:summary-detail", args=[written.uid]), status=404)
-    assert str(written.uid) not in text_of(client, addresses(haystack)["subtopic"])
-    assert "No corpus contains" in text_of(client, reverse("benchmarks:corpora-search") + "?q=Secret sentence")
+    read(reverse("benchmarks:summary-detail", args=[written.uid]), status=404)
+    assert str(written.uid) not in read(addresses(haystack)["subtopic"])
+    assert "No corpus contains" in read(SEARCH + "?q=Secret sentence")
 
 
-def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, ada: Any, login: Login) -> None:
+def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, read: Read) -> None:
     value = topic_json(n_subtopics=1, n_insights=2, systems=("summary_subtopic_good", "summary_subtopic_bad"))
     for name, coverage in (("good", "FULL_COVERAGE"), ("bad", "NO_COVERAGE")):
         for row in value["subtopics"][0]["eval_summaries"][f"summary_subtopic_{name}"]:
             row |= {"coverage": coverage, "bullet_id": 2 if name == "good" else "NA"}
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
     subtopic = Subtopic.objects.get()
-    client = login(ada)
     address = reverse("benchmarks:subtopic-detail", args=[subtopic.uid])
-    by_name, by_score = text_of(client, address), text_of(client, f"{address}?sort=-coverage")
+    by_name, by_score = read(address), read(f"{address}?sort=-coverage")
     assert by_name.index(">bad<") < by_name.index(">good<")
     assert by_score.index(">good<") < by_score.index(">bad<")
     assert "100.0" in by_score
-    text_of(client, f"{address}?judge=nobody", status=404)
+    read(f"{address}?judge=nobody", status=404)
 
 
 def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
@@ -285,12 +262,12 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
     archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
     for _ in range(2):
         assert client.post(archive, {"archived": "1"}).status_code == 302
-    assert "is archived" in text_of(client, reverse("benchmarks:corpora"))
-    assert haystack.title not in text_of(client, reverse("benchmarks:corpora"))
-    assert haystack.title in text_of(client, reverse("benchmarks:corpora") + "?archived=1")
-    assert "No corpus contains" in text_of(client, reverse("benchmarks:corpora-search") + "?q=harbour")
+    assert "is archived" in text_of(client, CORPORA)
+    assert haystack.title not in text_of(client, CORPORA)
+    assert haystack.title in text_of(client, CORPORA + "?archived=1")
+    assert "No corpus contains" in text_of(client, SEARCH + "?q=harbour")
     client.post(archive, {"archived": "0"})
-    assert haystack.title in text_of(client, reverse("benchmarks:corpora"))
+    assert haystack.title in text_of(client, CORPORA)
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
         "haystack.archived",
         "haystack.restored",
@@ -329,13 +306,11 @@ def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 
-def test_a_summary_that_nobody_judged_stands_beside_judged_ones_with_a_dash(
-    now: datetime, ada: Any, login: Login
-) -> None:
+def test_a_summary_that_nobody_judged_stands_beside_judged_ones_with_a_dash(now: datetime, read: Read) -> None:
     haystack = imported(now)
     subtopic = haystack.subtopics.get(number=1)
     late = make_summary(subtopic=subtopic, system="late-comer")
-    page = text_of(login(ada), reverse("benchmarks:subtopic-detail", args=[subtopic.uid]))
+    page = read(reverse("benchmarks:subtopic-detail", args=[subtopic.uid]))
     row = page[page.index(str(late.uid)) :]
     assert row[: row.index("</tr>")].count(">–</td>") == 3
 
