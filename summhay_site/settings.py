@@ -341,7 +341,7 @@ SENTRY_DSN = env.needs_extra("SENTRY_DSN", package="sentry_sdk", extra="sentry")
 BACKUP_DIR = Path(backup_dir) if (backup_dir := env.text("BACKUP_DIR")) else None
 BACKUP_KEEP = env.integer("BACKUP_KEEP", 14, low=1, high=10_000)
 
-# After how many days personal data goes that figures do not need (summhay_site/privacy/retention.py); 0 keeps it
+# After how many days personal data goes that figures do not need (summhay_site/privacy.py); 0 keeps it
 RETAIN_AUDIT_DETAILS_DAYS = env.integer("RETAIN_AUDIT_DETAILS_DAYS", 0, low=0, high=36_500)
 RETAIN_SESSION_EVENTS_DAYS = env.integer("RETAIN_SESSION_EVENTS_DAYS", 0, low=0, high=36_500)
 RETAIN_SEARCH_WORDS_DAYS = env.integer("RETAIN_SEARCH_WORDS_DAYS", 0, low=0, high=36_500)

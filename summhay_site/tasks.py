@@ -6,10 +6,10 @@ from celery import shared_task
 from django.core.management import call_command
 from django.utils import timezone
 
+from summhay_site import privacy
 from summhay_site.accounts.accounts import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.operations import backups, doctor, erasing, system
-from summhay_site.privacy import retention
 
 __all__ = ["system"]
 """Its signals are those of workers and beat."""
@@ -54,7 +54,7 @@ def mail_alarms() -> None:
 @shared_task(name="summhay_site.let_go")
 def let_go() -> None:
     """Let go of what is older than the settings say."""
-    retention.let_go(now=timezone.now())
+    privacy.let_go(now=timezone.now())
 
 
 @shared_task(name="summhay_site.leave_no_trace")

@@ -9,12 +9,12 @@ from django.contrib import admin
 from django.urls import include, path
 
 from summhay_site.accounts.views import admin_login, admin_password
-from summhay_site.audit.log import audit_csv, audit_log
+from summhay_site.audit import audit_csv, audit_log
 from summhay_site.home import home
 from summhay_site.operations.erasing import person_erase
 from summhay_site.operations.metrics import metrics
 from summhay_site.operations.system import system_page
-from summhay_site.privacy.held import own_data, privacy
+from summhay_site.privacy import own_data, privacy
 from summhay_site.serving.health import health, ready
 
 handler500 = "summhay_site.serving.middleware.server_error"

@@ -48,7 +48,7 @@ SOURCES = (
     "annotation/people/held.py",
     "benchmarks/models/personal.py",
     "benchmarks/personal.py",
-    "summhay_site/privacy/held.py",
+    "summhay_site/privacy.py",
     # an annotator's own pages
     "templates/annotation/_completion*.html",
     "templates/annotation/_contact.html",

@@ -38,7 +38,7 @@ def page() -> str:
 
 
 def _subjects() -> Iterator[str]:
-    from summhay_site.privacy.held import by_subject
+    from summhay_site.privacy import by_subject
 
     for subject, rows in by_subject():
         yield from (f"## {subject.words}", "")
@@ -53,7 +53,7 @@ def _subjects() -> Iterator[str]:
 
 
 def _acts() -> Iterator[str]:
-    from summhay_site.privacy.held import ACTS
+    from summhay_site.privacy import ACTS
 
     yield ACTED
     for act in sorted(ACTS, key=lambda act: act.model.__name__):
@@ -62,7 +62,7 @@ def _acts() -> Iterator[str]:
 
 
 def _left_out() -> Iterator[str]:
-    from summhay_site.privacy.held import reasons
+    from summhay_site.privacy import reasons
 
     yield from ("## What is not in a person's own export", "", "| why | fields |", "|---|---|")
     for reason, names in reasons():

@@ -16,7 +16,7 @@ class SynthesisConfig(AppConfig):
         from benchmarks.engine.tasks import TASKS
         from extensions.synthesis import demo, pairs
         from extensions.synthesis.task import SynthesisTask
-        from summhay_site.audit.words import SENTENCES
+        from summhay_site.audit import SENTENCES
         from summhay_site.demo.player import ACTS
 
         TASKS[SynthesisTask.name] = SynthesisTask()

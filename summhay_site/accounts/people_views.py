@@ -55,8 +55,7 @@ from summhay_site.accounts.forms import (
 )
 from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ANNOTATOR, User, UserQuerySet
-from summhay_site.audit.log import EVENTS, EventFilter
-from summhay_site.audit.words import events_in_words
+from summhay_site.audit import EVENTS, EventFilter, events_in_words
 
 TO_DOWNLOAD = "links_to_download"
 STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "everybody"))

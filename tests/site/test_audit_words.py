@@ -19,7 +19,7 @@ from annotation.writing import sessions
 from annotation.writing.wire import Message
 from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent, Haystack, Judge
-from summhay_site.audit.words import SENTENCES
+from summhay_site.audit import SENTENCES
 from tests.makers import (
     annotator_of,
     make_haystack,

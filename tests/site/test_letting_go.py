@@ -14,16 +14,16 @@ from annotation.models import Annotator, Participant, Study, TurnedAway
 from annotation.writing import packing
 from benchmarks.models import AuditEvent
 from benchmarks.results.stored import forget_all
+from summhay_site import privacy
 from summhay_site.accounts.models import User
 from summhay_site.operations.erasing import FORMER
-from summhay_site.privacy import retention
 from tests.annotation.test_packing import LATER, all_that_is_seen, looked_over, writer
 from tests.annotation.writer import Writer
 from tests.everything_held import hold_everything
 from tests.makers_verification import make_verification_study, say_all
 
 __all__ = ["writer"]
-SETTINGS = [part.setting for part in retention.PARTS]
+SETTINGS = [part.setting for part in privacy.PARTS]
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_nothing_goes_without_a_setting(writer: Writer, points: Study) -> None:
     looked_over()
     packing.pack_ended(now=LATER)
     long_after = LATER + timedelta(days=5000)
-    assert retention.let_go(now=long_after) == {}
-    assert not AuditEvent.objects.filter(action=retention.LET_GO).exists()
+    assert privacy.let_go(now=long_after) == {}
+    assert not AuditEvent.objects.filter(action=privacy.LET_GO).exists()
 
 
 @pytest.mark.every_database  # it compares JSON
@@ -74,15 +74,15 @@ def test_what_goes_is_said_before_and_changes_no_figure(
     for name in SETTINGS:
         setattr(settings, name, 100)
     long_after = LATER + timedelta(days=101)
-    assert not any(n for _part, n in retention.due(now=LATER + timedelta(days=60)))
+    assert not any(n for _part, n in privacy.due(now=LATER + timedelta(days=60)))
     call_command("let_go", "--dry-run", stdout=(said := StringIO()))
     assert "would go" in said.getvalue()
-    due = {part.name: n for part, n in retention.due(now=long_after)}
+    due = {part.name: n for part, n in privacy.due(now=long_after)}
     assert min(due.values()) > 0
-    assert retention.let_go(now=long_after) == due
-    left = {part.name: n for part, n in retention.due(now=long_after)}
+    assert privacy.let_go(now=long_after) == due
+    left = {part.name: n for part, n in privacy.due(now=long_after)}
     assert left == dict.fromkeys(left, 0)
-    assert AuditEvent.objects.get(action=retention.LET_GO).detail == due
+    assert AuditEvent.objects.get(action=privacy.LET_GO).detail == due
 
     after, new = all_that_is_seen(writer.row()), _labels()
     assert set(new.values()).isdisjoint(names.values())
@@ -99,11 +99,11 @@ def test_of_searches_only_the_words_go(writer: Writer, settings: Any) -> None:
     packing.pack_ended(now=LATER)
     settings.RETAIN_SEARCH_WORDS_DAYS = 10
     before = list(packing.rows_of("events", [writer.session.pk], ["type", "payload"]))
-    assert retention.let_go(now=LATER + timedelta(days=11)) == {"search_words": 1}
+    assert privacy.let_go(now=LATER + timedelta(days=11)) == {"search_words": 1}
     after = list(packing.rows_of("events", [writer.session.pk], ["type", "payload"]))
     assert [row["id"] for row in after] == [row["id"] for row in before]
     assert {json.dumps(row["payload"]) for row in after if row["type"] == "search"} == {"{}"}
-    assert retention.let_go(now=LATER + timedelta(days=11)) == {}
+    assert privacy.let_go(now=LATER + timedelta(days=11)) == {}
 
 
 def test_who_comes_back_or_is_at_work_keeps_the_name(
@@ -116,7 +116,7 @@ def test_who_comes_back_or_is_at_work_keeps_the_name(
     late = now + timedelta(days=400)
     User.objects.update(date_joined=now, last_login=now)
     User.objects.filter(pk=dot.pk).update(last_login=late)
-    assert retention.let_go(now=late) == {"inactive": 1}
+    assert privacy.let_go(now=late) == {"inactive": 1}
     assert {user.username for user in User.objects.all() if not user.username.startswith(FORMER)} == {
         *("ada", "ben", "dot", "eve"),
     }

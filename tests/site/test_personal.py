@@ -24,10 +24,10 @@ from annotation.models import Annotator, DatasetVersion, Study
 from benchmarks import grouping
 from benchmarks.models import AuditEvent, Haystack, Question, Summary
 from benchmarks.personal import Erased, Person
+from summhay_site import privacy
 from summhay_site.accounts.models import RESEARCHER
 from summhay_site.operations import erasing
-from summhay_site.privacy import held as whole
-from summhay_site.privacy.held import ACTS, HELD
+from summhay_site.privacy import ACTS, HELD
 from tests.everything_held import hold_everything
 from tests.makers import annotator_of
 from tests.privacy import PAGE, page
@@ -107,7 +107,7 @@ def test_somebody_gets_every_declared_field_of_theirs_and_nothing_of_others(
 
 def test_a_copy_is_in_the_log_and_given_a_few_times_an_hour(ben: Any, login: Any) -> None:
     client = login(ben)
-    for _ in range(whole.FILES_AN_HOUR):
+    for _ in range(privacy.FILES_AN_HOUR):
         _files_of(client)
     assert AuditEvent.objects.filter(actor=ben, action="file.downloaded", object_uid=str(ben.uid)).count() == 3
     refused = client.post(reverse("own-data"))
@@ -167,7 +167,7 @@ def test_what_is_held_of_a_researcher_is_given_whole_though_it_belongs_to_a_grou
 ) -> None:
     ben, cleo = people
     with_texts = [replace(held, fields=held.fields or ("pk",)) for held in HELD]  # of rows that groups fence, too
-    monkeypatch.setattr(whole, "HELD", with_texts)
+    monkeypatch.setattr(privacy, "HELD", with_texts)
     ben.groups.set(Group.objects.filter(name=RESEARCHER))
     before = _files_of(login(ben))
     group = grouping.make_group(name="Terns", by=eve, now=now)

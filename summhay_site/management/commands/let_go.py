@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from summhay_site.privacy import retention
+from summhay_site import privacy
 
 
 class Command(BaseCommand):
@@ -24,8 +24,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        would = retention.due(now=now)
-        went = {} if options["dry_run"] else retention.let_go(now=now)
+        would = privacy.due(now=now)
+        went = {} if options["dry_run"] else privacy.let_go(now=now)
         for part, n in would:
             if not part.days:
                 self.stdout.write(f"{part.words}: stay ({part.setting} is not set)")

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from summhay_site.demo import studies
-from summhay_site.privacy.held import HELD
+from summhay_site.privacy import HELD
 from tests.annotation.preference.kind import KIND
 from tests.annotation.preference.models import PreferenceLabel
 from tests.makers import NOW, annotator_of, give_consent, make_haystack, make_summary

@@ -1,1 +1,0 @@
-"""The audit log: its queries, its sentences, its page and download."""
