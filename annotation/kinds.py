@@ -162,6 +162,8 @@ class StudyKind:
     """Whether labels are of coverage."""
     held: tuple[Held, ...] = ()
     """What its own models hold of people, where the app does not declare it."""
+    beside_systems = ""
+    """Which works of its people stand beside systems: "texts", "ratings", "coverage"; empty for none."""
     reports: Mapping[str, Any] = MappingProxyType({})
     """What `manage.py report` prints of such studies: a `Report` by its name."""
     judged = ""

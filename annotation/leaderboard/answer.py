@@ -330,10 +330,10 @@ def _definitions(layout: Layout, people: Line) -> Iterator[Note]:
     """Where the same people stand by themselves."""
     if people.writers is None:
         return
-    page = next(tab.page for tab in kind_named(Study.Kind.WRITING).tabs if tab.here == "results")
     for study in layout.studies:
         if study.pk not in people.writers.studies:
             continue
+        page = next(tab.page for tab in kind_named(study.kind).tabs if tab.here == "results")
         said = (
             "Results of “%(study)s”: the same figures of its sessions by themselves, both averages, and over time."
         )

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation import clock
 from annotation.leaderboard.board import PEOPLE, behind_scores
-from annotation.leaderboard.ratings import KINDS, facts_of, ratings_of
+from annotation.leaderboard.ratings import beside_systems, facts_of, ratings_of
 from annotation.models import Exclusion, Snapshot, Study
 from benchmarks.leaderboard.board import Entry, scores_of
 from benchmarks.leaderboard.positions import Wanted, compute, missing, placements, shown_orders
@@ -190,7 +190,7 @@ def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: dateti
 
     Nothing more is begun after `until`.
     """
-    studies = Study.objects.filter(kind=Study.Kind.WRITING)
+    studies = beside_systems("texts")
     n_placed = 0
     pks = list(Haystack.objects.filter(is_practice=False).order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(pks), AT_A_TIME):
@@ -299,7 +299,7 @@ class ScopePage(FigurePage[F]):
 
     def options(self) -> PositionLook:
         """The scope, with the studies that the reader may see."""
-        return PositionLook.at(self.form.scope(Study.objects.for_user(self.request.user).filter(kind__in=KINDS)))
+        return PositionLook.at(self.form.scope(beside_systems().for_user(self.request.user)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.kinds import kinds
 from annotation.models import RatingLabel, Snapshot, Study
 from annotation.writing.results import SessionResult
 from benchmarks.judges.aspects import ASPECTS
@@ -20,9 +21,13 @@ from benchmarks.scoring.stat import Stat
 
 Haystacks = QuerySet[Haystack] | Collection[int]
 PEOPLE = "people"
-KINDS = (Study.Kind.WRITING, Study.Kind.RATING, Study.Kind.LINKING)
-"""Kinds of study whose texts, ratings and labels of people stand beside systems."""
 OVERALL = next(iter(ASPECTS))
+
+
+def beside_systems(of: str = "") -> QuerySet[Study]:
+    """The studies whose texts, ratings or coverage stand beside systems; `of` names one of the three."""
+    shown = [kind.value for kind in kinds() if kind.beside_systems and of in {"", kind.beside_systems}]
+    return Study.objects.filter(kind__in=shown)
 
 
 def measure_name(aspect: str, rater: str) -> str:

@@ -19,7 +19,7 @@ from annotation.leaderboard.orders import as_json as orders_json
 from annotation.leaderboard.position_page import Content, position_sheet
 from annotation.leaderboard.positions import Scope, rows_of, texts_in
 from annotation.leaderboard.positions import as_json as positions_json
-from annotation.leaderboard.ratings import KINDS
+from annotation.leaderboard.ratings import beside_systems
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.leaderboard.sources import SOURCE_SCORES, SourceLook
 from annotation.leaderboard.sources import as_json as sources_json
@@ -111,7 +111,7 @@ def make_leaderboard(options: Mapping[str, Any]) -> Printed:
 
 def studies_of(options: Mapping[str, Any]) -> QuerySet[Study]:
     """The studies behind a board: those of people only where these are asked for."""
-    return Study.objects.filter(kind__in=KINDS if options["people"] else (Study.Kind.LINKING,))
+    return beside_systems() if options["people"] else beside_systems("coverage")
 
 
 def _no_people(view: View, studies: QuerySet[Study]) -> str:
@@ -224,7 +224,7 @@ def _scope(options: Mapping[str, Any]) -> Scope:
     else:
         judges = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
         judge = judges[0] if judges else None
-    studies = Study.objects.filter(kind__in=KINDS)
+    studies = beside_systems()
     return Scope(haystacks, studies, judge, tuple(options["system"]), options.get("late", False))
 
 
@@ -279,7 +279,7 @@ def _make_sources(options: Mapping[str, Any]) -> SourceView:
     known = set(Haystack.objects.current().sources().values_list("dataset", flat=True))
     if unknown := sorted(set(options["dataset"]) - known):
         raise ReportRefused(f"There is no dataset of sources “{unknown[0]}”.")
-    studies = Study.objects.filter(kind__in=KINDS).order_by("pk").values_list("pk", flat=True)
+    studies = beside_systems().order_by("pk").values_list("pk", flat=True)
     look = SourceLook(tuple(sorted(options["dataset"])), None if sample is None else sample.pk, tuple(studies))
     view = SourceView(SOURCE_SCORES.compute(look), options["measure"])
     if view.figures.rows and options["measure"] not in view.scores:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.leaderboard.forms import score_title
-from annotation.leaderboard.ratings import KINDS, is_detail, models_of
+from annotation.leaderboard.ratings import beside_systems, is_detail, models_of
 from annotation.leaderboard.sources import (
     ALL_DATASETS,
     ALL_SOURCES,
@@ -28,7 +28,6 @@ from annotation.leaderboard.sources import (
     Who,
     as_json,
 )
-from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, SourceSample
 from benchmarks.results.judged import Judged
@@ -405,7 +404,7 @@ class SourcesPage(FigurePage[SourceFigures]):
     form: SourceForm
 
     def options(self) -> SourceLook:
-        studies = Study.objects.for_user(self.request.user).filter(kind__in=KINDS).order_by("pk")
+        studies = beside_systems().for_user(self.request.user).order_by("pk")
         return self.form.look(tuple(studies.values_list("pk", flat=True)))
 
     def context(self, figures: SourceFigures) -> dict[str, Any]:

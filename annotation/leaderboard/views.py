@@ -15,7 +15,7 @@ from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.forms import ViewForm, unjudged
-from annotation.leaderboard.ratings import KINDS
+from annotation.leaderboard.ratings import beside_systems
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
@@ -108,4 +108,4 @@ def shown_board(
 
 def studies_of(request: HttpRequest) -> QuerySet[Study]:
     """Those whose texts, ratings and labels of people stand beside systems, as far as the reader may see them."""
-    return Study.objects.for_user(request.user).filter(kind__in=KINDS)
+    return beside_systems().for_user(request.user)

@@ -42,6 +42,7 @@ class Linking(LabelWork):
 
     value = Study.Kind.LINKING
     label = "coverage linking"
+    beside_systems = "coverage"
     is_of_coverage = True
     judged = SUMMARIES
     new_title = "New linking study"

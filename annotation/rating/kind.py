@@ -44,6 +44,7 @@ class Rating(LabelWork):
 
     value = Study.Kind.RATING
     label = "rating"
+    beside_systems = "ratings"
     judged = SUMMARIES
     new_title = "New rating study"
     intro = (

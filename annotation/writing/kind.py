@@ -45,6 +45,7 @@ class Writing(Work):
 
     value = Study.Kind.WRITING
     label = "timed writing"
+    beside_systems = "texts"
     judged = SUMMARIES
     new_title = "New writing study"
     closing = "No new session can start then; running ones continue to their end."
