@@ -13,7 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
     path("", include("annotation.labelling.urls")),
     path("", include("annotation.adjudication.urls")),
-    path("", include("annotation.rating.urls")),
+    path("", include("annotation.rating.pages")),
     path("", include("annotation.studies.urls")),
     path("", include("annotation.work.urls")),
     path("", include(writing.PAGES)),

@@ -109,7 +109,7 @@ SOURCES = (
     "annotation/linking/bullets.py",
     "annotation/linking/unlinked.py",
     "annotation/*/kind.py#Words,Key",
-    "annotation/rating/answers.py",
+    "annotation/rating/items.py",
     "benchmarks/judges/aspects.py",
 )
 """Files with words that annotators read; after a # the only classes and calls of a file that are theirs."""

@@ -1,4 +1,4 @@
-"""What rating of summaries says of itself."""
+"""Study kind: ratings of summaries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import SimpleLazyObject
 from django.utils.text import format_lazy
@@ -19,17 +20,13 @@ from annotation.labelling.summary_forms import SummariesForm, add_from, choice_o
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
-from annotation.rating import planning
 from annotation.rating.answers import RATED, with_aspects
 from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows
-from annotation.rating.forms import RatingStudyForm
-from annotation.rating.overview import page_of
-from annotation.rating.page_context import page_context, pane
+from annotation.rating.items import SIMULATED, TRIAL, add_summaries, create_study
+from annotation.rating.pages import page_context, page_of, pane
 from annotation.rating.sheet import REPORT, RESULTS
-from annotation.rating.simulated import SIMULATED
-from annotation.rating.trial import TRIAL
 from annotation.studies.dealing import Pair
-from annotation.studies.forms import TrialSettingsForm
+from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields, TrialSettingsForm
 from annotation.studies.gaps import Reason, present_people
 from annotation.studies.guidelines import wording
 from annotation.studies.prose import listed
@@ -37,6 +34,21 @@ from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from benchmarks.judges.aspects import ASPECTS, n_in_words
 from benchmarks.scoring.likert import LEVELS
+
+
+class RatingStudyForm(TrialFields, NewStudyForm, SummariesForm, PlanForm):
+    """All settings of a new rating study."""
+
+    people_per_item = forms.IntegerField(
+        label="Annotators per summary",
+        min_value=1,
+        max_value=50,
+        help_text="With two or more you see how far annotators agree.",
+    )
+
+    class Meta:
+        model = RatingPlan
+        fields = ("people_per_item",)
 
 
 class Rating(LabelWork):
@@ -93,12 +105,12 @@ class Rating(LabelWork):
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        return create_from(planning.create_study, form=form, by=by, now=now)
+        return create_from(create_study, form=form, by=by, now=now)
 
     def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
         dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
         drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
-        return planning.create_study(plan=RatingPlan(**plan), summaries=drawn, **values)
+        return create_study(plan=RatingPlan(**plan), summaries=drawn, **values)
 
     recipes = (
         Recipe(
@@ -134,7 +146,7 @@ class Rating(LabelWork):
         return super().initial_of(study, user) | choice_of(study, user=user)
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
-        return add_from(planning.add_summaries, form=form, study=study, by=by, now=now)
+        return add_from(add_summaries, form=form, study=study, by=by, now=now)
 
     def dealing(self, study: Study) -> Dealing:
         """Summaries are assigned one by one; nobody gets their own, or what they still have to write on."""

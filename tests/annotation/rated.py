@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.labelling.recording import record
 from annotation.models import LabelTask, RatingPlan, Study
-from annotation.rating import planning
+from annotation.rating import items
 from annotation.rating.answers import RATED, Rated
 from annotation.studies.lifecycle import Details, open_study
 from benchmarks.judges.aspects import ASPECTS
@@ -34,7 +34,7 @@ def make_rating_study(
         ]
     people = [annotator_of(person) for person in annotators]
     give_consent(*people)
-    study = planning.create_study(
+    study = items.create_study(
         details=Details(name=name, contact="study@example.org"),
         plan=RatingPlan(**plan),
         summaries=summaries,

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.labelling.handling import TaskRefused
 from annotation.models import Exposure, LabelTask, RatingLabel, Study
-from annotation.rating.planning import NothingToRead
+from annotation.rating.items import NothingToRead
 from annotation.studies.kind import work_of
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document

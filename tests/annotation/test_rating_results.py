@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.models import RatingLabel, Study
 from annotation.people.removal import going_of, remove_work
-from annotation.rating.overview import overview_of
+from annotation.rating.pages import overview_of
 from annotation.rating.results import results_of
 from benchmarks.engine.scopes import studies
 from benchmarks.judges.aspects import ASPECTS

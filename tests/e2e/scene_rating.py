@@ -15,7 +15,7 @@ def prepare() -> dict[str, str]:
     from django.utils import timezone
 
     from annotation.models import Annotator, RatingPlan
-    from annotation.rating import planning
+    from annotation.rating import items
     from annotation.studies import lifecycle
     from tests import makers
     from tests.e2e.scene import PASSWORD
@@ -27,7 +27,7 @@ def prepare() -> dict[str, str]:
     person = Annotator.objects.create(user=ruth, label="Ruth", created_at=now)
     ada = users.objects.get(username="ada")
     subtopic = makers.make_haystack(key="rated", title="Rated", now=now).subtopics.get(number=1)
-    study = planning.create_study(
+    study = items.create_study(
         details=lifecycle.Details(name="Study rated", contact="study@example.org"),
         plan=RatingPlan(people_per_item=1),
         summaries=[

@@ -38,13 +38,13 @@ def rate() -> dict[str, Any]:
     from django.utils import timezone
 
     from annotation.models import Annotator, RatingPlan
-    from annotation.rating import planning
+    from annotation.rating import items
     from annotation.studies import lifecycle
     from benchmarks.models import Haystack, Summary
 
     now, ada = timezone.now(), get_user_model().objects.get(username="ada")
     sources = Haystack.objects.filter(dataset=DATASET).order_by("key")[:N_RATED]
-    study = planning.create_study(
+    study = items.create_study(
         details=lifecycle.Details(name="Harbours rated", contact="study@example.org"),
         plan=RatingPlan(people_per_item=1),
         summaries=Summary.objects.filter(haystack__in=list(sources)).order_by("pk"),

@@ -16,7 +16,7 @@ def prepare() -> dict[str, str]:
 
     from annotation.models import RatingPlan, Study, ValidationPlan, VerificationPlan
     from annotation.people.recruitment import links
-    from annotation.rating.planning import create_study as rate
+    from annotation.rating.items import create_study as rate
     from annotation.studies import consent, lifecycle
     from annotation.validation import planning
     from annotation.verification.items import create_study as verify

@@ -1,0 +1,233 @@
+"""Pages of rating: a task, how a study goes, and runs of models; never the system behind a summary to rate."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.db.models import Avg, Count, IntegerField, Q
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+from django.http import HttpResponse
+from django.urls import path
+from django.utils.formats import number_format
+from django.utils.text import capfirst
+from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotation.labelling import machines
+from annotation.labelling.summaries import ABOUT_ROWS, about
+from annotation.models import LabelTask, RatingLabel, Study
+from annotation.pane import Pane, joined, kept, rendered_document
+from annotation.rating.answers import RATED, Rated, name_of
+from annotation.results import pages
+from annotation.studies.overview import (
+    Card,
+    Column,
+    Overview,
+    OverviewPage,
+    Person,
+    Table,
+    cost_column,
+    counts_of,
+    fast_column,
+    median_column,
+    people_of,
+    progress_columns,
+    remarks_of,
+    time_column,
+    work_cards,
+)
+from annotation.studies.scope import study_of
+from benchmarks.engine.texts import source_numbers
+from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
+from benchmarks.judging.run_views import RUN
+from benchmarks.models import Document, Haystack, JudgeRun, Summary
+from benchmarks.scoring.likert import LEVELS
+from benchmarks.scoring.text import citation_pieces
+from benchmarks.web.pages import HtmxHttpRequest
+from benchmarks.web.permissions import requires
+
+VERSION = 1
+"""Part of the name of what is kept: raise it when the markup changes."""
+
+
+def page_context(task: LabelTask) -> dict[str, Any]:
+    """The query, the documents, the summary with its citations, and the annotator's own ratings."""
+    summary = task.item.summary
+    numbers = source_numbers([summary])[summary.pk]
+    rows = summary.haystack.documents.filter(number__in=numbers)
+    return laid_out(task, list(rows.order_by("number").defer("text", "metadata")), RATED.current(task))
+
+
+def laid_out(task: LabelTask, documents: list[Document], answer: Rated) -> dict[str, Any]:
+    """A summary with documents and an answer, stored or not; `current` is the aspect at hand, as scripts begin."""
+    summary = task.item.summary
+    haystack = summary.haystack
+    rated = [(_worded(aspect), answer.ratings.get(aspect.key)) for aspect in ASPECTS.values()]
+    return {
+        "subtopic": summary.subtopic,
+        "haystack": haystack,
+        "lines": [_pieces(line) for line in summary.lines if line.strip()],
+        "shown": frozenset(document.number for document in documents),
+        "documents": [(document, ()) for document in documents],
+        "aspects": rated,
+        "n_aspects": capfirst(gettext(n_in_words())),
+        "current": next((aspect for aspect, value in rated if value is None), rated[0][0]),
+        "levels": LEVELS,
+        "answer": answer,
+        "language": haystack.language,
+        "direction": haystack.direction,
+    }
+
+
+def _worded(aspect: Aspect) -> Aspect:
+    """In the reader's language."""
+    return Aspect(aspect.key, *(gettext(text) for text in astuple(aspect)[1:]))
+
+
+def _pieces(line: str) -> list[tuple[str, int | None]]:
+    """A line in pieces, each with the number of the document that is cited after it, if one is."""
+    pieces: list[tuple[str, int | None]] = []
+    end = ""
+    for text, cited in citation_pieces(line):
+        for at, number in enumerate(cited):
+            pieces.append((", " if at else f"{end}{text}[", number))
+        end = "]" if cited else f"{end}{text}"
+    return [*pieces, (end, None)]
+
+
+def pane(context: dict[str, Any]) -> Pane:
+    """The texts of the documents, each compressed once, to be stitched into the page."""
+    haystack = context["haystack"]
+    return joined(
+        kept(_name(haystack, document), partial(rendered_document, document, language=haystack.language))
+        for document, _passages in context["documents"]
+    )
+
+
+def _name(haystack: Haystack, document: Document) -> tuple[Any, ...]:
+    facts = (document.pk, document.number, document.title, document.n_words, haystack.language)
+    return ("haystack", VERSION, str(haystack.uid), haystack.content_sha256, get_language(), *facts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRow(Person):
+    """One annotator; the mean rating by aspect is of summaries rated in full."""
+
+    means: dict[str, float | None]
+    n_labels: int
+    n_unsure: int
+
+
+def overview_of(study: Study) -> Overview:
+    """Read it all. Five queries."""
+    rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
+    averages = {aspect: Avg(Cast(KT(f"ratings__{aspect}"), IntegerField())) for aspect in ASPECTS}
+    counts = {"n": Count("pk"), "n_unsure": Count("pk", filter=Q(is_unsure=True))}
+    means: dict[int, dict[str, Any]] = defaultdict(dict)
+    for row in rows.values("annotator").annotate(**averages, **counts):
+        means[row["annotator"]] = row
+    people = []
+    for fields in people_of(study):
+        of_person = means[fields["member"].annotator_id]
+        people.append(
+            PersonRow(
+                **fields,
+                means={aspect: of_person.get(aspect) for aspect in ASPECTS},
+                n_labels=of_person.get("n", 0),
+                n_unsure=of_person.get("n_unsure", 0),
+            )
+        )
+    return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
+
+
+def page_of(study: Study, now: datetime) -> OverviewPage:
+    """The overview as a page shows it."""
+    overview = overview_of(study)
+    caption = (
+        "Mean ratings are of summaries rated in full. Time leaves gaps of over two minutes out. A short time is a "
+        "reason to look at the answers and proves nothing."
+    )
+    return OverviewPage(
+        cards=[Card("Summaries", overview.n_items), *work_cards(overview, study.currency)],
+        tables=[
+            Table(
+                "people",
+                "Annotators",
+                caption,
+                [
+                    *progress_columns(),
+                    *(_mean_column(aspect) for aspect in ASPECTS),
+                    Column("unsure", "Not sure", lambda row: row.n_unsure),
+                    time_column(),
+                    median_column(),
+                    fast_column(),
+                    cost_column(study.currency),
+                ],
+                overview.people,
+            )
+        ],
+        facts=[("People for each summary", study.rating_plan.people_per_item)],
+        remarks=[about(task) for task in overview.remarks],
+        subject=_("Summary"),
+    )
+
+
+def _mean_column(aspect: str) -> Column:
+    def cell(row: PersonRow) -> str:
+        mean = row.means[aspect]
+        return "–" if mean is None else number_format(mean, 2)
+
+    return Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])
+
+
+class RatingRunForm(machines.MachineRunForm):
+    """Which model rates the summaries of a study."""
+
+    repeats = forms.IntegerField(
+        label="Ratings per aspect",
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text="2 asks everything a second time. Figures take the first rating.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(RUN)
+def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Choose a model, see what rating these summaries would ask and cost, and start it."""
+    study = study_of(request, uid, kind=Study.Kind.RATING)
+    summaries = list(Summary.objects.filter(label_items__study=study).order_by("pk"))
+    intro = ngettext(
+        "The model rates the %(n)d summary of this study on the same aspects, with the same documents. Its "
+        "ratings are compared with people's on the page of results.",
+        "The model rates the %(n)d summaries of this study on the same aspects, with the same documents. Its "
+        "ratings are compared with people's on the page of results.",
+        len(summaries),
+    )
+    run = machines.MachineRun(
+        study=study,
+        here="results",
+        heading="Run a model on these summaries",
+        intro=intro % {"n": len(summaries)},
+        counted="Summaries",
+        form=RatingRunForm,
+        tasks=(JudgeRun.Task.RATINGS,),
+        subjects=summaries,
+    )
+    return machines.machine_run(request, run)
+
+
+urlpatterns = [
+    path("studies/<uuid:uid>/ratings/machines/", machine_run, name="rating-machine-run"),
+    path("studies/<uuid:uid>/ratings/results/", pages.moved, name="rating-results-moved"),
+    path("studies/<uuid:uid>/ratings/files/<str:name>", pages.moved, name="rating-file-moved"),
+]
