@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from annotation.kinds import kinds
 from annotation.models import RatingLabel, Snapshot, Study
+from annotation.querysets import StudyQuerySet
 from annotation.writing.results import SessionResult
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.leaderboard.board import Entry
@@ -24,10 +25,11 @@ PEOPLE = "people"
 OVERALL = next(iter(ASPECTS))
 
 
-def beside_systems(of: str = "") -> QuerySet[Study]:
+def beside_systems(of: str = "") -> StudyQuerySet:
     """The studies whose texts, ratings or coverage stand beside systems; `of` names one of the three."""
     shown = [kind.value for kind in kinds() if kind.beside_systems and of in {"", kind.beside_systems}]
-    return Study.objects.filter(kind__in=shown)
+    studies: StudyQuerySet = Study.objects.filter(kind__in=shown)
+    return studies
 
 
 def measure_name(aspect: str, rater: str) -> str:
