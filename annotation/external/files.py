@@ -7,9 +7,11 @@ study may hold both, with known categories, and figures leave task 2 out after a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -99,9 +101,9 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         self.kinds = tuple(dict.fromkeys((*self.kinds, kind)))
         for row in rows.labels:
             if places:
-                self._plan_coverage(row, *places[row.item])
+                self._take_coverage(row, *places[row.item])
             else:
-                self._plan_external(row)
+                self._take_external(row)
 
     def _load_labels(self, study: Study) -> None:
         rows = ExternalLabel.objects.filter(study=study, annotator__user=None).values_list(
@@ -115,7 +117,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         ):
             self.coverage[who, summary, insight] = (coverage, tuple(lines))
 
-    def _plan_external(self, row: Label) -> None:
+    def _take_external(self, row: Label) -> None:
         task = self.task or row.task
         place, answer = (row.annotator, task, row.item), (row.label, (row.cluster, *row.links))
         if self._is_new(self.external, place, answer, row, "labels"):
@@ -131,7 +133,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             )
             self.create(made, "labels")
 
-    def _plan_coverage(self, row: Label, summary: Summary, insight: Insight) -> None:
+    def _take_coverage(self, row: Label, summary: Summary, insight: Insight) -> None:
         lines = self._lines(row, summary)
         place = (row.annotator, summary.pk, insight.pk)
         if self._is_new(self.coverage, place, (row.label, lines), row, "coverage_labels"):
@@ -141,15 +143,10 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             self.create(made, "coverage_labels")
 
     def _is_new(self, known: dict[Any, Answer], place: Any, answer: Answer, row: Label, kind: str) -> bool:
-        return self.is_new_answer(
-            known,
-            place,
-            answer,
-            kind=kind,
-            where=row.where,
-            name="label",
-            worded=lambda said: f"“{said[0]}” with its links and cluster",
-        )
+        def worded(said: Answer) -> str:
+            return f"“{said[0]}” with its links and cluster"
+
+        return self.is_new_answer(known, place, answer, kind=kind, where=row.where, name="label", worded=worded)
 
     def _lines(self, row: Label, summary: Summary) -> tuple[int, ...]:
         n_lines = len(summary.lines)
@@ -165,8 +162,9 @@ def _places(rows: PlainLabels, *, task: str, problems: Problems) -> dict[str, Pl
     if task or not set(rows.categories) <= set(COVERAGES) or any(label.task for label in rows.labels):
         return {}
     items = dict.fromkeys(label.item for label in rows.labels)
-    named = {item: split for item in items if (split := _split(item)) is not None}
-    summaries = _summaries({summary for summary, _ in named.values()})
+    split = {item: [part.strip() for part in item.rpartition("/")] for item in items}
+    named = {item: (summary, insight) for item, (summary, _slash, insight) in split.items() if summary and insight}
+    summaries = _summaries({summary for summary, _insight in named.values()})
     subtopics = {summary.subtopic_id for summary in summaries.values()}
     insights: dict[tuple[int, str], Insight] = {}
     for row in Insight.objects.filter(subtopic__in=subtopics):
@@ -192,40 +190,33 @@ def _places(rows: PlainLabels, *, task: str, problems: Problems) -> dict[str, Pl
     return places
 
 
-def _split(item: str) -> tuple[str, str] | None:
-    """`SUMMARY/INSIGHT`, the summary an id of this site or `SUBTOPIC/SYSTEM`; keys of systems may hold a slash.
-
-    SYSTEM is the published key of a summary, with or without its prefix.
-    """
-    summary, slash, insight = item.rpartition("/")
-    return (summary.strip(), insight.strip()) if slash and summary.strip() and insight.strip() else None
-
-
 def _summaries(names: Iterable[str]) -> dict[str, Summary]:
-    by_uid: dict[str, UUID] = {}
-    by_key: dict[str, tuple[str, str]] = {}
+    """Summaries by an id of this site or by SUBTOPIC/SYSTEM, a published key with or without its prefix."""
+    by_uid: dict[UUID, list[str]] = defaultdict(list)
+    by_key: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name in names:
         try:
-            by_uid[name] = UUID(name)
+            by_uid[UUID(name)].append(name)
         except ValueError:
             subtopic, slash, system = name.partition("/")
             if slash:
-                by_key[name] = (subtopic, system.removeprefix(PREFIX))
+                by_key[subtopic, system.removeprefix(PREFIX)].append(name)
     summaries: dict[str, Summary] = {}
-    uids = list(by_uid.values())
-    rows = [
-        row
-        for start in range(0, len(uids), CHUNK)
-        for row in Summary.objects.filter(uid__in=uids[start : start + CHUNK])
-    ]
-    with_uid = {row.uid: row for row in rows}
-    summaries |= {name: with_uid[uid] for name, uid in by_uid.items() if uid in with_uid}
-    keys = sorted({subtopic for subtopic, _ in by_key.values()})
-    for start in range(0, len(keys), CHUNK):
-        chunk = Summary.objects.filter(subtopic__key__in=keys[start : start + CHUNK]).counted()
-        with_key = {(row.subtopic.key, row.system.key): row for row in chunk.select_related("subtopic", "system")}
-        summaries |= {name: with_key[key] for name, key in by_key.items() if key in with_key}
+    for uids in _batched(by_uid):
+        for row in Summary.objects.filter(uid__in=uids):
+            summaries |= dict.fromkeys(by_uid[row.uid], row)
+    for keys in _batched(sorted({subtopic for subtopic, _system in by_key})):
+        rows = Summary.objects.filter(subtopic__key__in=keys).counted().select_related("subtopic", "system")
+        for row in rows:
+            summaries |= dict.fromkeys(by_key.get((row.subtopic.key, row.system.key), ()), row)
     return summaries
+
+
+def _batched(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """Values in parts that a query can name."""
+    rows = iter(values)
+    while part := list(islice(rows, CHUNK)):
+        yield part
 
 
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> PlainLabels:

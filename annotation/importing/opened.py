@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import Annotated, Any, BinaryIO, TypeVar, cast
+from typing import Annotated, Any, BinaryIO, NoReturn, TypeVar, cast
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
@@ -87,76 +87,59 @@ class Opened:
         infos = [info for info in self.zipped.infolist() if not info.is_dir()]
         for info in infos:
             if what := _unfit(info):
-                expected = "plain files in one folder"
-                self.problems.error("unsafe_file", info.filename[:200], "", expected=expected, got=Got(what))
-        folders = [info.filename.partition("/")[0] for info in infos if info.filename.endswith(f"/{MANIFEST}")]
-        self._raise_unless(len(set(folders)) == 1, f"{len(set(folders))} folders with one")
+                self._report("unsafe_file", info.filename[:200], "plain files in one folder", what)
+        folders = {info.filename.partition("/")[0] for info in infos if info.filename.endswith(f"/{MANIFEST}")}
+        if len(folders) != 1:
+            self._report(
+                "missing_file", MANIFEST, "a zip with the folder of an archive", f"{len(folders)} folders with one"
+            )
+        self.problems.raise_errors()
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             folder, _slash, name = info.filename.partition("/")
-            if folder != folders[0]:
-                continue
-            if members.setdefault(name, info) is not info:
-                self.problems.error("duplicate_file", name, "", expected="each file once", got=Got("it twice"))
+            if folder in folders and members.setdefault(name, info) is not info:
+                self._report("duplicate_file", name, "each file once", "it twice")
         self.problems.raise_errors()
         return members
 
-    def _raise_unless(self, is_right: bool, got: str) -> None:
-        if not is_right:
-            expected = "a zip with the folder of an archive"
-            self.problems.error("missing_file", MANIFEST, "", expected=expected, got=Got(got))
-        self.problems.raise_errors()
+    def _report(self, kind: str, name: str, expected: str, got: str, message: str = "") -> None:
+        self.problems.error(kind, name, "", expected=expected, got=Got(got), message=message)
+
+    def _fail(self, kind: str, name: str, expected: str, got: str, message: str = "") -> NoReturn:
+        self._report(kind, name, expected, got, message)
+        raise ImportFailed(self.problems)
 
     def _manifest(self) -> ManifestPart:
-        with self.stream(MANIFEST) as stream:
-            value: Any = jsonlines.loaded(stream.read(), self.problems, where=MANIFEST)
+        value = self._loaded(MANIFEST)
         if isinstance(value, dict) and "leaderboard" in value and "study" not in value:
-            got, message = Got("the archive of a leaderboard"), "Import the haystacks and studies that it is of."
-            self.problems.error("leaderboard", MANIFEST, "", expected="that of a study", got=got, message=message)
-            self.problems.raise_errors()
-        part = None if value is jsonlines.MISSING else checked(ManifestPart, value, MANIFEST, self.problems)
-        if part is None:
-            raise ImportFailed(self.problems)
-        return part
+            message = "Import the haystacks and studies that it is of."
+            self._fail("leaderboard", MANIFEST, "that of a study", "the archive of a leaderboard", message)
+        return self._checked(ManifestPart, value, MANIFEST)
 
     def _compare_with_the_manifest(self) -> None:
         """Names and sizes of all files; contents are compared as they are read."""
         for file in self.manifest.files:
             info = self.members.get(file.name)
             if info is None:
-                self._missing(file.name)
+                self._report(*_missing(file.name))
             elif info.file_size != file.bytes:
-                self._changed(file.name, f"one of {info.file_size:,} bytes in place of {file.bytes:,}")
+                self._report(*_changed(file.name, f"one of {info.file_size:,} bytes in place of {file.bytes:,}"))
         self.problems.raise_errors()
-
-    def _missing(self, name: str) -> None:
-        expected = "this file in the archive of a study"
-        self.problems.error("missing_file", name, "", expected=expected, got=Got("none"))
-
-    def _changed(self, name: str, got: str) -> None:
-        message = "Archives are read as they were made; nothing was imported."
-        expected = "the file as the manifest lists it"
-        self.problems.error("changed_file", name, "", expected=expected, got=Got(got), message=message)
 
     @contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:
         """A whole file of the archive; raises `ImportFailed` where it is missing, too long, broken or changed."""
         info = self.members.get(name)
         if info is None:
-            self._missing(name)
-            raise ImportFailed(self.problems)
+            self._fail(*_missing(name))
         if info.file_size > self.limit_bytes:
-            expected, got = f"at most {self.limit_bytes:,} bytes", Got(f"{info.file_size:,}")
-            self.problems.error("too_large", name, "", expected=expected, got=got)
-            raise ImportFailed(self.problems)
+            self._fail("too_large", name, f"at most {self.limit_bytes:,} bytes", f"{info.file_size:,}")
         with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as copy:
             try:
                 with self.zipped.open(info) as member:
                     shutil.copyfileobj(member, copy)
             except BROKEN as error:
-                got = Got(f"a damaged one ({error})")
-                self.problems.error("unreadable", name, "", expected="a whole file", got=got)
-                raise ImportFailed(self.problems) from error
+                self._fail("unreadable", name, "a whole file", f"a damaged one ({error})")
             copy.seek(0)
             self._compare(name, cast("BinaryIO", copy))
             yield cast("BinaryIO", copy)
@@ -166,8 +149,7 @@ class Opened:
             return
         listed = self._listed.get(name)
         if listed is None or hashlib.file_digest(cast("Any", content), "sha256").hexdigest() != listed.sha256:
-            self._changed(name, "another one" if listed else "one that it does not list")
-            raise ImportFailed(self.problems)
+            self._fail(*_changed(name, "another one" if listed else "one that it does not list"))
         content.seek(0)
 
     def rows(self, name: str, schema: type[P]) -> Sequence[P]:
@@ -180,12 +162,26 @@ class Opened:
 
     def value(self, name: str, schema: type[P]) -> P:
         """The object of a JSON file, as the schema has it; raises `ImportFailed` where it is not."""
+        return self._checked(schema, self._loaded(name), name)
+
+    def _loaded(self, name: str) -> Any:
         with self.stream(name) as stream:
-            value: Any = jsonlines.loaded(stream.read(), self.problems, where=name)
+            return jsonlines.loaded(stream.read(), self.problems, where=name)
+
+    def _checked(self, schema: type[P], value: Any, name: str) -> P:
         part = None if value is jsonlines.MISSING else checked(schema, value, name, self.problems)
         if part is None:
             raise ImportFailed(self.problems)
         return part
+
+
+def _missing(name: str) -> tuple[str, str, str, str]:
+    return "missing_file", name, "this file in the archive of a study", "none"
+
+
+def _changed(name: str, got: str) -> tuple[str, str, str, str, str]:
+    message = "Archives are read as they were made; nothing was imported."
+    return "changed_file", name, "the file as the manifest lists it", got, message
 
 
 @contextmanager

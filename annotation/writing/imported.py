@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -80,36 +79,8 @@ class SnapshotPart(FromArchive):
     filled_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
-    """The finished sessions of a study, the texts of each by its id, and the data versions that they were on."""
-
-    rows: tuple[SessionPart, ...]
-    texts: Mapping[UUID, Sequence[SnapshotPart]]
-    versions: Mapping[str, str]
-
-
-def _read(archive: Opened) -> Sessions:
-    """Read sessions and snapshots; those that are not over are left out with a warning."""
-    rows, texts = [], defaultdict(list)
-    for row in archive.rows(SESSIONS, SessionPart):
-        if row.state in OVER:
-            rows.append(row)
-        else:
-            expected = "a session that is over"
-            archive.problems.warning("unfinished_session", SESSIONS, "state", expected=expected, got=row.state)
-    if not rows:
-        expected = "at least one session that is over"
-        archive.problems.error("no_sessions", SESSIONS, "", expected=expected, got=Got("none"))
-    for text in archive.rows(TEXTS, SnapshotPart):
-        texts[text.session].append(text)
-    for session, of_session in texts.items():
-        marks = {text.mark_ms for text in of_session if text.kind == Snapshot.Kind.MARK}
-        ends = {text.mark_ms for text in of_session if text.kind != Snapshot.Kind.MARK}
-        if marks and ends and max(marks) > min(ends):
-            expected, got = f"a final text at {max(marks)} ms or later", Got(f"one at {min(ends)} ms")
-            archive.problems.error("wrong_value", f"{TEXTS}, {session}", "mark_ms", expected=expected, got=got)
-    return Sessions(tuple(rows), texts, archive.corpora)
+Sessions = tuple[Sequence[SessionPart], Mapping[UUID, Sequence[SnapshotPart]], Mapping[str, str]]
+"""The finished sessions of a study, the texts of each by its id, and the data versions that they were on."""
 
 
 class SessionsPlan(LabelPlan[Sessions]):
@@ -125,67 +96,78 @@ class SessionsPlan(LabelPlan[Sessions]):
 
     @classmethod
     def read(cls, archive: Opened) -> tuple[Sessions, Iterable[Mapping[str, Any]]]:
-        sessions = _read(archive)
-        return sessions, [{"session": row.session} for row in sessions.rows]
+        """Sessions that are not over are left out with a warning."""
+        rows, texts, problems = [], defaultdict(list), archive.problems
+        expected = "a session that is over"
+        for row in archive.rows(SESSIONS, SessionPart):
+            if row.state in OVER:
+                rows.append(row)
+            else:
+                problems.warning("unfinished_session", SESSIONS, "state", expected=expected, got=row.state)
+        if not rows:
+            expected = "at least one session that is over"
+            problems.error("no_sessions", SESSIONS, "", expected=expected, got=Got("none"))
+        for text in archive.rows(TEXTS, SnapshotPart):
+            texts[text.session].append(text)
+        for session, of_session in texts.items():
+            marks = {text.mark_ms for text in of_session if text.kind == Snapshot.Kind.MARK}
+            ends = {text.mark_ms for text in of_session if text.kind != Snapshot.Kind.MARK}
+            if marks and ends and max(marks) > min(ends):
+                expected, got = f"a final text at {max(marks)} ms or later", Got(f"one at {min(ends)} ms")
+                problems.error("wrong_value", f"{TEXTS}, {session}", "mark_ms", expected=expected, got=got)
+        return (rows, texts, archive.corpora), [{"session": row.session} for row in rows]
 
     def take(self, rows: Sessions) -> None:
         """Compare the sessions of an archive."""
+        sessions, texts, versions = rows
         study = self.find_study(self.request.options["study"], kind=Study.Kind.WRITING)
-        self._find_subtopics(rows)
-        uids = [row.session for row in rows.rows]
+        self._find_subtopics({(row.haystack, row.subtopic) for row in sessions}, versions)
+        uids = [row.session for row in sessions]
         known = set(Session._base_manager.filter(uid__in=uids).values_list("uid", flat=True))
         self.problems.raise_errors()
-        first = rows.rows[0]
+        first = sessions[0]
         frozen = {name: first.config[name] for name in (*PLAN_FIELDS, *AIDS) if name in first.config}
         times = {"limit_ms": first.limit_ms, "mark_every_ms": first.mark_every_ms}
         self.create(WritingPlan(study=study, **times, **frozen))
-        for row in rows.rows:
+        for row in sessions:
             if row.session in known:
                 got = Got("one in another study of this site")
                 self.problems.error("known_session", str(row.session), "", expected="a new session", got=got)
             else:
-                self._add(study, row, rows.texts[row.session])
+                self._add(study, row, texts[row.session])
 
-    def _find_subtopics(self, rows: Sessions) -> None:
+    def _find_subtopics(self, wanted: set[tuple[str, str]], versions: Mapping[str, str]) -> None:
         """Every subtopic that was written on, by the key of its haystack and its own."""
-        wanted = {(row.haystack, row.subtopic) for row in rows.rows}
         written_on = Subtopic.objects.filter(haystack__key__in={key for key, _subtopic in wanted})
         for subtopic in written_on.select_related("haystack"):
-            self.subtopics[subtopic.haystack.key, subtopic.key] = subtopic
-            version = rows.versions.get(subtopic.haystack.key)
-            if version and version != subtopic.haystack.content_sha256:
-                self.problems.warning(
-                    "other_data_version",
-                    subtopic.haystack.key,
-                    "",
-                    expected=f"the data version {version[:12]}",
-                    got=Got(subtopic.haystack.content_sha256[:12]),
-                )
-        for haystack, key in sorted(wanted - self.subtopics.keys()):
+            haystack = subtopic.haystack
+            self.subtopics[haystack.key, subtopic.key] = subtopic
+            version = versions.get(haystack.key)
+            if version and version != haystack.content_sha256:
+                expected, got = f"the data version {version[:12]}", Got(haystack.content_sha256[:12])
+                self.problems.warning("other_data_version", haystack.key, "", expected=expected, got=got)
+        expected, message = "a subtopic of a haystack that is here", "Import the haystack first."
+        for place in sorted(wanted - self.subtopics.keys()):
             self.problems.error(
-                "unknown_subtopic",
-                SESSIONS,
-                "subtopic",
-                expected="a subtopic of a haystack that is here",
-                got=f"{haystack}/{key}",
-                message="Import the haystack first.",
+                "unknown_subtopic", SESSIONS, "subtopic", expected=expected, got="/".join(place), message=message
             )
 
     def _add(self, study: Study, row: SessionPart, texts: Sequence[SnapshotPart]) -> None:
         annotator, made_at = self.annotator(row.annotator), row.created_at or self.now
         subtopic = self.subtopics[row.haystack, row.subtopic]
-        task = Assignment(
-            study=study,
-            annotator=annotator,
-            subtopic=subtopic,
-            state=Assignment.State.DONE,
-            document_numbers=row.documents,
-            n_words=row.n_words,
-            n_insights_present=row.n_insights_present,
-            ceiling={"recall": row.ceiling_recall, "f1": row.ceiling_f1},
-            created_at=made_at,
+        task = self.create(
+            Assignment(
+                study=study,
+                annotator=annotator,
+                subtopic=subtopic,
+                state=Assignment.State.DONE,
+                document_numbers=row.documents,
+                n_words=row.n_words,
+                n_insights_present=row.n_insights_present,
+                ceiling={"recall": row.ceiling_recall, "f1": row.ceiling_f1},
+                created_at=made_at,
+            )
         )
-        self.create(task)
         session = Session(
             uid=row.session,
             assignment=task,
@@ -200,31 +182,18 @@ class SessionsPlan(LabelPlan[Sessions]):
             **row.model_dump(include=KEPT),
         )
         self.create(session, "sessions")
-        self._add_remarks(session, row)
+        if row.reported_at:
+            said = {"time_was_enough": row.time_was_enough, "used_no_model": row.used_no_model}
+            self.create(SessionReport(session=session, comment=row.comment or "", at=row.reported_at, **said))
+        if row.exclusion_reason:
+            self.create(Exclusion(session=session, reason=row.exclusion_reason, at=self.now))
         for session_text in texts:
             values = session_text.model_dump(exclude={"session"})
             self.create(Snapshot(session=session, created_at=row.ended_at or made_at, **values), "snapshots")
-
-    def _add_remarks(self, session: Session, row: SessionPart) -> None:
-        """What the writer said afterwards, and why the session is left out, if it is."""
-        if reported_at := row.reported_at:
-            report = SessionReport(
-                session=session,
-                time_was_enough=row.time_was_enough,
-                used_no_model=row.used_no_model,
-                comment=row.comment or "",
-                at=reported_at,
-            )
-            self.create(report)
-        if row.exclusion_reason:
-            self.create(Exclusion(session=session, reason=row.exclusion_reason, at=self.now))
 
     def write(self) -> None:
         """Save the rows; the study is on the subtopics that were written on."""
         super().write()
         if self.study is not None and hasattr(self.study, "writing_plan"):
-            self.study.writing_plan.subtopics.add(*self.subtopics_written())
-
-    def subtopics_written(self) -> list[Subtopic]:
-        """The subtopics that sessions of the archive are on."""
-        return list({task.subtopic.pk: task.subtopic for task in self._new[Assignment]}.values())  # type: ignore[attr-defined]
+            written_on = {task.subtopic.pk: task.subtopic for task in self.new(Assignment)}
+            self.study.writing_plan.subtopics.add(*written_on.values())
