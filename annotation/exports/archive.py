@@ -25,7 +25,7 @@ from django.utils.text import slugify
 
 from annotation.kinds import StudyFile, Text
 from benchmarks.results.computation import program
-from benchmarks.web.downloads import PROGRAMS
+from benchmarks.web.downloads import PROGRAMS, json_file
 
 SCHEMA_VERSION = 1
 PACKED = (".gz",)
@@ -307,8 +307,8 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
             packed.append(add("methods.md", "Methods section", [contents.methods]))
         packed.append(add("README.md", "Data-set card", [front_matter(card, packed), "\n", contents.told(packed)]))
         described = (
-            add("datapackage.json", "Frictionless data package", [_json(datapackage(card, packed))]),
-            add("croissant.json", "Croissant", [_json(croissant(card, packed))]),
+            add("datapackage.json", "Frictionless data package", json_file(datapackage(card, packed))),
+            add("croissant.json", "Croissant", json_file(croissant(card, packed))),
         )
         manifest = {
             "schema_version": SCHEMA_VERSION,
@@ -321,12 +321,8 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
                 for entry in (*packed, *described)
             ],
         }
-        add("manifest.json", "Manifest", [_json(manifest)])
+        add("manifest.json", "Manifest", json_file(manifest))
     return manifest
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _add(zipped: zipfile.ZipFile, card: Card, name: str, title: Text, pieces: Iterable[str | bytes]) -> Packed:

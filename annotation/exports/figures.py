@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-import orjson
 from django.http import QueryDict
 
 from annotation.kinds import Headline, StudyFile, kind_named
@@ -25,6 +24,7 @@ from benchmarks.results.stored import fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
 from benchmarks.results.writing import LONG_COLUMNS, long_rows
 from benchmarks.web.charts import Chart
+from benchmarks.web.downloads import json_file
 
 Draw = Callable[[Chart, str], bytes | None]
 """Gives the file of a chart with an ending, None where it cannot be drawn."""
@@ -96,21 +96,21 @@ def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: A
 
 def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
     """Figures as plain values and one in each row, tables in LaTeX, charts with their specs, judges."""
-    yield StudyFile("figures.json", "Figures", partial(_json, made.plain))
+    yield StudyFile("figures.json", "Figures", partial(json_file, made.plain))
     yield csv_file("figures.csv", "Figures, one in each row", LONG_COLUMNS, lambda: iter(long_rows(made.sheet)))
     said = as_comments(made.notes)
     for table in made.tables:
-        content = partial(_text, said + tex(table, origin=made.origin))
+        content = partial(_whole, said + tex(table, origin=made.origin))
         yield StudyFile(f"tables/{table.key}.tex", f"{table.title}, for LaTeX", content)
     if layout := paper_layout(made.sheet, origin=made.origin):
         key, text = layout
-        yield StudyFile(f"tables/{key}.tex", "Systems by retriever, as in the paper", partial(_text, said + text))
+        yield StudyFile(f"tables/{key}.tex", "Systems by retriever, as in the paper", partial(_whole, said + text))
     for chart in made.sheet.charts:
         for ending in DRAWN:
             if (drawn := draw(chart, ending)) is not None:
-                yield StudyFile(f"charts/{chart.name}.{ending}", chart.words.title, partial(_bytes, drawn))
+                yield StudyFile(f"charts/{chart.name}.{ending}", chart.words.title, partial(_whole, drawn))
     if judges := judges_in(made):
-        yield StudyFile("judges.json", "Judges: settings and licences", partial(_json, judges))
+        yield StudyFile("judges.json", "Judges: settings and licences", partial(json_file, judges))
 
 
 def judges_in(made: Made) -> list[dict[str, Any]]:
@@ -160,13 +160,5 @@ def _strings(value: Any) -> set[str]:
     return texts
 
 
-def _json(value: Any) -> list[bytes]:
-    return [orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
-
-
-def _text(text: str) -> Iterable[str]:
-    return [text]
-
-
-def _bytes(content: bytes) -> Iterable[bytes]:
+def _whole(content: str | bytes) -> list[str | bytes]:
     return [content]

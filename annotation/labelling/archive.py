@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any
 
-import orjson
 from django.db.models import QuerySet
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -23,6 +22,7 @@ from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.fields import Expected, Part, no_nul
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import Judge, Question
+from benchmarks.web.downloads import json_file
 
 WORK = "work.json"
 SMALLINT = 2**15 - 1
@@ -90,7 +90,7 @@ def _work(study: Study, settings: Any, told: Any, said: Any) -> list[bytes]:
         ],
         **said(study, items),
     }
-    return [orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
+    return json_file(value)
 
 
 def place_of_point(item: LabelItem) -> Plain:

@@ -13,7 +13,6 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Annotated, Any
 
-import orjson
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 from pydantic import Field
@@ -64,7 +63,7 @@ from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import stat_json
 from benchmarks.states import Keyness, PointJudgment
-from benchmarks.web.downloads import csv_lines, json_lines
+from benchmarks.web.downloads import csv_lines, json_file, json_lines
 
 SCHEMA_VERSION = 1
 CHUNK = 2_000
@@ -236,7 +235,7 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
         def about(name: str = name, title: str = title) -> list[bytes]:
             sha256 = hashed(lines(study, verified(), dataset=name))
             values = manifest(study, verified(), dataset=name, sha256=sha256, name=title, now=now)
-            return [orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
+            return json_file(values)
 
         files += [
             StudyFile(title, "Questions with the key points that are kept", questions),
@@ -348,7 +347,7 @@ def export_dataset(study: Study, options: Mapping[str, Any], write: Callable[...
     sha256 = write(out, lines(study, verified, dataset=options["dataset"]))
     about = manifest(study, verified, dataset=options["dataset"], sha256=sha256, name=out.name, now=timezone.now())
     beside = out.with_name(out.name + ".manifest.json")
-    write(beside, [orjson.dumps(about, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)])
+    write(beside, json_file(about))
     overall, counts = verified.overall(), about["counts"]
     return (
         f"{counts['questions']:,} questions with {counts['key_points_kept']:,} key points"

@@ -191,6 +191,11 @@ def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
         yield b"".join(lines)
 
 
+def json_file(value: Any) -> list[bytes]:
+    """Plain values as a file that people can read too."""
+    return [orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)]
+
+
 def download(
     content: Iterable[str | bytes], *, name: str, content_type: str, about: Model | None = None
 ) -> StreamingHttpResponse:

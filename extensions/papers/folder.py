@@ -32,6 +32,7 @@ from benchmarks.results.sheet import Cards, Measure, Row, Sheet, Table, Unit
 from benchmarks.results.tex import Origin, paper_layout, tex
 from benchmarks.results.writing import number
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.downloads import json_file
 
 SCHEMA_VERSION = 1
 MANIFEST, NUMBERS, NUMBERS_JSON, METHODS = "paper.json", "numbers.tex", "numbers.json", "methods.md"
@@ -157,7 +158,7 @@ def write_paper(
         files.add(f"corpora/{key}.json", summhay.dump(topic_of(haystack, judge=judge)))
     numbers = [number for part in parts for number in numbers_of(part)]
     files.add(NUMBERS, [_HEAD, *(number.line for number in numbers)])
-    files.add(NUMBERS_JSON, [_json([number.as_json for number in numbers])])
+    files.add(NUMBERS_JSON, json_file([number.as_json for number in numbers]))
     files.add(METHODS, [f"# {part.name}\n\n{part.methods}\n" for part in parts])
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -177,7 +178,7 @@ def write_paper(
         "n_numbers": len(numbers),
         "files": files.sha256,
     }
-    files.add(MANIFEST, [_json(manifest)])
+    files.add(MANIFEST, json_file(manifest))
     return manifest
 
 
@@ -186,10 +187,6 @@ _HEAD = (
     "% After each: what it is, on how many items and clusters, by which formula, and a hash of all of it, under\n"
     "% which numbers.json names the file of the items.\n"
 )
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
