@@ -18,7 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.work.urls")),
     path("", include(writing.PAGES)),
     path("", include("annotation.results.pages")),
-    path("", include("annotation.agreement.urls")),
+    path("", include("annotation.agreement.pages")),
     path("", include("annotation.licences.pages")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.views")),

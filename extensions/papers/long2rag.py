@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from annotation.agreement import report_kpr, report_results
+from annotation.agreement import label_reports, recall_reports
 from annotation.kinds import StudyKind
 from annotation.models import Study
 from annotation.validation.kind import KIND as VALIDATION
@@ -45,7 +45,7 @@ class Long2Rag(Paper):
     """Every table and figure; what they share is computed once. Without a judge GPT-4o's verdicts count."""
 
     def _recall(self, by: str, key: str) -> Reported:
-        recall = reported(report_kpr.REPORT, "--by", by, *(("--judge", self.judge) if self.judge else ()))
+        recall = reported(recall_reports.KPR, "--by", by, *(("--judge", self.judge) if self.judge else ()))
         return recall if recall.values and recall.values.get(key) else Reported(reason=recall.reason or NO_DATA)
 
     @cached_property
@@ -153,7 +153,7 @@ class Long2Rag(Paper):
         values: Values = {}
         if study := self.only_study(VERIFICATION):
             dataset, share = dataset_of(study), dataset_of(study).overall().share.value
-            figures: dict[str, Any] = reported(report_results.REPORT, "--study", study.name).values or {}
+            figures: dict[str, Any] = reported(label_reports.RESULTS, "--study", study.name).values or {}
             values = {
                 ("key points extracted", COLUMN): float(len(dataset.table.points)) or None,
                 ("key points kept", COLUMN): float(len(dataset.kept_points)) if share is not None else None,

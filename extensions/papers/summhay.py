@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Sum
 
-from annotation.agreement import report_agreement, report_bias, report_judges
+from annotation.agreement import judge_reports, label_reports
 from annotation.coverage.collect import study_of_published_labels
 from annotation.leaderboard import reports
 from annotation.models import CoverageLabel
@@ -86,17 +86,17 @@ class SummHay(Paper):
     @cached_property
     def judges(self) -> Reported:
         """Judges beside people."""
-        return reported(report_judges.REPORT, *self.labels_of)
+        return reported(judge_reports.JUDGES, *self.labels_of)
 
     @cached_property
     def people(self) -> Reported:
         """Agreement of people."""
-        return reported(report_agreement.REPORT, *self.labels_of)
+        return reported(label_reports.AGREEMENT, *self.labels_of)
 
     @cached_property
     def biases(self) -> Reported:
         """Judge minus people, by the authors' rule."""
-        return reported(report_bias.REPORT, *self.labels_of, "--rule", report_bias.AUTHORS)
+        return reported(judge_reports.BIAS, *self.labels_of, "--rule", judge_reports.AUTHORS)
 
     @cached_property
     def board(self) -> Reported:
@@ -217,8 +217,8 @@ class SummHay(Paper):
             deltas = {system["summarizer"]: system["delta"] for system in row["summarizers"]}
             values |= {(name, column): deltas.get(key) for name, key in SYSTEMS.items()}
             values["Average", column] = row["average"]
-            values["Length to score", column] = row["length"][report_bias.AUTHORS]["score"]
-            values["Length to delta", column] = row["length"][report_bias.AUTHORS]["difference"]
+            values["Length to score", column] = row["length"][judge_reports.AUTHORS]["score"]
+            values["Length to delta", column] = row["length"][judge_reports.AUTHORS]["difference"]
         return part_of(
             table,
             values,

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.agreement.latest import Latest, latest_of
+from annotation.agreement.pages import Latest, latest_of
 from annotation.models import LabelTask, Session, Study
 from annotation.results.study import HEADLINE, OfStudy
 from annotation.tasks import score_snapshots

@@ -7,17 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.agreement import (
-    report_agreement,
-    report_bias,
-    report_extraction,
-    report_judges,
-    report_kpr,
-    report_licence,
-    report_replaceability,
-    report_results,
-    report_segments,
-)
+from annotation.agreement import judge_reports, label_reports, recall_reports
 from annotation.kinds import kinds
 from annotation.leaderboard import reports
 from annotation.results.judges import UnknownReference
@@ -30,15 +20,15 @@ REPORTS: dict[str, Report] = {
     "context": reports.CONTEXT,
     "experiments": reports.EXPERIMENTS,
     "sources": reports.SOURCES,
-    "agreement": report_agreement.REPORT,
-    "judges": report_judges.REPORT,
-    "bias": report_bias.REPORT,
-    "kpr": report_kpr.REPORT,
-    "segments": report_segments.REPORT,
-    "extraction": report_extraction.REPORT,
-    "licence": report_licence.REPORT,
-    "replaceability": report_replaceability.REPORT,
-    "results": report_results.REPORT,
+    "agreement": label_reports.AGREEMENT,
+    "judges": judge_reports.JUDGES,
+    "bias": judge_reports.BIAS,
+    "kpr": recall_reports.KPR,
+    "segments": recall_reports.SEGMENTS,
+    "extraction": recall_reports.EXTRACTION,
+    "licence": judge_reports.LICENCE,
+    "replaceability": judge_reports.REPLACEABILITY,
+    "results": label_reports.RESULTS,
     **{name: report for kind in kinds() for name, report in kind.reports.items()},
 }
 

@@ -1,21 +1,26 @@
-"""The agreement page of a study or a data set, the rows behind its figures, its files, and the way to each."""
+"""Pages of agreement: what can be compared, that of a data set with the rows behind it, the newest results."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.agreement import chooser
+from annotation import kinds
 from annotation.coverage import rows
 from annotation.coverage.collect import Source
 from annotation.coverage.files import everything
@@ -24,14 +29,131 @@ from annotation.coverage.look import Look
 from annotation.coverage.page import AGREEMENT, Figures, chosen_table
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView
-from annotation.models import CoverageLabel, Study
+from annotation.kinds import Headline, kind_named
+from annotation.labelling.kind import LabelWork
+from annotation.models import Assignment, CoverageLabel, ExternalLabel, LabelTask, Study
+from annotation.results.pages import moved
+from annotation.results.study import CARD, HEADLINE, OfStudy
 from annotation.studies import lifecycle
 from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.sheet_files import origin_of
+from benchmarks.results.stored import Shown, look_up, look_up_many
 from benchmarks.results.tex import Origin
+from benchmarks.web.charts import Chart
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """A study or a set of imported labels with its page, and its headline as last computed."""
+
+    study: Study
+    url: str
+    shown: Shown[Headline]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDataset:
+    """A dataset on whose haystacks several studies have labels."""
+
+    name: str
+    url: str
+    n_studies: int
+
+
+def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
+    """Those of the studies that have labels to compare, the newest first."""
+
+    # One label of each study is enough: as EXISTS, of several tables in one OR, PostgreSQL would read all labels.
+    places: list[tuple[str, Any]] = [(Study.Kind.EXTERNAL, ExternalLabel), (Study.Kind.EXTERNAL, CoverageLabel)]
+    places += [(kind.value, kind.answers.model) for kind in kinds.kinds() if isinstance(kind, LabelWork)]
+    first = {
+        f"label{at}": Subquery(model.objects.order_by().filter(study=OuterRef("pk")).values("pk")[:1])
+        for at, (_kind, model) in enumerate(places)
+    }
+    labelled = reduce(
+        or_, (Q(("kind", kind), (f"label{at}__isnull", False)) for at, (kind, _model) in enumerate(places))
+    )
+    return studies.alias(**first).filter(labelled).order_by("-created_at", "-pk")
+
+
+def rows_of(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
+    """Studies with their headlines, as last computed."""
+    shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
+    addresses = [reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
+    return [Comparable(*row) for row in zip(studies, addresses, shown, strict=True)]
+
+
+def datasets_of(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
+    """Datasets that several of the studies of these labels have labelled. One query."""
+    current = (
+        labels.exclude(summary__haystack__dataset="")
+        .order_by()
+        .values("summary__haystack__dataset")
+        .annotate(n=Count("study", distinct=True))
+        .filter(n__gt=1)
+    )
+    address = reverse("annotation:agreement")
+    return [
+        LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
+        for name, n in sorted(current.values_list("summary__haystack__dataset", "n"))
+    ]
+
+
+TRIED = 3
+"""At most this many studies are searched for results, those worked in last first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """A study with results: a chart of them, when somebody last finished a task in it, and the page of results."""
+
+    study: Study
+    at: datetime
+    chart: Chart
+    url: str
+
+
+def latest_of(user: Any, now: datetime) -> Latest | None:
+    """The study that was worked in last, among those of this researcher that have results; None if there is none.
+
+    Three queries, and those for the results, as last computed.
+    """
+    visible = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED)
+    studies = {study.pk: study for study in visible}
+    ended = _ended(studies)
+    newest = sorted(studies.values(), key=lambda study: ended.get(study.pk, study.created_at), reverse=True)
+    for study in newest[:TRIED]:
+        card = look_up(CARD, OfStudy(study.pk), now=now).figures
+        chart = card.chart if card else None
+        if chart is not None:
+            return Latest(study, ended.get(study.pk, study.created_at), chart, _results_page(study))
+    return None
+
+
+def _ended(studies: Mapping[int, Study]) -> dict[int, datetime]:
+    """When a task of each study was last finished; studies with imported labels have none. Two queries."""
+    labels = LabelTask.objects.filter(study__in=studies).order_by().values_list("study")
+    texts = Assignment.objects.filter(study__in=studies).order_by().values_list("study")
+    ended = dict(labels.annotate(last=Max("done_at")))
+    ended |= dict(texts.annotate(last=Max("session__ended_at")))
+    return {study: at for study, at in ended.items() if at is not None}
+
+
+def _results_page(study: Study) -> str:
+    kind = kind_named(study.kind)
+    return reverse(kind.results_page or kind.study_page, args=[study.uid])
+
+
+@requires("annotation.view_session")
+@require_safe
+def latest(request: HtmxHttpRequest) -> HttpResponse:
+    """A small chart of the study that was worked in last; empty where no study has results."""
+    context = {"latest": latest_of(request.user, timezone.now())}
+    return page(request, "annotation/_latest.html", context)
+
 
 ROWS_PER_PAGE = 20
 SETS_PER_PAGE = 20
@@ -89,16 +211,16 @@ class AgreementPage(FigurePage[Figures]):
 
 def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = Study.objects.readable_by(request.user)
-    studies_page = Paginator(chooser.comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
+    studies_page = Paginator(comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
-    rows = chooser.rows(studies_page, now=timezone.now())
+    rows = rows_of(studies_page, now=timezone.now())
     headlines = [row.shown.figures for row in rows if row.shown.figures]
     context = {
         "page": studies_page,
         "rows": rows,
         "is_waiting": any(row.shown.is_waiting for row in rows),
         "stats": [stat for headline in headlines for stat in (headline.percent, headline.corrected)],
-        "datasets": chooser.datasets(labels),
+        "datasets": datasets_of(labels),
     }
     return page(request, "annotation/agreement_list.html", context)
 
@@ -157,3 +279,14 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
         "here_url": reverse("annotation:study-figures", args=[uid]) if uid else reverse("annotation:agreement"),
     }
     return page(request, "annotation/agreement_rows.html", context, part="rows")
+
+
+urlpatterns = [
+    *AgreementPage.urls("agreement/"),
+    path("agreement/latest/", latest, name="latest"),
+    path("agreement/rows/", agreement_rows, name="agreement-rows"),
+    path("studies/<uuid:uid>/agreement/", moved),
+    path("studies/<uuid:uid>/agreement/random/", random_labels, name="study-random"),
+    path("studies/<uuid:uid>/agreement/rows/", agreement_rows, name="study-agreement-rows"),
+    path("studies/<uuid:uid>/agreement/files/<str:name>", moved),
+]
