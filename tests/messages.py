@@ -110,6 +110,7 @@ SOURCES = (
     "annotation/linking/unlinked.py",
     "annotation/*/kind.py#Words,Key",
     "annotation/rating/items.py",
+    "annotation/validation/items.py",
     "benchmarks/judges/aspects.py",
 )
 """Files with words that annotators read; after a # the only classes and calls of a file that are theirs."""

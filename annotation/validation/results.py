@@ -16,7 +16,7 @@ from annotation.models import EntailmentLabel, Study, WhyNot
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.studies.members import names_of
 from annotation.validation.files import verdicts_on
-from annotation.validation.planning import verdicts_of
+from annotation.validation.items import verdicts_of
 from benchmarks.models import Judge
 from benchmarks.recall import people
 from benchmarks.recall.people import Measured

@@ -19,8 +19,8 @@ from annotation.linking.files import files_of
 from annotation.linking.unlinked import UNLINKED, UnlinkedReasons, unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
 from annotation.people.removal import going_of
+from annotation.validation.answers import PAIR, PairAnswer
 from annotation.validation.files import COLUMNS, label_rows
-from annotation.validation.recording import PAIR, PairAnswer
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
 from annotation.work.last_answers import last_answers

@@ -19,9 +19,9 @@ from annotation.models import EntailmentLabel, LabelTask, Study, ValidationPlan
 from annotation.studies import lifecycle
 from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
-from annotation.validation import planning
-from annotation.validation.planning import NothingToValidate
-from annotation.validation.recording import PAIR, PairAnswer
+from annotation.validation import items
+from annotation.validation.answers import PAIR, PairAnswer
+from annotation.validation.items import NothingToValidate
 from annotation.validation.results import as_json, results_of
 from benchmarks.models import Judge, PointVerdict, Response, System
 from tests.makers import NOW, annotator_of, flat, give_consent, label_url
@@ -60,7 +60,7 @@ def make_judged(
 
 
 def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any) -> Study:
-    study = planning.create_study(
+    study = items.create_study(
         details=Details(name=f"Validate {Study.objects.count()}"),
         plan=ValidationPlan(judge=judge, **plan),
         n=n,
@@ -114,8 +114,8 @@ def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_r
 
 def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben: Any, cleo: Any) -> None:
     study = make([ben, cleo], make_judged(n=2), n=10)
-    assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 6
-    assert planning.add_pairs(study=study, n=100, by=None, now=NOW) == 0
+    assert items.add_pairs(study=study, n=100, by=None, now=NOW) == 6
+    assert items.add_pairs(study=study, n=100, by=None, now=NOW) == 0
     work_of(study).deal(study=study, by=None, now=NOW)
     assert study.label_tasks.count() == 32
     nobody = Judge.objects.create(name="silent", kind="imported", config_sha256="s", created_at=NOW)

@@ -18,7 +18,7 @@ def prepare() -> dict[str, str]:
     from annotation.people.recruitment import links
     from annotation.rating.items import create_study as rate
     from annotation.studies import consent, lifecycle
-    from annotation.validation import planning
+    from annotation.validation import items
     from annotation.verification.items import create_study as verify
     from tests import makers
     from tests.annotation.points import make_points_question
@@ -48,7 +48,7 @@ def prepare() -> dict[str, str]:
             plan=VerificationPlan(), questions=[make_points_question(key="trial", now=now)],
             details=details("Study verification"), guidelines="Read.", by=ada, now=now,
         ),
-        "validation": planning.create_study(
+        "validation": items.create_study(
             plan=ValidationPlan(judge=make_judged(n=2)), n=6, details=details("Study validation"),
             guidelines="Read.", by=ada, now=now,
         ),

@@ -18,7 +18,7 @@ def prepare() -> dict[str, str]:
 
     from annotation.models import Annotator, ValidationPlan
     from annotation.studies import lifecycle
-    from annotation.validation import planning
+    from annotation.validation import items
     from benchmarks.models import Judge, PointVerdict, Response, System
     from tests import makers
     from tests.e2e.scene import PASSWORD
@@ -41,7 +41,7 @@ def prepare() -> dict[str, str]:
             PointVerdict.objects.create(
                 judge=judge, premise="response", response=response, key_point=point, answer=answer, created_at=now
             )
-    study = planning.create_study(
+    study = items.create_study(
         details=lifecycle.Details(name="Study judged", contact="study@example.org"),
         plan=ValidationPlan(judge=judge),
         n=6,
