@@ -1,35 +1,28 @@
 """Answers to an item, or to one question of it, of every kind: one row per act, the newest is current.
 
 Nothing is ever changed or lost. A subclass of `AnswerKind` has what one kind has of its own: model, columns, and
-what it accepts. `record` is the hot path: what it asks the database is in `annotation.hot`.
+what it accepts. `record` is asked more than anything else, so it reads few columns in few queries.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation import hot
-from annotation.hot import Before
 from annotation.labelling.activity import AT_ONCE, Told
-from annotation.labelling.handling import (
-    OwnTask,
-    TaskRefused,
-    Tasks,
-    ensure_open,
-    ensure_trial_is_passed,
-    keep_contact,
-    take_answers,
-)
+from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
 from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
 from annotation.models import LabelTask
+from benchmarks.models import Insight
 
 
 class Answer(Protocol):
@@ -95,14 +88,6 @@ class AnswerKind(ABC, Generic[A]):
         """Whether it answers its question."""
         return not self.is_optional and answer.is_complete
 
-    def before(self, task: LabelTask, *, op_id: str, version: int | None, question: UUID | None) -> Before:
-        """What is there before an act on a locked task, which is told the time of the last contact."""
-        there = hot.before(
-            task, model=self.model, op_id=op_id, version=version or 0, by_insight=self.by_insight, insight=question
-        )
-        task.contact_at = there.contact_at  # type: ignore[attr-defined]
-        return there
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[A]):
@@ -138,18 +123,28 @@ def record(
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
         TaskRefused: the study is closed, the item has no such question, or the kind does not accept the answer.
     """
-    task = _locked(tasks)
+    task = locked(tasks)
     op_id = op_id or uuid4().hex
-    before = kind.before(task, op_id=op_id, version=guideline_version, question=question)
-    if kind.by_insight and before.insight_id is None:
-        raise TaskRefused("not_asked", _("This task does not ask about that."))
-    if before.delivered is not None:
-        return Outcome(task, kind.answer_of(before.current), question)
+    about: dict[str, Any] = {}
+    if kind.by_insight:
+        summary = task.item.summary
+        insights = Insight._base_manager.filter(uid__in=[question], subtopic=summary and summary.subtopic_id)
+        about["insight_id"] = insights.values_list("pk", flat=True).first()
+        if about["insight_id"] is None:
+            raise TaskRefused("not_asked", _("This task does not ask about that."))
+    rows = list(kind.model.objects.filter(Q(op_id=op_id) | Q(is_current=True, **about), task=task).order_by())
+    current = next((row for row in rows if row.is_current and about.items() <= vars(row).items()), None)
+    if any(row.op_id == op_id for row in rows):
+        return Outcome(task, kind.answer_of(current), question)
     answer = kind.checked(task, answer)
-    if kind.answer_of(before.current) == answer:
-        hot.update(task, *keep_contact(task, now, told))
+    if kind.answer_of(current) == answer:
+        task.save(update_fields=keep_contact(task, now, told))
         return Outcome(task, answer, question, is_changed=False)
-    _replace(kind, task, answer, before, op_id=op_id, now=now, told=told)
+    versions = dict(task.study.guidelines.order_by("version").values_list("version", "pk"))
+    newest = max(versions, default=0)
+    guideline = versions.get(newest if guideline_version is None else guideline_version, versions.get(newest))
+    made = new_row(kind, task, answer, about=about, guideline=guideline, op_id=op_id, now=now)
+    _replace(kind, task, current, made, told)
     return Outcome(task, answer, question)
 
 
@@ -165,35 +160,18 @@ def undo(
     act = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if act is None:
         return None
-    task = _locked(act.tasks)
+    task = locked(act.tasks)
     last = act.row.undoes if act.is_repeated else newest_act(kind.model.objects.filter(task=task))
-    question = last.insight.uid if kind.by_insight else None
-    before = kind.before(task, op_id=op_id, version=None, question=question)
+    question, about = (last.insight.uid, {"insight_id": last.insight_id}) if kind.by_insight else (None, {})
+    current = kind.model.objects.filter(task=task, is_current=True, **about).first()
     undone = undone_on(task, kind.answer_of(last))
     if act.is_repeated:
-        return Outcome(task, kind.answer_of(before.current), question, undone=undone)
-    answer, before = kind.answer_of(last.supersedes), replace(before, guideline_id=last.guideline_id)
-    _replace(kind, task, answer, before, op_id=op_id or uuid4().hex, now=now, undoes=last)
+        return Outcome(task, kind.answer_of(current), question, undone=undone)
+    answer, op_id = kind.answer_of(last.supersedes), op_id or uuid4().hex
+    made = new_row(kind, task, answer, about=about, guideline=last.guideline_id, op_id=op_id, now=now)
+    made.undoes = last
+    _replace(kind, task, current, made)
     return Outcome(task, answer, question, undone=undone)
-
-
-def _locked(tasks: Tasks) -> LabelTask:
-    """The one task, locked, with what kinds read to accept an answer.
-
-    Raises:
-        LabelTask.DoesNotExist: no such task of this person.
-        TaskRefused: the study does not take answers now.
-    """
-    if isinstance(tasks, OwnTask):
-        task = hot.task_of(user_id=tasks.user_id, uid=tasks.uid)
-    else:
-        task = hot.task_by_key(tasks.values_list("pk", flat=True).get())
-    if task is None:
-        raise LabelTask.DoesNotExist
-    ensure_open(task.study)
-    if isinstance(tasks, OwnTask):
-        ensure_trial_is_passed(task)
-    return task
 
 
 def new_row(
@@ -201,12 +179,12 @@ def new_row(
     task: LabelTask,
     answer: A,
     *,
-    question: int | None,
+    about: Mapping[str, int | None],
     guideline: int | None,
     op_id: str,
     now: datetime,
 ) -> Any:
-    """The row of an answer, not stored; question and guideline are given by their primary keys."""
+    """The row of an answer, not stored; `about` names the insight, if the kind asks by insight."""
     return kind.model(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
@@ -216,29 +194,18 @@ def new_row(
         is_unsure=answer.is_unsure,
         op_id=op_id,
         made_at=now,
-        **({"insight_id": question} if kind.by_insight else {}),
+        **about,
         **kind.columns(task, answer),
     )
 
 
-def _replace(
-    kind: AnswerKind[A],
-    task: LabelTask,
-    answer: A,
-    before: Before,
-    *,
-    op_id: str,
-    now: datetime,
-    undoes: Any = None,
-    told: Told = AT_ONCE,
-) -> None:
-    current, insight, guideline = before.current, before.insight_id, before.guideline_id
+def _replace(kind: AnswerKind[A], task: LabelTask, current: Any, made: Any, told: Told = AT_ONCE) -> None:
     if current is not None:
         current.is_current = False
-        hot.update(current, "is_current")
-    made = new_row(kind, task, answer, question=insight, guideline=guideline, op_id=op_id, now=now)
-    made.supersedes, made.undoes = current, undoes
+        current.save(update_fields=["is_current"])
+    made.supersedes = current
     made.save(force_insert=True)
-    gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
-    changed = keep_contact(task, now, told) + take_answers(task, n_answered=task.n_answered + gained, now=now)
-    hot.update(task, *changed)
+    gained = int(kind.counts(kind.answer_of(made))) - int(kind.counts(kind.answer_of(current)))
+    changed = keep_contact(task, made.made_at, told)
+    changed += take_answers(task, n_answered=task.n_answered + gained, now=made.made_at)
+    task.save(update_fields=changed)

@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from annotation import hot
 from annotation.models import Annotator, Consent, ConsentText
 from annotation.querysets import AnnotatorQuerySet
 from annotation.studies.guidelines import in_active_language, unwrapped
@@ -93,7 +92,8 @@ def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
 
 def lets_work(user: Any) -> bool:
     """Whether work of this user may be stored."""
-    return not hot.has_withdrawn(user.pk)
+    withdrawn = set(Consent.objects.filter(annotator__user=user).values_list("withdrawn_at", flat=True))
+    return not withdrawn or None in withdrawn
 
 
 @transaction.atomic

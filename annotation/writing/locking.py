@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from annotation import clock, hot
+from annotation import clock
 from annotation.clock import ClockState, Reason, Settlement, State
 from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
 from annotation.writing import host_clock
@@ -24,7 +24,8 @@ LARGEST_MS = 2**31 - 1
 SERVER_TAB = "@server"
 """No browser can call itself so: its identifiers have no such sign."""
 
-HEAVY = ("config", "document_numbers", "draft_text", "notes_text", "read_documents")
+UNUSED = ("config", "document_numbers", "notes_text", "read_documents")
+HEAVY = (*UNUSED, "draft_text")
 """Columns that the clock never needs."""
 
 
@@ -211,9 +212,8 @@ def locked(
     Session.DoesNotExist where it is gone, or held by somebody else and to be skipped.
     """
     with transaction.atomic():
-        row = hot.locked_session(session.pk, skip_locked=skip_locked)
-        if row is None:
-            raise Session.DoesNotExist
+        rows = Session.objects.select_for_update(skip_locked=skip_locked).defer(*UNUSED)
+        row = rows.get(pk=session.pk)
         state = row.clock_state
         held = LockedSession(
             row=row, now=now, filled_by=filled_by, before=state, state=state, now_ms=clock.to_ms(now)

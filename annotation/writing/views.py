@@ -22,7 +22,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import hot
 from annotation.models import Session
 from annotation.studies import consent
 from annotation.studies.consent import kept_without_consent
@@ -80,9 +79,7 @@ def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
     @wraps(endpoint)
     def view(request: HttpRequest, uid: UUID) -> JsonResponse:
         try:
-            mine = hot.session_of(user_id=request.user.pk or 0, uid=uid)
-            if mine is None:
-                raise Session.DoesNotExist
+            mine = Session.objects.only("annotator").get(annotator__user=request.user.pk, uid=uid)
             outcome = endpoint(request, mine, timezone.now())
         except BadMessage as error:
             return _json({"code": "invalid", "message": str(error)}, 400)
