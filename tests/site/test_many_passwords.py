@@ -18,7 +18,6 @@ from django.test import Client
 from django.utils import timezone
 
 from summhay_site.accounts import accounts, hashing
-from summhay_site.accounts.logins import purge_failed_logins
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|x-csrftoken": "\w+"')
 HASHER = "summhay_site.accounts.hashing.TakesTurns"
@@ -229,10 +228,3 @@ def test_a_university_behind_one_address_is_not_locked_by_its_typing_errors(clie
             username=f"p{number}", ip_address="127.0.0.1", user_agent="", failures_since_start=1
         )
     assert client.post("/login/", WRONG).status_code == 200
-
-
-def test_addresses_are_forgotten_after_a_day_whatever_the_limit(client: Client, db: None, now: Any) -> None:
-    client.post("/login/", WRONG)
-    AccessAttempt.objects.update(attempt_time=now)
-    assert purge_failed_logins(now=now + timedelta(hours=25)) == 1
-    assert not AccessAttempt.objects.exists()
