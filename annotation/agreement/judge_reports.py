@@ -9,12 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from annotation.agreement.label_reports import add_reference, add_scope, filters_of, judged_table
-from annotation.coverage.biases import as_json as bias_json
-from annotation.coverage.biases import bias_report
 from annotation.coverage.files import judges_json
 from annotation.coverage.look import Look
-from annotation.coverage.repeats import consistency
-from annotation.coverage.systems import corrected, judged_summaries, rankings
+from annotation.coverage.systems import as_json as bias_json
+from annotation.coverage.systems import bias_report, consistency, corrected, judged_summaries, rankings
 from annotation.licences.computing import LicenceLook, Licences, as_json, licences_on
 from annotation.licences.sheet import sheet
 from annotation.models import CoverageLabel

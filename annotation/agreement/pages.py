@@ -24,8 +24,7 @@ from annotation import kinds
 from annotation.coverage import rows
 from annotation.coverage.collect import Source
 from annotation.coverage.files import everything
-from annotation.coverage.forms import LONGEST, look_of
-from annotation.coverage.look import Look
+from annotation.coverage.look import LONGEST, Look, look_of
 from annotation.coverage.page import AGREEMENT, Figures, chosen_table
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from annotation.coverage.biases import JudgedPairs
+from annotation.coverage.systems import JudgedPairs
 from benchmarks.web.charts import HUMAN, Chart, Kind, Lines, Point, Words, bland_altman, colour_of
 
 PERCENT = (-2.0, 102.0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.coverage import biases
+from annotation.coverage import systems
 from annotation.coverage.page import Figures
 from annotation.coverage.systems import Corrected, Ranking
 from annotation.results import judges, people
@@ -30,7 +30,7 @@ def everything(figures: Figures) -> dict[str, Any]:
     if figures.judges is not None and figures.bias is not None:
         compared = judges_json(figures.judges, figures.consistency, figures.rankings, figures.corrected)
         result |= {**compared, "people": result["people"], "ceiling": compared["people"]}
-        result["bias"] = biases.as_json(figures.bias)
+        result["bias"] = systems.as_json(figures.bias)
     return result
 
 

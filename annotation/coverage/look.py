@@ -1,14 +1,19 @@
-"""Which labels of coverage one looks at, and how: the options of the figures."""
+"""Which labels of coverage one looks at, as an address and its form say it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
+from annotation.coverage.rows import Options
 from annotation.results.charts import MEASURES
 from annotation.results.judges import MEAN
-from annotation.results.table import SUBTOPICS, Filters
+from annotation.results.table import CLUSTERS, PEOPLE, SUBTOPICS, SUMMARIES, Filters
 from benchmarks.scoring.summhay import Score
 
 
@@ -52,3 +57,119 @@ class View:
             measure=measure if (measure := query.get("measure", "")) in MEASURES else "pearson",
             shown=tuple(key for key in query.getlist("shown") if key),
         )
+
+
+FIELDS = (
+    "haystack",
+    "domain",
+    "retriever",
+    "summarizer",
+    "guideline",
+    "reference",
+    "clusters",
+    "score",
+    "judge",
+    "measure",
+    "shown",
+)
+
+
+LONGEST = 300
+"""No name that is filtered by is longer; what else an address holds is no name."""
+
+
+def look_of(data: QueryDict) -> Look:
+    """Which figures an address asks for; nothing that is written in it can make an error."""
+
+    def text(name: str) -> str:
+        return data.get(name, "")[:LONGEST]
+
+    guideline = text("guideline")
+    return Look(
+        task=text("task"),
+        filters=Filters(
+            haystack=text("haystack"),
+            domain=text("domain"),
+            retriever=text("retriever"),
+            summarizer=text("summarizer"),
+            guideline=int(guideline) if guideline.isdecimal() and len(guideline) < 9 else None,
+            people=tuple(sorted({key[:LONGEST] for key in data.getlist("annotator") if key})),
+        ),
+        reference=text("reference") or MEAN,
+        clusters=clusters if (clusters := text("clusters")) in CLUSTERS else SUBTOPICS,
+        score=Score.EXPECTED if text("score") == Score.EXPECTED else Score.LABEL,
+    )
+
+
+class LookForm(forms.Form):
+    """The choices that occur in the labels at hand."""
+
+    task = forms.ChoiceField(required=False, label=_("Task"))
+    haystack = forms.ChoiceField(required=False, label="Haystack")
+    domain = forms.ChoiceField(required=False, label="Domain")
+    retriever = forms.ChoiceField(required=False, label="Retriever")
+    summarizer = forms.ChoiceField(required=False, label="Summarizer")
+    guideline = forms.ChoiceField(required=False, label=_("Guidelines"))
+    annotator = forms.MultipleChoiceField(required=False, label="Annotators")
+    reference = forms.ChoiceField(required=False, label="Judges against")
+    clusters = forms.ChoiceField(
+        required=False,
+        label="Resampled",
+        choices=[
+            (SUBTOPICS, "subtopics"),
+            (SUMMARIES, "summaries"),
+            (PEOPLE, "subtopics and people"),
+        ],
+    )
+    score = forms.ChoiceField(
+        required=False,
+        label="Judges scored by",
+        choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expected coverage")],
+    )
+    measure = forms.ChoiceField(required=False, label="Measure shown", choices=list(MEASURES.items()))
+    judge = forms.ChoiceField(required=False, label="Judge shown")
+    shown = forms.MultipleChoiceField(required=False, label="Judges in tables")
+
+    def __init__(self, data: Any, *, options: Options, is_external: bool, tasks: Sequence[str] = ()) -> None:
+        super().__init__(data)
+        self._choices("task", [(name, name or "without a name") for name in tasks])
+        everything = ("", "all")
+        lists = {
+            "haystack": options.haystacks,
+            "domain": options.domains,
+            "retriever": options.retrievers,
+            "summarizer": options.summarizers,
+            "guideline": options.guidelines,
+        }
+        for name, values in lists.items():
+            self._choices(name, [everything, *((str(value), str(value)) for value in values)])
+            if len(values) < 2:
+                del self.fields[name]
+        people = list(options.people)
+        self._choices("annotator", people)
+        self._choices(
+            "reference",
+            [
+                ("mean", "mean over annotators"),
+                ("majority", "majority label"),
+                *([("adjudicated", "adjudicated label")] if options.n_adjudicated else []),
+                *people,
+            ],
+        )
+        self._choices("judge", list(options.judges))
+        self._choices("shown", list(options.judges))
+        unused = {
+            "task": len(tasks) < 2,
+            "annotator": len(people) < 3,
+            "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
+        }
+        unused |= dict.fromkeys(("judge", "measure"), not options.judges)
+        unused |= {"shown": len(options.judges) < 2, "clusters": is_external, "score": not options.has_expected}
+        for name, is_unused in unused.items():
+            if is_unused:
+                del self.fields[name]
+
+    def _choices(self, name: str, choices: list[tuple[Any, Any]]) -> None:
+        field = self.fields[name]
+        field.choices = choices  # type: ignore[attr-defined]
+        field.widget.choices = choices

@@ -6,15 +6,32 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from annotation.coverage.biases import BiasReport, JudgedPairs, bias_report, pairs_of
 from annotation.coverage.charts import summary_charts
 from annotation.coverage.collect import Source, facts_of
 from annotation.coverage.look import Look
-from annotation.coverage.options import Options, keys_of, options_of
-from annotation.coverage.paid import with_paid_time
-from annotation.coverage.repeats import consistency
-from annotation.coverage.rows import RowFilter, RowPosition, RowView, positions, views
-from annotation.coverage.systems import Corrected, Ranking, corrected, judged_summaries, rankings
+from annotation.coverage.rows import (
+    Options,
+    RowFilter,
+    RowPosition,
+    RowView,
+    keys_of,
+    options_of,
+    positions,
+    views,
+)
+from annotation.coverage.systems import (
+    BiasReport,
+    Corrected,
+    JudgedPairs,
+    Ranking,
+    bias_report,
+    consistency,
+    corrected,
+    judged_summaries,
+    pairs_of,
+    rankings,
+    with_paid_time,
+)
 from annotation.results.judges import MEAN, Consistency, JudgeReport, UnknownReference, judge_report
 from annotation.results.people import Agreement, agreement
 from annotation.results.table import LabelTable

@@ -15,8 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.coverage.collect import external_tasks
 from annotation.coverage.files import everything
-from annotation.coverage.forms import LookForm, look_of
-from annotation.coverage.look import Look, View
+from annotation.coverage.look import Look, LookForm, View, look_of
 from annotation.coverage.page import AGREEMENT, Figures, chosen_table
 from annotation.coverage.sheet import Beside, sheet
 from annotation.kinds import Headline

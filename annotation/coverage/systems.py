@@ -1,25 +1,251 @@
-"""Systems ranked by people and by judges, and a judge's score of all summaries corrected by people's labels."""
+"""Judges on labels of coverage: their bias, repeats and cost, and what they make of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Case, F, FloatField, Value, When
+from django.db.models import Avg, Case, F, FloatField, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
-from annotation.coverage.biases import human_worth, summary_pairs
-from annotation.results.judges import MEAN
-from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTable
+from annotation.models import CoverageLabel, LabelTask
+from annotation.results.judges import MEAN, Consistency, JudgeReport, reference_columns
+from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTable, SummaryInfo
+from annotation.studies.amounts import pay
 from benchmarks.models import Judge, Summary, Verdict
-from benchmarks.scoring.bias import SummaryPair
+from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
+from benchmarks.scoring.bias import Bias, SummaryPair, bias
 from benchmarks.scoring.correction import Correction, Judged, correct
-from benchmarks.scoring.correlation import kendall_figure, rank_stat
+from benchmarks.scoring.correlation import kendall_figure, pearson, rank_stat
 from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
-from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import HALF, Score, worth
-from benchmarks.scoring.sums import Floats
+from benchmarks.scoring.ratings import Ratings
+from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.summhay import COVERAGES, HALF, Score, worth
+from benchmarks.scoring.sums import Floats, mean_of_defined
+
+LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
+    "all_lines": lambda info: info.words_per_line,
+    "with_citations": lambda info: info.words_with_citations,
+    "authors": lambda info: info.words_by_spaces,
+}
+"""Other lengths than words per bullet; the last is the rule of the authors' code for Table 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBias:
+    """One judge's bias; `by_length` has r of score and of judge minus human with each of the other lengths."""
+
+    judge: str
+    bias: Bias
+    by_length: Mapping[str, tuple[Stat, Stat]]
+    n_summaries: int
+    score: Score = Score.LABEL
+
+
+@dataclass(frozen=True, slots=True)
+class BiasReport:
+    """Every judge's bias against one reference."""
+
+    reference: str
+    summarizers: tuple[str, ...]
+    rows: tuple[JudgeBias, ...]
+    n_reference: int
+
+
+def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
+    """Judge minus human coverage per summary, on the insights that both labelled."""
+    human = human_worth(table, reference)
+    rows = []
+    with shared_draws():
+        for index, judge in enumerate(table.judges):
+            bias_row = _of_judge(table, judge.name, human, table.worth_of_judge(index))
+            rows.append(replace(bias_row, score=table.score_of(index)))
+    names = sorted({info.summarizer for info in table.summaries})
+    return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
+
+
+def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats) -> JudgeBias:
+    pairs, infos = summary_pairs(table, human, judge)
+    by_length = {
+        name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)])
+        for name, words in LENGTHS.items()
+    }
+    return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs))
+
+
+def _with_length(rows: Sequence[tuple[SummaryPair, float | None]]) -> tuple[Stat, Stat]:
+    """Pearson's r of a length with the judge's score, and with judge minus human."""
+    known = [(pair, words) for pair, words in rows if words is not None]
+    lengths, clusters = [words for _, words in known], [pair.cluster for pair, _ in known]
+    sides = [pair.judge for pair, _ in known], [pair.judge - pair.human for pair, _ in known]
+    score, difference = (pearson(lengths, side, clusters=clusters, resampling=DEFAULT) for side in sides)
+    return score, difference
+
+
+def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list[SummaryPair], list[SummaryInfo]]:
+    """Coverage of each summary by people and a judge (worth per item, NaN: none), and what is known of it."""
+    both = np.isfinite(human) & np.isfinite(judge)
+    of, n = table.summary_of[both], len(table.summaries)
+    counts = np.bincount(of, minlength=n)
+    sums = [np.bincount(of, weights=side[both], minlength=n) for side in (human, judge)]
+    clusters = np.zeros(n, dtype=np.int64)
+    clusters[table.summary_of] = table.clusters
+    kept = np.flatnonzero(counts)
+    infos = [table.summaries[place] for place in kept.tolist()]
+    people, model = ((side[kept] / counts[kept]).tolist() for side in sums)
+    columns = (infos, people, model, counts[kept].tolist(), clusters[kept].tolist())
+    pairs = [
+        SummaryPair(info.summarizer, first, other, n_insights, cluster, info.words_per_bullet)
+        for info, first, other, n_insights, cluster in zip(*columns, strict=True)
+    ]
+    return pairs, infos
+
+
+def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
+    """What people say each item is worth, shape (n,), NaN where nobody of the reference labelled it."""
+    humans, _, _ = reference_columns(table, reference)
+    worths = [table.worth_of(human.codes) for human in humans]
+    return mean_of_defined(np.stack(worths, axis=1)) if worths else np.full(len(table.codes), np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPairs:
+    """Coverage of summaries by people and by one judge, which has a place among all."""
+
+    judge: str
+    colour: int
+    pairs: tuple[SummaryPair, ...]
+
+
+def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
+    """Coverage of each summary by people and by one judge."""
+    pairs, _infos = summary_pairs(table, human_worth(table, reference), table.worth_of_judge(judge))
+    return JudgedPairs(table.judges[judge].name, judge, tuple(pairs))
+
+
+def as_json(report: BiasReport) -> list[dict[str, Any]]:
+    """One object per judge: rows by summarizer, three averages, correlations with length."""
+    return [_row_json(row, report.reference, report.n_reference) for row in report.rows]
+
+
+def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any]:
+    bias = row.bias
+    return {
+        "judge": row.judge,
+        "reference": reference,
+        "score": row.score.value,
+        "reference_items": n_reference,
+        "n_summaries": row.n_summaries,
+        "summarizers": [
+            {
+                "summarizer": name,
+                "n": stat.n_items,
+                "delta": stat.value,
+                "low": stat.low,
+                "high": stat.high,
+                "reason": stat.reason,
+            }
+            for name, stat in sorted(bias.by_summarizer.items())
+        ],
+        "overall": stat_json(
+            {
+                "over_summarizers": bias.over_summarizers,
+                "over_summaries": bias.over_summaries,
+                "over_insights": bias.over_insights,
+            }
+        ),
+        "length": {
+            "bullets": stat_json({"score": bias.length_and_score, "difference": bias.length_and_difference}),
+            **{
+                name: stat_json({"score": score, "difference": difference})
+                for name, (score, difference) in row.by_length.items()
+            },
+        },
+    }
+
+
+def consistency(labels: QuerySet[CoverageLabel], table: LabelTable) -> tuple[Consistency, ...]:
+    """Agreement of each judge with itself over repeats, for those that were asked more than once. One query."""
+    names = {judge.key: judge.name for judge in table.judges}
+    with shared_draws():
+        return tuple(
+            Consistency(
+                names[key],
+                len(ratings.raters),
+                percent_agreement(ratings, resampling=DEFAULT),
+                randolph_kappa(ratings, resampling=DEFAULT),
+            )
+            for key, ratings in _repeated(labels, table).items()
+        )
+
+
+def _repeated(labels: QuerySet[CoverageLabel], table: LabelTable) -> dict[str, Ratings]:
+    """Each judge's answers to the same question asked several times: {judge key: repeats as raters}. One query."""
+    labelled = labels.order_by().values("summary").distinct()
+    again = Verdict.objects.filter(summary__in=labelled, repeat__gt=0, is_valid=True).order_by("repeat")
+    rows = again.values_list("judge__uid", "summary", "insight", "repeat", "coverage")
+    items = {
+        (table.summaries[of].pk, int(insight)): index
+        for index, (of, insight) in enumerate(zip(table.summary_of, table.insights, strict=True))
+    }
+    columns = {judge.key: table.n_people + place for place, judge in enumerate(table.judges)}
+    answers: dict[str, dict[int, dict[str, str | None]]] = {}
+    for uid, summary, insight, repeat, coverage in rows:
+        key, index = str(uid), items.get((summary, insight))
+        if key not in columns or index is None:
+            continue
+        first = table.codes[index, columns[key]]
+        repeats = answers.setdefault(key, {}).setdefault(index, {"0": COVERAGES[first] if first >= 0 else None})
+        repeats[str(repeat)] = coverage
+    return {
+        key: Ratings.from_rows(
+            repeats.values(), categories=COVERAGES, clusters=[int(table.clusters[index]) for index in repeats]
+        )
+        for key, repeats in answers.items()
+    }
+
+
+CURRENCY = "USD"
+"""What judges are priced in."""
+METHOD = "active time on the labelled summaries, at the hourly rate"
+
+
+def with_paid_time(report: JudgeReport, labels: QuerySet[CoverageLabel], table: LabelTable) -> JudgeReport:
+    """The report with what the people's labels cost in their row."""
+    if report.ceiling is None:
+        return report
+    return replace(report, ceiling=replace(report.ceiling, cost=paid_time(labels, table)))
+
+
+def paid_time(labels: QuerySet[CoverageLabel], table: LabelTable) -> Stat:
+    """The cost of the labels of a table in US dollars; `n_items` counts tasks with time on them. One query.
+
+    What each person earns in a study is rounded by itself, as on the page of the study.
+    Undefined where somebody's time is not known, as with labels made elsewhere, or paid in another currency.
+    """
+    of_studies = LabelTask.objects.filter(study__in=labels.order_by().values("study"), active_ms__gt=0)
+    rows = of_studies.order_by().values_list(
+        "annotator__uid", "item__summary", "study", "study__hourly_rate", "study__currency", "active_ms"
+    )
+    summaries = {table.summaries[place].pk for place in set(table.summary_of.tolist()) if place >= 0}
+    people = {person.key for person in table.people}
+    worked: dict[tuple[str, int], int] = {}
+    rates: dict[int, tuple[Decimal, str]] = {}
+    n_tasks = 0
+    for uid, summary, study, rate, currency, active_ms in rows:
+        if summary in summaries and str(uid) in people:
+            worked[str(uid), study] = worked.get((str(uid), study), 0) + active_ms
+            rates[study] = rate, currency
+            n_tasks += 1
+    if not people or people - {uid for uid, _study in worked}:
+        return Stat.undefined("no working time is known of some of these labels", method=METHOD)
+    if other := sorted({currency for _rate, currency in rates.values()} - {CURRENCY}):
+        return Stat.undefined(f"paid in {', '.join(other)}, and judges in {CURRENCY}", method=METHOD)
+    total = sum((pay(ms, rates[study][0]) for (_uid, study), ms in worked.items()), Decimal(0))
+    return Stat(float(total), n_items=n_tasks, method=METHOD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.coverage.biases import human_worth
 from annotation.coverage.collect import coverage_table
-from annotation.coverage.systems import differences_of, mean_worth
+from annotation.coverage.systems import differences_of, human_worth, mean_worth
 from annotation.models import CoverageLabel
 from annotation.results.judges import MEAN
 from annotation.writing.results import SessionResult

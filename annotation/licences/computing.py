@@ -11,11 +11,10 @@ import numpy as np
 from django.utils.translation import ngettext
 from pydantic import TypeAdapter
 
-from annotation.coverage.biases import human_worth, summary_pairs
 from annotation.coverage.collect import Source
 from annotation.coverage.look import Look
 from annotation.coverage.page import chosen_table
-from annotation.coverage.systems import rankings
+from annotation.coverage.systems import human_worth, rankings, summary_pairs
 from annotation.results.table import LabelTable, Rater, SummaryInfo
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register

@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation.coverage.collect import Source
-from annotation.coverage.forms import LONGEST, look_of
-from annotation.coverage.look import Look
+from annotation.coverage.look import LONGEST, Look, look_of
 from annotation.coverage.results import expose
 from annotation.kinds import results_tab
 from annotation.licences.computing import LICENCES, LicenceLook, Licences, as_json

@@ -18,9 +18,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from annotation.coverage.biases import human_worth
 from annotation.coverage.collect import coverage_table, data_version, labels_of_dataset, study_of_published_labels
 from annotation.coverage.look import Look
+from annotation.coverage.systems import human_worth
 from annotation.licences.computing import (
     LICENCES,
     LicenceLook,

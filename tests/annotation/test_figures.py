@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.coverage.biases import bias_report
 from annotation.coverage.collect import coverage_table, data_version
+from annotation.coverage.systems import bias_report
 from annotation.models import CoverageLabel, Study
 from annotation.results.judges import UnknownReference, judge_report, reference_columns
 from annotation.results.people import agreement
