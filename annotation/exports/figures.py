@@ -138,12 +138,8 @@ def settings_of(judge: Judge) -> dict[str, Any]:
     return {
         name: value
         for name, value in judge.config.items()
-        if name not in UNTOLD and not _is_long(value)
-    }  # fmt: skip
-
-
-def _is_long(value: Any) -> bool:
-    return any(len(text) > LONGEST_SETTING for text in _strings(value))
+        if name not in UNTOLD and all(len(text) <= LONGEST_SETTING for text in _strings(value))
+    }
 
 
 def _strings(value: Any) -> set[str]:

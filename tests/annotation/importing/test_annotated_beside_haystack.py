@@ -77,19 +77,9 @@ def state() -> dict[str, Any]:
     haystack = Haystack.objects.get()
     place = ("summary__subtopic__key", "summary__system__key", "summary__text_sha256", "insight__key")
     return {
-        "haystack": [
-            getattr(haystack, name)
-            for name in (
-                "key",
-                "title",
-                "domain",
-                "dataset",
-                "n_documents",
-                "n_words",
-                "content_sha256",
-                "metadata",
-            )
-        ],
+        "haystack": Haystack.objects.values_list(
+            "key", "title", "domain", "dataset", "n_documents", "n_words", "content_sha256", "metadata"
+        ).get(),
         "hash": stored_hash(haystack),
         "subtopics": sorted(Subtopic.objects.values_list("number", "key", "name", "description", "query")),
         "insights": sorted(

@@ -15,7 +15,7 @@ from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
 from benchmarks import grouping
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import plain_labels
-from benchmarks.models import AuditEvent, Haystack
+from benchmarks.models import AuditEvent, Haystack, Summary
 from benchmarks.web.downloads import csv_lines, json_lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_report import report
@@ -132,7 +132,7 @@ def test_items_that_are_known_here_become_coverage_labels_beside_the_judges(tmp_
     make_labelled_study(summaries=make_summaries(n=4), people=())
     lines = ["annotator,item,label,links"]
     label, prefix = 0, "summary_subtopic_" if by == "published" else ""
-    for summary in make_labels_of():
+    for summary in Summary.objects.select_related("subtopic", "system"):
         for insight in summary.subtopic.insights.all():
             label += 1
             item = (
@@ -177,12 +177,6 @@ def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(
     assert code == 1
     assert {error["kind"] for error in found["errors"]} == {"other_group"}
     assert run(path, "--study", "Back", "--dry-run", "--group", "terns")[0] == 0
-
-
-def make_labels_of() -> Any:
-    from benchmarks.models import Summary
-
-    return Summary.objects.select_related("subtopic", "system")
 
 
 def test_a_file_with_some_known_items_keeps_all_under_their_own_names(tmp_path: Path) -> None:
@@ -288,16 +282,19 @@ def test_tabs_may_part_cells_and_a_line_before_the_head_may_say_what_does(tmp_pa
     assert errors[-1]["where"] == f"row {7 + bool(head)}"
 
 
-def test_rows_that_hold_no_label_are_counted_where_there_is_none(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"annotator": "a", "item": "1", "label": null}\n', "labels.jsonl")
+@pytest.mark.parametrize(
+    ("row", "expected", "got"),
+    [
+        ('"label": null', "at least one label", "1 row without a label"),
+        ('"coverage": "full"', "rows with the field label", "only annotator, coverage, item"),
+    ],
+)
+def test_rows_without_any_label_are_refused_for_what_they_lack(
+    tmp_path: Path, row: str, expected: str, got: str
+) -> None:
+    path = write(tmp_path, '{"annotator": "a", "item": "1", %s}\n' % row, "labels.jsonl")
     [error] = run(path, "--study", "Elsewhere")[1]["errors"]
-    assert (error["expected"], error["got"]) == ("at least one label", "1 row without a label")
-
-
-def test_rows_of_another_tool_are_refused_for_the_field_that_they_lack(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"annotator": "a", "item": "1", "coverage": "full"}\n', "labels.jsonl")
-    [error] = run(path, "--study", "Elsewhere")[1]["errors"]
-    assert (error["expected"], error["got"]) == ("rows with the field label", "only annotator, coverage, item")
+    assert (error["expected"], error["got"]) == (expected, got)
 
 
 def test_what_statistics_programs_write_for_nothing_is_no_category(tmp_path: Path) -> None:
