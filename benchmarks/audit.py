@@ -19,7 +19,7 @@ def record(*, actor: Any, action: str, target: Model | None, now: datetime, **de
         at=now,
         actor=actor if getattr(actor, "pk", None) else None,
         action=action,
-        object_type=target._meta.label_lower if target is not None else "",
+        object_type=getattr(target, "AUDITED_AS", target._meta.label_lower) if target is not None else "",
         object_uid=str(getattr(target, "uid", "") or getattr(target, "pk", "")) if target is not None else "",
         object_name=str(target)[:200] if target is not None else "",
         detail=detail,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,16 +16,19 @@ from django.db.models import Q, QuerySet
 
 from benchmarks import audit
 from benchmarks.access.sight import whole_site
-from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SourceSample, Synthesis
+from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SourceSample
 
 GROUPS_OF_ITEMS = {
     "summary": ("summary__haystack__group",),
     "response": ("response__question__group",),
     "key_point": ("key_point__question__group",),
     "draft": ("draft__subtopic__haystack__group", "draft__question__group"),
-    "part": ("part__synthesis__group",),
 }
 """By what an item of a run is about, how the research group of its text is reached."""
+GROUPS_OF_OTHERS: dict[str, Callable[[JudgeRun], set[int]]] = {}
+"""By the name of a task of an extension, the research groups of what its runs are about."""
+FOLLOWING: list[Callable[..., QuerySet[JudgeRun]]] = []
+"""Give what extensions have of `haystacks` (keys) or a `dataset` to the group `to`; the runs of that come back."""
 
 
 class NameTaken(Exception):
@@ -111,12 +114,14 @@ def group_run(run: JudgeRun) -> None:
     item = run.items.first()
     if item is None:
         return
-    subject = next(name for name in GROUPS_OF_ITEMS if getattr(item, f"{name}_id") is not None)
+    subject = next((name for name in GROUPS_OF_ITEMS if getattr(item, f"{name}_id") is not None), "")
     groups = {
         pk
-        for path in GROUPS_OF_ITEMS[subject]
+        for path in GROUPS_OF_ITEMS.get(subject, ())
         for pk in run.items.order_by().exclude(**{path: None}).values_list(path, flat=True).distinct()
     }
+    if run.task in GROUPS_OF_OTHERS:
+        groups = GROUPS_OF_OTHERS[run.task](run)
     run.groups.set(groups)
 
 
@@ -124,7 +129,7 @@ def group_run(run: JudgeRun) -> None:
 def move_haystacks(
     *, rows: Collection[Haystack], to: ResearchGroup | None, users: Sequence[str], by: Any, now: datetime
 ) -> None:
-    """Give haystacks to a group, or to the whole site, with their questions, synthesis and runs.
+    """Give haystacks to a group, or to the whole site, with their questions and runs, and what they were made by.
 
     `users` are the names of studies that stand on them and are not of that group.
 
@@ -137,10 +142,10 @@ def move_haystacks(
         keys = [row.pk for row in rows]
         Haystack.objects.filter(pk__in=keys).update(group=to)
         Question.objects.filter(haystack__in=keys).update(group=to)
-        Synthesis.objects.filter(haystack__in=keys).update(group=to)
         _regroup(JudgeRun.objects.filter(items__summary__haystack__in=keys))
         _regroup(JudgeRun.objects.filter(items__draft__subtopic__haystack__in=keys))
-        _regroup(JudgeRun.objects.filter(items__part__synthesis__haystack__in=keys))
+        for move in FOLLOWING:
+            _regroup(move(to=to, haystacks=keys))
         _regroup_of_questions(Question.objects.filter(haystack__in=keys))
     for row in rows:
         audit.record(actor=by, action="haystack.moved", target=row, now=now, group=_named(to))
@@ -166,7 +171,8 @@ def move_questions(
     with whole_site():
         moved = Question.objects.filter(pk__in=keys)
         moved.update(group=to)
-        Synthesis.objects.filter(dataset=dataset).update(group=to)
+        for move in FOLLOWING:
+            _regroup(move(to=to, dataset=dataset))
         _regroup_of_questions(moved)
     audit.record(actor=by, action="questions.moved", target=None, now=now, dataset=dataset, group=_named(to))
 

@@ -121,66 +121,6 @@ class Keyness(models.TextChoices):
     DISAGREE = "disagree", "disagree"
 
 
-class SynthesisKind(models.TextChoices):
-    """What a synthesis starts from."""
-
-    NEWS = "news", "articles on a topic"
-    CONVERSATION = "conversation", "conversations of a scenario"
-    DOCUMENTS = "documents", "documents of one's own"
-    QUESTIONS = "questions", "questions with key points"
-
-
-class StepState(models.TextChoices):
-    """How far a step of a synthesis is."""
-
-    PLANNED = "planned", "planned"
-    ESTIMATED = "estimated", "estimated"
-    RUNNING = "running", "running"
-    REVIEW = "review", "awaiting review"
-    CLOSED = "closed", "closed"
-    STALE = "stale", "stale"
-
-
-class PartKind(models.TextChoices):
-    """What a part of a synthesis is."""
-
-    TOPIC = "topic", "topic"
-    SUBTOPIC = "subtopic", "subtopic"
-    INSIGHT = "insight", "insight"
-    DOCUMENT = "document", "document"
-    QUERY = "query", "query"
-    SEED = "seed", "seed question"
-    CELL = "cell", "cell"
-    QUESTION = "question", "question"
-    UPLOAD = "upload", "uploaded document"
-    POINT = "point", "key point"
-
-
-class PartState(models.TextChoices):
-    """How a part of a synthesis stands: with its checks, then with people, then with what it was made from."""
-
-    PROPOSED = "proposed", "proposed"
-    CLEAR = "clear", "clear"
-    FLAGGED = "flagged", "flagged"
-    ACCEPTED = "accepted", "accepted"
-    EDITED = "edited", "edited"
-    REJECTED = "rejected", "rejected"
-    REGENERATED = "regenerated", "regenerated"
-    STALE = "stale", "stale"
-
-
-class ReviewAction(models.TextChoices):
-    """What somebody decides on a part of a synthesis."""
-
-    ACCEPT = "accept", "accepted"
-    EDIT = "edit", "edited"
-    REJECT = "reject", "rejected"
-    REGENERATE = "regenerate", "asked for again"
-    MERGE = "merge", "merged"
-    VERDICT = "verdict", "judged"
-    UNDO = "undo", "undone"
-
-
 class SampleRule(models.TextChoices):
     """Which sources a sample is drawn from."""
 

@@ -51,7 +51,7 @@ from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameles
 
 _OF_KINDS = tuple(held for kind in kinds() for held in kind.held)
 HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *_OF_KINDS, *benchmarks.HELD)
-ACTS: tuple[Acts, ...] = (*annotation.ACTS, *benchmarks.ACTS)
+ACTS: list[Acts] = [*annotation.ACTS, *benchmarks.ACTS]
 
 
 def by_subject() -> list[tuple[Subject, list[Held]]]:

@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from django_migration_linter import MessageType, MigrationLinter
 
 ROOT = Path(__file__).resolve().parents[1]
-APPS = ["annotation", "benchmarks", "summhay_site"]
+APPS = ["annotation", "benchmarks", "summhay_site", "synthesis"]
 RELEASED = ["0001_initial", "0002_since_0_2"]
 BEFORE_THIS_RULE = [
     "0003_parallel_forms",

@@ -206,6 +206,6 @@ def _answer(batch: Batch, clock: Clock) -> int:
 
 def _items_after(batch: Batch, last: int) -> Sequence[JudgeRunItem]:
     rows = batch.items.filter(state=JudgeRunItem.State.PENDING, pk__gt=last).select_related(
-        TASKS[batch.run.task].related
+        TASKS[batch.run.task].related or None
     )
     return list(rows.order_by("pk")[:AT_ONCE])

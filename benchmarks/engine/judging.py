@@ -112,7 +112,7 @@ def request_run(
     if requested_by is not None:
         counted = {"task": task, kind.subjects: len(waiting)}
         audit.record(actor=requested_by, action="run.requested", target=run, now=now, **counted)
-    items = [JudgeRunItem(run=run, **{kind.subject: subject}) for subject in waiting]
+    items = [JudgeRunItem(run=run, **kind.about(subject)) for subject in waiting]
     JudgeRunItem.objects.bulk_create(items, batch_size=500)
     group_run(run)
     return run

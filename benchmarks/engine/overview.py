@@ -190,7 +190,7 @@ def requests_on(
     """The requests that this judge has still to send on subjects of a task."""
     kind, remembered = TASKS[task], ledger.remembered_format(config)
     for part in parts(subjects, IN_A_QUERY):
-        items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in part]
+        items = [JudgeRunItem(pk=subject.pk, **kind.about(subject)) for subject in part]
         by_item = kind.foreseen(judge=judge, config=config, items=items, repeats=repeats)
         for questions in by_item.values():
             yield from (
@@ -242,7 +242,7 @@ def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
     keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
     today: dict[tuple[int, str], str] = {}
     for part in parts(keys, IN_A_QUERY):
-        items = [JudgeRunItem(pk=subject.pk, **{kind.subject: subject}) for subject in kind.read(part)]
+        items = [JudgeRunItem(pk=subject.pk, **kind.about(subject)) for subject in kind.read(part)]
         by_item = kind.questions(judge=nobody, config=config, items=items, repeats=1)
         today |= {
             (int(question.subject_key), key): question.input_of(key)

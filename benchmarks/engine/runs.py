@@ -143,7 +143,7 @@ def claim(
         run.items.filter(LEASE.free(now), state=JudgeRunItem.State.PENDING, batch=None)
         .exclude(pk__in=list(passed_over))
         .select_for_update(skip_locked=True, of=("self",))
-        .select_related(task.related)
+        .select_related(task.related or None)
         .order_by(task.order_by, "pk")[:n_most]
     )
     if items:

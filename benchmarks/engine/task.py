@@ -89,13 +89,13 @@ class Task(ABC):
 
     name: ClassVar[str]
     """What `JudgeRun.task` holds."""
-    subject: ClassVar[Literal["summary", "response", "key_point", "draft", "part"]]
+    subject: ClassVar[Literal["summary", "response", "key_point", "draft", "other"]]
     """What a run item is about, by its field."""
     subjects: ClassVar[str]
     """The same in the plural, for people."""
     related: ClassVar[str]
     """What is read with the subjects."""
-    order_by: ClassVar[str]
+    order_by: ClassVar[Any]
     """What keeps items together that share texts."""
     role: ClassVar[str] = Judge.Role.JUDGE
     """Who does it."""
@@ -116,6 +116,10 @@ class Task(ABC):
     def subject_model(self) -> Any:
         """The model of the subjects."""
         return JudgeRunItem._meta.get_field(self.subject).related_model
+
+    def about(self, subject: Any) -> dict[str, Any]:
+        """The field of a run item that says what it is about."""
+        return {self.subject: subject}
 
     def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
         """Subjects by their keys, with what is read with them."""

@@ -31,13 +31,6 @@ from benchmarks.models.results import Result
 from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
 from benchmarks.models.samples import SourceSample
 from benchmarks.models.summaries import Summary, System
-from benchmarks.models.synthesis import (
-    Synthesis,
-    SynthesisDecision,
-    SynthesisPart,
-    SynthesisReply,
-    SynthesisStep,
-)
 
 __all__ = [
     "AuditEvent",
@@ -78,11 +71,6 @@ __all__ = [
     "Summarizer",
     "Summary",
     "SummaryRating",
-    "Synthesis",
-    "SynthesisDecision",
-    "SynthesisPart",
-    "SynthesisReply",
-    "SynthesisStep",
     "System",
     "TextPosition",
     "UploadPiece",

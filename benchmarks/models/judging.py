@@ -208,8 +208,12 @@ class JudgeRunItem(models.Model):
     draft: models.ForeignKey[Any, Any] = models.ForeignKey(
         "benchmarks.Draft", null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
     )
-    part: models.ForeignKey[Any, Any] = models.ForeignKey(
-        "benchmarks.SynthesisPart", null=True, blank=True, on_delete=models.CASCADE, related_name="run_items"
+    other = models.BigIntegerField(
+        null=True,
+        blank=True,
+        db_index=True,
+        db_column="part_id",
+        help_text="Key of a row of the extension whose task it is.",
     )
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     claimed_at = models.DateTimeField(null=True, blank=True)
@@ -233,13 +237,13 @@ class JudgeRunItem(models.Model):
             models.UniqueConstraint(fields=["run", "response"], name="runitem_response_unique"),
             models.UniqueConstraint(fields=["run", "key_point"], name="runitem_key_point_unique"),
             models.UniqueConstraint(fields=["run", "draft"], name="runitem_draft_unique"),
-            models.UniqueConstraint(fields=["run", "part"], name="runitem_part_unique"),
+            models.UniqueConstraint(fields=["run", "other"], name="runitem_part_unique"),
             models.CheckConstraint(
-                condition=Q(summary__isnull=False, response=None, key_point=None, draft=None, part=None)
-                | Q(summary=None, response__isnull=False, key_point=None, draft=None, part=None)
-                | Q(summary=None, response=None, key_point__isnull=False, draft=None, part=None)
-                | Q(summary=None, response=None, key_point=None, draft__isnull=False, part=None)
-                | Q(summary=None, response=None, key_point=None, draft=None, part__isnull=False),
+                condition=Q(summary__isnull=False, response=None, key_point=None, draft=None, other=None)
+                | Q(summary=None, response__isnull=False, key_point=None, draft=None, other=None)
+                | Q(summary=None, response=None, key_point__isnull=False, draft=None, other=None)
+                | Q(summary=None, response=None, key_point=None, draft__isnull=False, other=None)
+                | Q(summary=None, response=None, key_point=None, draft=None, other__isnull=False),
                 name="runitem_one_subject",
             ),
             models.CheckConstraint(condition=Q(state__in=RunItemState.values), name="runitem_state_known"),
@@ -247,8 +251,8 @@ class JudgeRunItem(models.Model):
 
     @property
     def subject_id(self) -> int:
-        """The summary, response, key point, draft or part of a synthesis."""
-        return self.summary_id or self.response_id or self.key_point_id or self.draft_id or self.part_id or 0
+        """The key of the summary, response, key point, draft or row of an extension."""
+        return self.summary_id or self.response_id or self.key_point_id or self.draft_id or self.other or 0
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.subject_id} ({self.state})"

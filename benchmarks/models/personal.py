@@ -19,9 +19,6 @@ from benchmarks.models import (
     Retrieval,
     SourceSample,
     Summarizer,
-    Synthesis,
-    SynthesisDecision,
-    SynthesisStep,
 )
 from benchmarks.personal import Acts, Erased, Held, Person, Seen, Subject
 
@@ -50,10 +47,8 @@ HELD = (
 
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (Haystack, ImportJob, Question, Judge, Summarizer, Generator)),
-    *(Acts(model, ("created_by",)) for model in (ModelPrice, Retrieval, SourceSample, Synthesis)),
+    *(Acts(model, ("created_by",)) for model in (ModelPrice, Retrieval, SourceSample)),
     Acts(ResearchGroup, ("created_by", "members")),
     Acts(JudgeRun, ("requested_by",)),
     Acts(ResponsePointCheck, ("made_by",)),
-    Acts(SynthesisStep, ("closed_by",)),
-    Acts(SynthesisDecision, ("by",)),
 )

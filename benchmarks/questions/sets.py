@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from django.db.models import Count, Max, Q
 from benchmarks import audit
 from benchmarks.access.owning import may_change_all
 from benchmarks.corpora.archiving import InUse, Obstacle, counted, dependants
-from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span, Synthesis
+from benchmarks.models import KeyPoint, PointVerdict, Question, QuestionDocument, Response, Span
 from benchmarks.models.querysets import QuestionQuerySet
 
 PATHS: dict[type[models.Model], str] = {
@@ -22,6 +23,8 @@ PATHS: dict[type[models.Model], str] = {
     Span: "key_point__question__dataset",
     Response: "question__dataset",
 }
+DELETED: list[Callable[[str], object]] = []
+"""What extensions do when the set of a name is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,6 @@ def set_archived(*, dataset: str, is_archived: bool, actor: Any, now: datetime) 
 def delete(*, dataset: str, actor: Any, now: datetime) -> None:
     """Delete the questions of a set with documents, key points, responses and verdicts.
 
-    A synthesis that became the set can become one again.
-
     Raises:
         InUse: work of people stands on it.
     """
@@ -106,4 +107,5 @@ def delete(*, dataset: str, actor: Any, now: datetime) -> None:
     gone = {row.label.replace(" ", "_"): row.count for row in contents(dataset)}
     audit.record(actor=actor, action="questions.deleted", target=None, now=now, dataset=dataset, **gone)
     Question.objects.filter(dataset=dataset).delete()
-    Synthesis.objects.filter(dataset=dataset).update(dataset="")
+    for forget in DELETED:
+        forget(dataset)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from benchmarks.models import SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState
 from extensions.synthesis import making
+from extensions.synthesis.models import PartKind, PartState, SynthesisPart, SynthesisStep
 from extensions.synthesis.part_states import GONE, STANDS
 from extensions.synthesis.programs.key_points import NO_LOGPROBS
 from extensions.synthesis.question_worlds import Point, points_of

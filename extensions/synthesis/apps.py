@@ -11,15 +11,23 @@ class SynthesisConfig(AppConfig):
     name = "extensions.synthesis"
 
     def ready(self) -> None:
-        """Make model work, sizes of pairs, sentences of the audit log and acts of the demo known."""
+        """Register model work, what goes along with corpora, and what is said, shown and kept of syntheses."""
         from annotation.verification.labels import SIZES
         from benchmarks.engine.tasks import TASKS
-        from extensions.synthesis import demo, pairs
+        from benchmarks.grouping import FOLLOWING, GROUPS_OF_OTHERS
+        from benchmarks.personal import Acts
+        from benchmarks.questions.sets import DELETED
+        from extensions.synthesis import demo, handing_over, pairs
+        from extensions.synthesis.models import Synthesis, SynthesisDecision, SynthesisStep
         from extensions.synthesis.task import SynthesisTask
+        from summhay_site import privacy
         from summhay_site.audit import SENTENCES
-        from summhay_site.demo.player import ACTS
+        from summhay_site.demo import player
 
         TASKS[SynthesisTask.name] = SynthesisTask()
+        GROUPS_OF_OTHERS[SynthesisTask.name] = handing_over.groups_of
+        FOLLOWING.append(handing_over.move)
+        DELETED.append(handing_over.forget)
         SIZES.append(pairs.sizes_in)
         SENTENCES.update(
             {
@@ -30,4 +38,9 @@ class SynthesisConfig(AppConfig):
                 "synthesis.step_closed": "closed a step of the synthesis %(what)s",
             }
         )
-        ACTS.update({"make": demo.make, "synthesize": demo.synthesize})
+        player.ACTS.update({"make": demo.make, "synthesize": demo.synthesize})
+        privacy.ACTS += [
+            Acts(Synthesis, ("created_by",)),
+            Acts(SynthesisStep, ("closed_by",)),
+            Acts(SynthesisDecision, ("by",)),
+        ]

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.engine import costs
-from benchmarks.models import JudgeCall, JudgeRunItem, Synthesis, SynthesisReply
+from benchmarks.models import JudgeCall
 from benchmarks.scoring.stat import Stat
-from benchmarks.states import PartKind, PartState
 from extensions.synthesis.figures import SynthesisFigures
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisReply
 from extensions.synthesis.settings import Settings
 
 CHECKS = {
@@ -128,8 +128,7 @@ def _left(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
 
 
 def _spent(synthesis: Synthesis) -> str:
-    items = JudgeRunItem.objects.filter(part__synthesis=synthesis)
-    spent = costs.cost_of(JudgeCall.objects.filter(run__in=items.values("run")))
+    spent = costs.cost_of(JudgeCall.objects.filter(run__in=synthesis.runs()))
     price = "no price is known" if spent.dollars is None else f"${spent.dollars:.4f}"
     return f"{spent.n_calls:,} paid requests, {price}."
 

@@ -16,12 +16,12 @@ from django.db.models.functions import Now
 from benchmarks.engine import versions
 from benchmarks.engine.retrieving import KeptAnswers
 from benchmarks.engine.task import Origin, Store
-from benchmarks.models import Judge, SynthesisPart, SynthesisReply
+from benchmarks.models import Judge
 from benchmarks.retrieval.base import Corpus, Memory, Query, Retriever
 from benchmarks.retrieval.bm25 import BM25
 from benchmarks.retrieval.rerank import Rerank
-from benchmarks.states import PartKind
 from extensions.synthesis.checks.texts import near_duplicates
+from extensions.synthesis.models import PartKind, SynthesisPart, SynthesisReply
 from extensions.synthesis.question_settings import QuestionSettings
 from extensions.synthesis.searching import Results, SearchFailed, SearchHit, check_search, search
 from extensions.synthesis.settings import Settings

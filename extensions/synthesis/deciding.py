@@ -9,9 +9,19 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
+from benchmarks.models import JudgeRun, JudgeRunItem
 from extensions.synthesis import making
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    ReviewAction,
+    StepState,
+    Synthesis,
+    SynthesisDecision,
+    SynthesisKind,
+    SynthesisPart,
+    SynthesisStep,
+)
 from extensions.synthesis.part_states import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
 from extensions.synthesis.turns import take_turn
 
@@ -174,6 +184,7 @@ def _take_back(decision: SynthesisDecision, part: SynthesisPart) -> None:
         heir = part.replaced_by
         if heir.state != PartState.PROPOSED or heir.replies.exists():
             raise NotAllowed("It was made again already; reject that one instead.")
+        JudgeRunItem.objects.filter(run__task=JudgeRun.Task.SYNTHESIS, other=heir.pk).delete()
         heir.delete()
     part.state, part.title, part.text = (decision.before[name] for name in ("state", "title", "text"))
     part.save(update_fields=["state", "title", "text"])

@@ -25,9 +25,9 @@ from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import applied
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.models import JudgeRun, Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState
+from benchmarks.models import JudgeRun
 from extensions.synthesis import deciding, steps
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisStep
 from extensions.synthesis.packs import world
 from extensions.synthesis.packs.reading import named
 from extensions.synthesis.settings import Settings

@@ -12,16 +12,24 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalJudge
-from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisReply
 from benchmarks.results.computation import Computation, register, totals
 from benchmarks.scoring.means import wilson
 from benchmarks.scoring.shares import unseen_hits
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import worth
-from benchmarks.states import PartKind, PartState, ReviewAction, SynthesisKind
 from extensions.synthesis import handing_over
 from extensions.synthesis.checks.lexical import NothingToCompare
 from extensions.synthesis.checks.report import check
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    ReviewAction,
+    Synthesis,
+    SynthesisDecision,
+    SynthesisKind,
+    SynthesisPart,
+    SynthesisReply,
+)
 from extensions.synthesis.part_states import GONE, PRESENT
 from extensions.synthesis.programs.asking import CLOSED_BOOK
 from extensions.synthesis.refusals import StepRefused

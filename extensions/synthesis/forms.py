@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, ServerForm
-from benchmarks.states import SynthesisKind
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
+from extensions.synthesis.models import SynthesisKind
 from extensions.synthesis.part_states import DECIDES, VERDICTS
 from extensions.synthesis.planning import ImpossiblePlan, check_room
 from extensions.synthesis.procedure import StepKind

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisStep
 from extensions.synthesis.part_states import stands
 from extensions.synthesis.procedure import Procedure, StepKind
 from extensions.synthesis.programs.base import closest

@@ -8,9 +8,16 @@ from datetime import datetime
 
 from django.db import transaction
 
-from benchmarks.models import Synthesis, SynthesisDecision, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState, ReviewAction
 from extensions.synthesis import aggregating, collecting, making
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    ReviewAction,
+    Synthesis,
+    SynthesisDecision,
+    SynthesisPart,
+    SynthesisStep,
+)
 from extensions.synthesis.part_states import GONE, stands
 from extensions.synthesis.procedure import Procedure, StepKind
 from extensions.synthesis.programs.evolving import SAME, is_same

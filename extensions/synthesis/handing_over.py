@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from benchmarks import audit
 from benchmarks.io.haystacks import SUMMHAY
@@ -13,9 +15,9 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import applied
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
-from benchmarks.models import Haystack, Synthesis, SynthesisDecision, SynthesisPart
-from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.models import Haystack, JudgeRun, ResearchGroup
 from benchmarks.web.permissions import saw_insights
+from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisDecision, SynthesisPart
 from extensions.synthesis.part_states import stands
 from extensions.synthesis.refusals import StepRefused
 from extensions.synthesis.settings import Settings
@@ -153,3 +155,23 @@ def note_reader(reader: Any, synthesis: Synthesis) -> None:
     """Note that somebody has seen the insights of a synthesis, once it is a haystack that others write on."""
     if synthesis.haystack is not None:
         saw_insights(reader, synthesis.haystack, reason="synthesis")
+
+
+def groups_of(run: JudgeRun) -> set[int]:
+    """The research groups of the syntheses that a run makes parts of."""
+    parts = SynthesisPart._base_manager.filter(pk__in=run.items.values("other"))
+    return set(parts.exclude(synthesis__group=None).order_by().values_list("synthesis__group", flat=True))
+
+
+def move(*, to: ResearchGroup | None, haystacks: Collection[int] = (), dataset: str = "") -> QuerySet[JudgeRun]:
+    """Give the syntheses of what goes to another group to that one; gives the runs that made them."""
+    rows = Synthesis.objects.filter(**({"dataset": dataset} if dataset else {"haystack__in": haystacks}))
+    keys = list(rows.values_list("pk", flat=True))
+    rows.update(group=to)
+    parts = SynthesisPart._base_manager.filter(synthesis__in=keys).values("pk")
+    return JudgeRun.objects.filter(task=JudgeRun.Task.SYNTHESIS, items__other__in=parts)
+
+
+def forget(dataset: str) -> None:
+    """Let a synthesis that became a question set, which is deleted now, become one again."""
+    Synthesis.objects.filter(dataset=dataset).update(dataset="")

@@ -16,10 +16,9 @@ from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import applied
 from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, SpanText
 from benchmarks.io.schemas.topics import TopicDocument
-from benchmarks.models import Synthesis, SynthesisPart
-from benchmarks.states import PartKind
 from extensions.synthesis.from_questions import continuing_parts
 from extensions.synthesis.handing_over import check_complete
+from extensions.synthesis.models import PartKind, Synthesis, SynthesisPart
 from extensions.synthesis.programs.key_points import is_scored
 from extensions.synthesis.refusals import StepRefused
 from extensions.synthesis.settings import Settings

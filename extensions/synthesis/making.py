@@ -9,8 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState, SynthesisKind
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisKind, SynthesisPart, SynthesisStep
 from extensions.synthesis.part_states import GONE, stands
 from extensions.synthesis.planning import ImpossiblePlan, plan
 from extensions.synthesis.procedure import Procedure, StepKind

@@ -10,19 +10,20 @@ from django.db.models import Count, Q
 
 from benchmarks.engine import costs, runs
 from benchmarks.engine.runs import RunProgress
-from benchmarks.models import (
-    JudgeCall,
-    JudgeRun,
-    JudgeRunItem,
+from benchmarks.models import JudgeCall
+from benchmarks.web.pages import Mark, Segment, segments
+from extensions.synthesis import making
+from extensions.synthesis.deciding import Edits
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    ReviewAction,
+    StepState,
     Synthesis,
     SynthesisDecision,
     SynthesisPart,
     SynthesisStep,
 )
-from benchmarks.states import PartKind, PartState, ReviewAction, StepState
-from benchmarks.web.pages import Mark, Segment, segments
-from extensions.synthesis import making
-from extensions.synthesis.deciding import Edits
 from extensions.synthesis.part_states import GONE, READ
 from extensions.synthesis.question_overview import Fact, facts_of
 from extensions.synthesis.replies import located
@@ -158,15 +159,9 @@ def unusable(synthesis: Synthesis) -> Unusable:
     return Unusable(sum(row.n_unusable for row in rows), rows[:MOST_NAMED])
 
 
-def runs_of(synthesis: Synthesis) -> Any:
-    """All runs that made parts of a synthesis."""
-    items = JudgeRunItem.objects.filter(part__synthesis=synthesis)
-    return JudgeRun.objects.filter(pk__in=items.values("run"))
-
-
 def cost_of(synthesis: Synthesis) -> costs.Cost:
     """What its calls cost so far."""
-    return costs.cost_of(JudgeCall.objects.filter(run__in=runs_of(synthesis)))
+    return costs.cost_of(JudgeCall.objects.filter(run__in=synthesis.runs()))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from benchmarks.states import PartKind, PartState, ReviewAction
+from extensions.synthesis.models import PartKind, PartState, ReviewAction
 
 REASONS = {
     1: "wrong or unclear",

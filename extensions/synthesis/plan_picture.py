@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.models import Synthesis, SynthesisPart
-from benchmarks.states import PartKind, PartState
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart
 from extensions.synthesis.part_states import GONE, stands
 
 LARGE = 1500

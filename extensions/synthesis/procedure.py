@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from benchmarks.models import SynthesisPart, SynthesisStep
+from extensions.synthesis.models import SynthesisPart, SynthesisStep
 from extensions.synthesis.settings import Settings
 
 

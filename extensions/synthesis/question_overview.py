@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from benchmarks.models import Synthesis, SynthesisPart
-from benchmarks.states import PartKind, PartState, SynthesisKind
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisKind, SynthesisPart
 from extensions.synthesis.part_states import STANDS
 from extensions.synthesis.settings import Settings
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from benchmarks.models import SynthesisPart
-from benchmarks.states import PartKind, PartState
+from extensions.synthesis.models import PartKind, PartState, SynthesisPart
 from extensions.synthesis.part_states import GONE, STANDS, stands
 from extensions.synthesis.programs import decomposing, evolving, key_points, seeding
 from extensions.synthesis.programs.base import Child, Piece, Program, Task, Wanted

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from benchmarks.models import SynthesisPart, SynthesisStep
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from extensions.synthesis import deciding, overview
 from extensions.synthesis.forms import DecisionForm, VerdictForm
 from extensions.synthesis.handing_over import note_reader
+from extensions.synthesis.models import SynthesisPart, SynthesisStep
 from extensions.synthesis.part_states import READ, REASONS, VERDICTS, NotAllowed
 from extensions.synthesis.reviewing import Queue
 from extensions.synthesis.steps import KINDS, steps_of

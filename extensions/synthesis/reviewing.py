@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.states import PartState
+from extensions.synthesis.models import PartState
 from extensions.synthesis.part_states import READ
 from extensions.synthesis.planning import Draws
 

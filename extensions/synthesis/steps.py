@@ -12,10 +12,10 @@ from benchmarks import audit
 from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, Synthesis, SynthesisStep
-from benchmarks.states import PartState, StepState, SynthesisKind
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 from extensions.synthesis import collecting, from_documents, from_questions, making
 from extensions.synthesis.counting import Tally
+from extensions.synthesis.models import PartState, StepState, Synthesis, SynthesisKind, SynthesisStep
 from extensions.synthesis.procedure import Procedure, StepKind
 from extensions.synthesis.refusals import StepRefused
 from extensions.synthesis.seeds import Seed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from benchmarks.engine import runs
 from benchmarks.engine.task import Counts, Labels, Origin, Store, Task
@@ -15,9 +15,9 @@ from benchmarks.engine.tasks.key_points import ONE_TOKEN, score_of
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, ModelConfig, Question
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem, SynthesisPart, SynthesisReply
-from benchmarks.states import PartKind, PartState
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 from extensions.synthesis import collecting, steps
+from extensions.synthesis.models import PartKind, PartState, SynthesisPart, SynthesisReply
 from extensions.synthesis.planning import Draws
 from extensions.synthesis.programs import writing
 from extensions.synthesis.programs.base import Ask, Value
@@ -108,10 +108,10 @@ class SynthesisTask(Task):
     """Parts of a synthesis, each asked on until it is finished."""
 
     name = JudgeRun.Task.SYNTHESIS
-    subject = "part"
+    subject = "other"
     subjects = "parts"
-    related = "part__synthesis"
-    order_by = "part__number"
+    related = ""
+    order_by = Subquery(SynthesisPart._base_manager.filter(pk=OuterRef("other")).values("number"))
     role = Judge.Role.GENERATOR
     has_steps = True
     has_offline = True
@@ -122,6 +122,14 @@ class SynthesisTask(Task):
         failed="Failed parts",
         unanswered="Parts without an answer",
     )
+
+    def about(self, subject: SynthesisPart) -> dict[str, Any]:
+        """Its key: the core does not know parts."""
+        return {"other": subject.pk}
+
+    def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
+        """Parts with their syntheses."""
+        return SynthesisPart.objects.filter(pk__in=keys).select_related("synthesis")
 
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
         """(parts made, replies that could not be used)."""
@@ -136,32 +144,39 @@ class SynthesisTask(Task):
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
         """Search for the documents of queries; nothing else is made without a model."""
-        return collecting.collect(judge=judge, parts=[item.part for item in items], keep=keep)
+        return collecting.collect(judge=judge, parts=list(self._parts(items).values()), keep=keep)
 
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
         """What each program asks next."""
-        parts = _fresh([item.subject_id for item in items])
+        parts = self._parts(items)
         reading = Reading(list(parts.values()))
-        questions: dict[int, list[SynthesisQuestion]] = {}
-        for item in items:
-            part = parts[item.subject_id]
-            questions[item.pk] = [_question(part, ask, reading) for ask in reading.progress(part).asks]
-        return _anew(questions)
+        return _anew(
+            {
+                pk: [_question(part, ask, reading) for ask in reading.progress(part).asks]
+                for pk, part in parts.items()
+            }
+        )
 
     def foreseen(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
         """The next questions; of a document about all of them, without repairs."""
-        reading = Reading([item.part for item in items])
+        parts = self._parts(items)
+        reading = Reading(list(parts.values()))
 
         def asks(part: SynthesisPart) -> Sequence[Ask]:
             if part.kind == PartKind.DOCUMENT and not reading.is_source(part) and not reading.replies[part.pk]:
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
-        return _anew({item.pk: [_question(item.part, ask, reading) for ask in asks(item.part)] for item in items})
+        return _anew({pk: [_question(part, ask, reading) for ask in asks(part)] for pk, part in parts.items()})
+
+    def _parts(self, items: Sequence[JudgeRunItem]) -> dict[int, SynthesisPart]:
+        """By the keys of items; nobody's sight narrows them."""
+        rows = self.read([item.subject_id for item in items]).in_bulk()
+        return {item.pk: rows[item.subject_id] for item in items}
 
     def store(self, question: SynthesisQuestion, answers: Mapping[str, Any], origin: Origin) -> None:
         """A reply, and the part as it makes it."""
@@ -192,11 +207,6 @@ class SynthesisTask(Task):
     def finished(self, run: JudgeRun, *, now: datetime) -> None:
         """The step of the run waits for people."""
         steps.settle(run=run, now=now)
-
-
-def _fresh(keys: Any) -> dict[int, SynthesisPart]:
-    rows: QuerySet[SynthesisPart, SynthesisPart] = SynthesisPart.objects.filter(pk__in=keys)
-    return rows.in_bulk()
 
 
 def _question(part: SynthesisPart, ask: Ask, reading: Reading) -> SynthesisQuestion:

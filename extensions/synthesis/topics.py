@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from benchmarks.models import SynthesisPart, SynthesisStep
-from benchmarks.states import PartKind, PartState
+from extensions.synthesis.models import PartKind, PartState, SynthesisPart, SynthesisStep
 
 
 def topic_part(step: SynthesisStep, *, number: int, now: datetime) -> SynthesisPart:

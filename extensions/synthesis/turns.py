@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.models import Synthesis
+from extensions.synthesis.models import Synthesis
 
 
 def take_turn(pk: int) -> Synthesis:

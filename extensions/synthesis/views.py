@@ -21,9 +21,8 @@ from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.io.schemas import long2rag, summhay
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.models import Judge, Synthesis, SynthesisPart, SynthesisReply, SynthesisStep
+from benchmarks.models import Judge
 from benchmarks.results.stored import look_up
-from benchmarks.states import StepState, SynthesisKind
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
@@ -31,6 +30,14 @@ from extensions.synthesis import handing_over, handing_over_questions, overview,
 from extensions.synthesis.card import card
 from extensions.synthesis.figures import FIGURES, FiguresLook
 from extensions.synthesis.forms import BeginForm, DocumentsForm, StepForm, SynthesisForm, has_servers
+from extensions.synthesis.models import (
+    StepState,
+    Synthesis,
+    SynthesisKind,
+    SynthesisPart,
+    SynthesisReply,
+    SynthesisStep,
+)
 from extensions.synthesis.plan_picture import picture
 from extensions.synthesis.question_forms import QuestionsForm
 from extensions.synthesis.question_overview import cells_of

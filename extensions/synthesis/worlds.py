@@ -9,8 +9,14 @@ from typing import Any
 
 from django.db.models import Q
 
-from benchmarks.models import Synthesis, SynthesisPart, SynthesisReply
-from benchmarks.states import PartKind, PartState, SynthesisKind
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    Synthesis,
+    SynthesisKind,
+    SynthesisPart,
+    SynthesisReply,
+)
 from extensions.synthesis.part_states import GONE, stands
 from extensions.synthesis.planning import Draws
 from extensions.synthesis.programs import asking, extracting, listing, screening, writing

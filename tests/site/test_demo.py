@@ -14,7 +14,8 @@ from annotation.models import Session, Study
 from annotation.studies.kind import work_of
 from annotation.validation.results import results_of
 from annotation.verification.overview import overview_of
-from benchmarks.models import Batch, Haystack, Question, Synthesis, Verdict
+from benchmarks.models import Batch, Haystack, Question, Verdict
+from extensions.synthesis.models import Synthesis
 from summhay_site.demo import player
 from summhay_site.demo.material import FOLDER
 from summhay_site.management.commands import demo

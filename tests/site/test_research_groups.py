@@ -19,19 +19,10 @@ from annotation.models import Annotator, RecruitmentLink, Study
 from benchmarks import grouping
 from benchmarks.engine import judging, versions
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.models import (
-    Haystack,
-    JudgeRun,
-    Question,
-    Response,
-    SourceSample,
-    Subtopic,
-    Summary,
-    Synthesis,
-    System,
-)
+from benchmarks.models import Haystack, JudgeRun, Question, Response, SourceSample, Subtopic, Summary, System
 from benchmarks.web.permissions import LOGGED_IN
 from extensions.synthesis import steps
+from extensions.synthesis.models import Synthesis
 from extensions.synthesis.settings import Settings
 from summhay_site.accounts.models import PERMISSIONS, RESEARCHER
 from tests.audit.addresses import ADDRESSES, Address

@@ -11,10 +11,9 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from benchmarks.engine import judging
-from benchmarks.models import Synthesis, SynthesisPart, SynthesisStep
-from benchmarks.states import PartState, StepState
 from extensions.synthesis import deciding, handing_over, overview, steps
 from extensions.synthesis.figures import FIGURES, FiguresLook
+from extensions.synthesis.models import PartState, StepState, Synthesis, SynthesisPart, SynthesisStep
 from extensions.synthesis.part_states import NotAllowed
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.io.schemas import summhay
-from benchmarks.models import Haystack, SynthesisPart, SynthesisReply
+from benchmarks.models import Haystack
 from extensions.synthesis import deciding, handing_over, pdf, sources
+from extensions.synthesis.models import SynthesisPart, SynthesisReply
 from extensions.synthesis.part_states import NotAllowed
 from extensions.synthesis.replies import located, no_partition
 from tests.fake_openai import MODEL, FakeServer

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from annotation.models import Exposure
 from benchmarks.engine import judging
-from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun, Synthesis, SynthesisDecision
-from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.models import AuditEvent, Generator, Haystack, Insight, JudgeRun
 from extensions.synthesis.forms import DocumentsForm, SynthesisForm
+from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisDecision
 from extensions.synthesis.overview import step_rows
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script

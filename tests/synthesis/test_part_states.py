@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.judges.parsing import Problem
-from benchmarks.states import PartState, ReviewAction
 from extensions.synthesis import part_states, replies, wording
 from extensions.synthesis.counting import Tally
+from extensions.synthesis.models import PartState, ReviewAction
 from extensions.synthesis.settings import Settings, WrongSettings
 
 

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging
-from benchmarks.models import JudgeRun, Question, Synthesis, SynthesisPart
-from benchmarks.states import PartKind, PartState, StepState
+from benchmarks.models import JudgeRun, Question
+from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisPart
 from extensions.synthesis.question_forms import QuestionsForm
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted_questions import QuestionScript, SearchServer

@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.engine import runs
 from benchmarks.io.schemas import long2rag
-from benchmarks.models import JudgeCall, KeyPoint, Question, Span, Synthesis, SynthesisPart, SynthesisReply
-from benchmarks.states import PartKind
+from benchmarks.models import JudgeCall, KeyPoint, Question, Span
 from extensions.synthesis import searching
+from extensions.synthesis.models import PartKind, Synthesis, SynthesisPart, SynthesisReply
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.states import PartState
+from extensions.synthesis.models import PartState
 from extensions.synthesis.reviewing import Place, is_blind, queue, shared_words
 
 places = st.lists(st.tuples(st.sampled_from(PartState.values), st.booleans()), max_size=60).map(

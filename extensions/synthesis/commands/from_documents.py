@@ -9,10 +9,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from benchmarks.models import Synthesis
 from extensions.synthesis import sources, steps
 from extensions.synthesis.commands import model_work
 from extensions.synthesis.commands.base import Output, Subcommand, SynthesisRefused
+from extensions.synthesis.models import Synthesis
 from extensions.synthesis.settings import Settings
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from benchmarks.models import Synthesis
-from benchmarks.states import SynthesisKind
 from extensions.synthesis import sources, steps
 from extensions.synthesis.commands import model_work
 from extensions.synthesis.commands.base import Output, Subcommand, SynthesisRefused
+from extensions.synthesis.models import Synthesis, SynthesisKind
 from extensions.synthesis.settings import CONVERSATIONS, SCENARIO, Settings
 from extensions.synthesis.sources import NoDocument
 from extensions.synthesis.wording import OF_HAYSTACKS

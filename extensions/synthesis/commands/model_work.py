@@ -23,23 +23,22 @@ from benchmarks.io.schemas import summhay
 from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import check_address
 from benchmarks.judges.replies import LIMITS
-from benchmarks.models import (
-    Judge,
-    JudgeCall,
-    JudgeRun,
-    JudgeRunItem,
-    Synthesis,
-    SynthesisPart,
-    SynthesisReply,
-    SynthesisStep,
-)
-from benchmarks.states import PartState, RunState, StepState
+from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
+from benchmarks.states import RunState
 from extensions.synthesis import handing_over, making, steps
 from extensions.synthesis.card import card
 from extensions.synthesis.checks.lexical import NothingToCompare
 from extensions.synthesis.checks.report import check
 from extensions.synthesis.commands.base import Failed, Output, SynthesisRefused
 from extensions.synthesis.figures import figures_of, lot_words, lots_of, probes_of
+from extensions.synthesis.models import (
+    PartState,
+    StepState,
+    Synthesis,
+    SynthesisPart,
+    SynthesisReply,
+    SynthesisStep,
+)
 from extensions.synthesis.procedure import StepKind
 from extensions.synthesis.refusals import StepRefused
 from extensions.synthesis.settings import WrongSettings
@@ -290,7 +289,7 @@ def report_of(synthesis: Synthesis, product: Product) -> dict[str, Any]:
     parts = SynthesisPart.objects.filter(synthesis=synthesis)
     flagged = parts.filter(state=PartState.FLAGGED).order_by("kind", "number")
     replies = SynthesisReply.objects.filter(part__synthesis=synthesis)
-    calls = JudgeCall.objects.filter(run__in=_runs(synthesis))
+    calls = JudgeCall.objects.filter(run__in=synthesis.runs())
     spent = costs.cost_of(calls)
     done = list(synthesis.steps.select_related("judge").order_by("number"))
     return {
@@ -310,11 +309,6 @@ def report_of(synthesis: Synthesis, product: Product) -> dict[str, Any]:
         "requests": spent.n_calls,
         "dollars": None if spent.dollars is None else float(spent.dollars),
     }
-
-
-def _runs(synthesis: Synthesis) -> Any:
-    items = JudgeRunItem.objects.filter(part__synthesis=synthesis)
-    return JudgeRun.objects.filter(pk__in=items.values("run"))
 
 
 def _reasons(problems: Iterable[str]) -> dict[str, int]:

@@ -13,13 +13,12 @@ from django.utils import timezone
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import long2rag
-from benchmarks.models import Synthesis, SynthesisPart
-from benchmarks.states import PartKind
 from extensions.synthesis import handing_over_questions, seeds, sources, steps
 from extensions.synthesis.commands import model_work
 from extensions.synthesis.commands.base import Output, Subcommand, SynthesisRefused
 from extensions.synthesis.commands.model_work import Product
 from extensions.synthesis.from_questions import continuing_parts
+from extensions.synthesis.models import PartKind, Synthesis, SynthesisPart
 from extensions.synthesis.question_settings import QuestionSettings
 from extensions.synthesis.settings import Settings
 from extensions.synthesis.sources import NoDocument

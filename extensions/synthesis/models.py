@@ -1,4 +1,4 @@
-"""Benchmarks in the making: steps, parts with their lineage, replies of models, and what people decided."""
+"""Benchmarks in the making: steps, parts and their lineage, replies of models, what people decided, and states."""
 
 from __future__ import annotations
 
@@ -13,8 +13,67 @@ from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Haystack
 from benchmarks.models.groups import group_field
-from benchmarks.models.judging import Judge, JudgeRun
-from benchmarks.states import PartKind, PartState, ReviewAction, StepState, SynthesisKind
+from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem
+
+
+class SynthesisKind(models.TextChoices):
+    """What a synthesis starts from."""
+
+    NEWS = "news", "articles on a topic"
+    CONVERSATION = "conversation", "conversations of a scenario"
+    DOCUMENTS = "documents", "documents of one's own"
+    QUESTIONS = "questions", "questions with key points"
+
+
+class StepState(models.TextChoices):
+    """How far a step of a synthesis is."""
+
+    PLANNED = "planned", "planned"
+    ESTIMATED = "estimated", "estimated"
+    RUNNING = "running", "running"
+    REVIEW = "review", "awaiting review"
+    CLOSED = "closed", "closed"
+    STALE = "stale", "stale"
+
+
+class PartKind(models.TextChoices):
+    """What a part of a synthesis is."""
+
+    TOPIC = "topic", "topic"
+    SUBTOPIC = "subtopic", "subtopic"
+    INSIGHT = "insight", "insight"
+    DOCUMENT = "document", "document"
+    QUERY = "query", "query"
+    SEED = "seed", "seed question"
+    CELL = "cell", "cell"
+    QUESTION = "question", "question"
+    UPLOAD = "upload", "uploaded document"
+    POINT = "point", "key point"
+
+
+class PartState(models.TextChoices):
+    """How a part of a synthesis stands: with its checks, then with people, then with what it was made from."""
+
+    PROPOSED = "proposed", "proposed"
+    CLEAR = "clear", "clear"
+    FLAGGED = "flagged", "flagged"
+    ACCEPTED = "accepted", "accepted"
+    EDITED = "edited", "edited"
+    REJECTED = "rejected", "rejected"
+    REGENERATED = "regenerated", "regenerated"
+    STALE = "stale", "stale"
+
+
+class ReviewAction(models.TextChoices):
+    """What somebody decides on a part of a synthesis."""
+
+    ACCEPT = "accept", "accepted"
+    EDIT = "edit", "edited"
+    REJECT = "reject", "rejected"
+    REGENERATE = "regenerate", "asked for again"
+    MERGE = "merge", "merged"
+    VERDICT = "verdict", "judged"
+    UNDO = "undo", "undone"
 
 
 class Synthesis(models.Model):
@@ -42,9 +101,11 @@ class Synthesis(models.Model):
     group = group_field("syntheses")
 
     SEEN_BY = "group"
+    AUDITED_AS = "benchmarks.synthesis"
     objects: ClassVar[models.Manager[Synthesis]] = FencedQuerySet.as_manager()
 
     class Meta:
+        db_table = "benchmarks_synthesis"
         ordering = ["-created_at"]
         verbose_name_plural = "syntheses"
         constraints = [
@@ -58,6 +119,12 @@ class Synthesis(models.Model):
     def is_handed_over(self) -> bool:
         """Whether it is in the corpus, so that its parts change no more."""
         return self.haystack_id is not None or bool(self.dataset)
+
+    def runs(self) -> models.QuerySet[JudgeRun]:
+        """All that made parts of it."""
+        parts = SynthesisPart._base_manager.filter(synthesis=self).values("pk")
+        items = JudgeRunItem.objects.filter(run__task=JudgeRun.Task.SYNTHESIS, other__in=parts)
+        return JudgeRun.objects.filter(pk__in=items.values("run"))
 
 
 class SynthesisStep(models.Model):
@@ -83,6 +150,7 @@ class SynthesisStep(models.Model):
     objects: ClassVar[models.Manager[SynthesisStep]] = FencedQuerySet.as_manager()
 
     class Meta:
+        db_table = "benchmarks_synthesisstep"
         ordering = ["synthesis", "number"]
         constraints = [
             models.UniqueConstraint(fields=["synthesis", "number"], name="synthesisstep_number_unique"),
@@ -128,6 +196,7 @@ class SynthesisPart(models.Model):
     objects: ClassVar[models.Manager[SynthesisPart]] = FencedQuerySet.as_manager()
 
     class Meta:
+        db_table = "benchmarks_synthesispart"
         ordering = ["synthesis", "kind", "number", "generation"]
         constraints = [
             models.UniqueConstraint(
@@ -163,6 +232,7 @@ class SynthesisReply(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        db_table = "benchmarks_synthesisreply"
         ordering = ["part", "pk"]
         verbose_name_plural = "synthesis replies"
         constraints = [models.UniqueConstraint(fields=["part", "ask"], name="synthesisreply_ask_unique")]
@@ -201,6 +271,7 @@ class SynthesisDecision(models.Model):
     at = models.DateTimeField()
 
     class Meta:
+        db_table = "benchmarks_synthesisdecision"
         ordering = ["part", "pk"]
         constraints = [
             models.CheckConstraint(
