@@ -129,7 +129,7 @@ def record(
     if kind.by_insight:
         summary = task.item.summary
         insights = Insight._base_manager.filter(uid__in=[question], subtopic=summary and summary.subtopic_id)
-        about["insight_id"] = insights.values_list("pk", flat=True).first()
+        about["insight_id"] = insights.order_by().values_list("pk", flat=True).first()
         if about["insight_id"] is None:
             raise TaskRefused("not_asked", _("This task does not ask about that."))
     rows = list(kind.model.objects.filter(Q(op_id=op_id) | Q(is_current=True, **about), task=task).order_by())

@@ -194,7 +194,7 @@ def record_events(*, session: Session, message: Message, now: datetime) -> Statu
 
 def look(*, session: Session, tab_id: str, now: datetime) -> Status:
     """How the session stands, without a sign of life: it writes only what is due."""
-    row = settling.settle(session=session, now=now)
+    row = settling.settle(session=Session.objects.get(pk=session.pk), now=now)
     state = row.clock_state
     lapse = lapse_of(row) if row.state == Session.State.PAUSED else None
     at_ms = clock.advance(state, clock.to_ms(now))

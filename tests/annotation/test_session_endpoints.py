@@ -302,3 +302,9 @@ def test_an_ordinary_save_over_the_wire_costs_nine_statements(
     browser.draft("one")
     with django_assert_num_queries(9):  # login, person, consent and session, then five of the save
         assert browser.draft("two", base_rev=1).status_code == 200
+
+
+def test_how_a_session_stands_is_read_at_once(browser: Browser, django_assert_num_queries: Any) -> None:
+    browser.draft("one")
+    with django_assert_num_queries(4):  # login, person, whose session it is, its clock
+        assert browser.state().json()["state"] == "running"
