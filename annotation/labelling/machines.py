@@ -12,8 +12,7 @@ from django.http import HttpResponse
 from annotation.models import Study
 from benchmarks.engine import judging, overview
 from benchmarks.engine.scopes import Scope
-from benchmarks.judging.run_forms import RunOptionsForm
-from benchmarks.judging.run_views import estimated, start_run
+from benchmarks.judging.runs import RunOptionsForm, estimated, start_run
 from benchmarks.models import Judge
 from benchmarks.web.pages import HtmxHttpRequest, page
 

@@ -47,7 +47,7 @@ from annotation.studies.overview import (
 from annotation.studies.scope import study_of
 from benchmarks.engine.texts import source_numbers
 from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
-from benchmarks.judging.run_views import RUN
+from benchmarks.judging.runs import RUN
 from benchmarks.models import Document, Haystack, JudgeRun, Summary
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.text import citation_pieces

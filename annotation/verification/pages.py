@@ -26,7 +26,7 @@ from annotation.studies.scope import study_of
 from annotation.verification import datasets, files, review
 from annotation.verification.datasets import Choice, Dataset
 from annotation.verification.labels import PointTable, collect, haystacks_of
-from benchmarks.judging.run_views import RUN
+from benchmarks.judging.runs import RUN
 from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download

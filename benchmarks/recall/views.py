@@ -21,8 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.scopes import Scope
 from benchmarks.judges.registry import entailment_description_of
-from benchmarks.judging.run_forms import RunOptionsForm
-from benchmarks.judging.run_views import RUN, estimated, start_run
+from benchmarks.judging.runs import RUN, RunOptionsForm, estimated, start_run
 from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
 from benchmarks.questions.sets import names
 from benchmarks.recall import people, responses

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access.owning import may_change
 from benchmarks.engine import retrieving
-from benchmarks.judging.model_forms import addresses
+from benchmarks.judging.model_pages import addresses
 from benchmarks.leaderboard.retrieval_words import in_words
 from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking, Subtopic
 from benchmarks.retrieval.base import Retriever, Served

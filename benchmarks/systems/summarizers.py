@@ -20,9 +20,8 @@ from benchmarks.engine import judging, overview, summarizing, versions
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents, with_shared_notes
 from benchmarks.engine.summarizing import IMPORTED, Shown, Source
-from benchmarks.judging.model_forms import ModelOptionsForm
-from benchmarks.judging.model_views import edit_model
-from benchmarks.judging.run_views import RUN, VIEW, shown_runs, start_run
+from benchmarks.judging.model_pages import ModelOptionsForm, edit_model
+from benchmarks.judging.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Judge, JudgeRun, Question, RetrieverRanking, Subtopic, Summarizer, System

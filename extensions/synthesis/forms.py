@@ -11,7 +11,7 @@ from django.conf import settings as site
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.judges.generator import GeneratorConfig
-from benchmarks.judging.model_forms import ModelOptionsForm, PromptField, ServerForm
+from benchmarks.judging.model_pages import ModelOptionsForm, PromptField, ServerForm
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
 from extensions.synthesis.models import SynthesisKind

@@ -9,7 +9,7 @@ from django.conf import settings as site
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.judging.model_forms import PromptField, addresses
+from benchmarks.judging.model_pages import PromptField, addresses
 from extensions.synthesis.forms import BeginForm, FilesField, ManyFiles, model_names
 from extensions.synthesis.question_settings import QuestionSettings
 from extensions.synthesis.seeds import Seed, parse

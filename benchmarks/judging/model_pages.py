@@ -1,15 +1,23 @@
-"""What the forms of judges and summarizers share: the model that is asked, and how a run asks it."""
+"""Forms and the page of anything that asks a model: its server, its settings and its prompts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.access.owning import NotYours, may_add
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.replies import LIMITS
+from benchmarks.models import Judge
+from benchmarks.web.pages import HtmxHttpRequest, page
 
 
 def addresses() -> list[tuple[str, str]]:
@@ -79,3 +87,34 @@ class ModelOptionsForm(forms.Form):
         """The options of a valid form; without fields for them, the usual ones."""
         names = ModelOptionsForm.base_fields.keys() | {"repeats"}
         return ModelOptions(**{name: self.cleaned_data[name] for name in names if name in self.fields})
+
+
+def edit_model(
+    request: HtmxHttpRequest,
+    form: ModelForm,
+    judge: Judge | None,
+    *,
+    save: Callable[..., Judge],
+    template: str,
+    then: str,
+) -> HttpResponse:
+    """Show the form of a model, or save it as a first or next version and go on to its page."""
+    if judge is not None:
+        if not may_add(request.user, type(judge).objects.filter(name=judge.name)):
+            raise PermissionDenied("Whoever made this, or an admin, can edit it. Make one of another name.")
+        form.fields["name"].disabled = True
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = save(
+                name=form.cleaned_data["name"],
+                config=form.config(),
+                note=form.cleaned_data["note"],
+                by=request.user,
+                now=timezone.now(),
+            )
+        except NotYours as refused:
+            form.add_error("name", str(refused))
+        else:
+            return redirect(then, saved.uid)
+    status = 422 if request.method == "POST" else 200
+    return page(request, template, {"form": form, "judge": judge}, status=status)

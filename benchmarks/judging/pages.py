@@ -1,23 +1,34 @@
-"""Forms of judges, juries, budgets and prices."""
+"""Forms and pages of judges and juries."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django import forms
-from django.db.models import Min
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.engine import juries, scopes
+from benchmarks.access.owning import NotYours
+from benchmarks.engine import costs, juries, overview, scopes, versions
 from benchmarks.engine.tasks.coverage import has_fields
 from benchmarks.judges import examples
 from benchmarks.judges.examples import ExampleSet
-from benchmarks.judges.jury import JuryRule
+from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import PROTOCOLS, TASKS, ModelConfig
 from benchmarks.judges.registry import OFFLINE
-from benchmarks.judging.model_forms import ModelForm, PromptField, addresses
-from benchmarks.models import Haystack, Insight, Judge, Summary
+from benchmarks.judging.model_pages import ModelForm, PromptField, addresses, edit_model
+from benchmarks.judging.runs import RUN, VIEW, PublishedCostForm, shown_runs, start_run
+from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import refuse_others, requires
 from benchmarks.web.row_choices import RowsField
 
 NO_EXAMPLES = "none"
@@ -185,52 +196,6 @@ class JuryForm(forms.Form):
         self.fields["members"].queryset = juries.possible_members()  # type: ignore[attr-defined]
 
 
-class PublishedCostForm(forms.Form):
-    """What the verdicts of an imported judge cost, as published."""
-
-    published_cost = forms.DecimalField(
-        label="Published cost in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text="For all its verdicts, as published. Blank: unknown.",
-    )  # fmt: skip
-
-
-class BudgetForm(forms.Form):
-    """What a paused run may spend in all."""
-
-    budget = forms.DecimalField(
-        label="Budget in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text="In total, including what is spent already. Blank: no limit.",
-    )  # fmt: skip
-
-
-class TryForm(forms.Form):
-    """Which summary to try a judge on, and which insight to look at."""
-
-    summary = forms.ChoiceField(label=_("Summary"), required=False)
-    insight = forms.ChoiceField(label="Insight", required=False)
-
-    def __init__(self, *args: Any, summary: Summary, **kwargs: Any) -> None:
-        """Offer the summaries of this subtopic and one of each other, and the insights of this one."""
-        super().__init__(*args, **kwargs)
-        rows = Summary.objects.of_systems().filter(haystack__in=Haystack.objects.current())
-        firsts = rows.exclude(subtopic=summary.subtopic_id).order_by().values("subtopic").annotate(pk=Min("pk"))
-        named = rows.select_related("system", "subtopic", "haystack")
-        near = named.filter(subtopic=summary.subtopic_id)
-        others = named.filter(pk__in=firsts.values("pk")).order_by("haystack", "subtopic__number")
-        self.fields["summary"].choices = [  # type: ignore[attr-defined]
-            ("of this subtopic", [(str(row.uid), str(row.system)) for row in near]),
-            (
-                "one of each other subtopic",
-                [(str(row.uid), f"{row.haystack.title} · {row.subtopic.name}") for row in others],
-            ),
-        ]
-        insights = Insight.objects.filter(subtopic=summary.subtopic_id).order_by("number")
-        self.fields["insight"].choices = [  # type: ignore[attr-defined]
-            ("", "all"),
-            *((str(row.uid), f"{row.number}. {row.text[:80]}") for row in insights),
-        ]
-
-
 class PriceForm(forms.Form):
     """What a model costs from a day on."""
 
@@ -254,3 +219,120 @@ class PriceForm(forms.Form):
         if cached is not None and sent is not None and cached > sent:
             self.add_error("cached_per_million", "Cached tokens cannot cost more than other tokens.")
         return data
+
+
+ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
+_edit = partial(
+    edit_model,
+    save=versions.save_judge,
+    template="benchmarks/judge_edit.html",
+    then="benchmarks:judge-detail",
+)
+
+
+@require_safe
+@requires(VIEW)
+def judge_list(request: HtmxHttpRequest) -> HttpResponse:
+    """All judges and the latest runs."""
+    runs = JudgeRun.objects.filter(judge__role=Judge.Role.JUDGE).select_related("judge")
+    latest = shown_runs(runs[:20], request.user)
+    return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": latest})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def judge_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make a model judge."""
+    return _edit(request, ModelJudgeForm(request.POST or None, user=request.user), None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(CHANGE)
+def judge_edit(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Make the next version of a model judge; verdicts stay with the old one."""
+    judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.OPENAI)
+    initial = ModelJudgeForm.values_of(judge)
+    return _edit(request, ModelJudgeForm(request.POST or None, initial=initial, user=request.user), judge)
+
+
+@require_POST
+@requires(RUN)
+def judge_offline(request: HtmxHttpRequest) -> HttpResponse:
+    """Go to an offline judge as the code of today configures it, which nobody may have run yet."""
+    name = request.POST.get("name", "")
+    judge = versions.offline_judge(name=name if name in OFFLINE else versions.OFFLINE, now=timezone.now())
+    return redirect(f"{reverse('benchmarks:judge-detail', args=[judge.uid])}#run")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def jury_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Make a jury, or the next version of one, and run it on what its members have judged."""
+    form = JuryForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            jury = versions.save_jury(
+                name=data["name"],
+                members=list(data["members"]),
+                rule=JuryRule(data["score"]),
+                note=data["note"],
+                by=request.user,
+                must_judge=True,
+                now=timezone.now(),
+            )
+        except (WrongJury, NotYours) as error:
+            form.add_error(None, str(error))
+        else:
+            return _run_jury(request, jury)
+    status = 422 if request.method == "POST" else 200
+    return page(request, "benchmarks/jury_new.html", {"form": form}, status=status)
+
+
+@require_POST
+@requires(RUN)
+def jury_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Have a jury judge what its members have judged since."""
+    return _run_jury(request, get_object_or_404(Judge, uid=uid, kind=Judge.Kind.JURY))
+
+
+def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
+    return start_run(
+        request,
+        judge=jury,
+        task=JudgeRun.Task.COVERAGE,
+        subjects=Summary.objects.only("pk").order_by("pk"),
+        back=reverse("benchmarks:judge-detail", args=[jury.uid]),
+    )
+
+
+@require_POST
+@requires(CHANGE)
+def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Write the published cost of an imported judge."""
+    judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
+    refuse_others(request.user, judge, words="Whoever imported this judge, or an admin, can change its cost.")
+    form = PublishedCostForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Enter US dollars, 0 or more, or leave it blank.")
+    else:
+        dollars = form.cleaned_data["published_cost"]
+        versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
+        messages.success(request, "The cost was saved.")
+    return redirect("benchmarks:judge-detail", judge.uid)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(CHANGE)
+def prices(request: HtmxHttpRequest) -> HttpResponse:
+    """The dated price table."""
+    form = PriceForm(request.POST or None, initial={"valid_from": timezone.now().date().isoformat()})
+    if request.method == "POST" and form.is_valid():
+        try:
+            costs.set_price(**form.cleaned_data, by=request.user, now=timezone.now())
+        except NotYours as refused:
+            form.add_error("valid_from", str(refused))
+        else:
+            return redirect("benchmarks:prices")
+    context = {"form": form, "prices": ModelPrice.objects.all()}
+    return page(request, "benchmarks/prices.html", context, status=422 if request.method == "POST" else 200)
