@@ -23,6 +23,18 @@ print(*sorted({app for app in get_commands().values() if app.startswith("extensi
 for words in sys.argv[1:]:
     call_command(*words.split())
 """
+WALK = """
+from django.db import connection
+from django.test import Client
+from summhay_site.models import User
+
+assert not [name for name in connection.introspection.table_names() if "synthesis" in name]
+client = Client(SERVER_NAME="localhost")
+client.force_login(User.objects.create_superuser(username="eve"))
+for address in ("/", "/corpora/", "/corpora/import/", "/questions/", "/studies/", "/judges/", "/privacy/"):
+    assert client.get(address).status_code == 200, address
+assert client.get("/corpora/synthesis/").status_code == 404
+"""
 
 
 def started(extensions: str, folder: Path, *commands: str) -> list[str]:
@@ -48,3 +60,10 @@ def test_the_program_starts_without_the_others(extensions: str, tmp_path: Path) 
 @pytest.mark.parametrize("extensions", ["", *EXTENSIONS])
 def test_tables_are_made_without_the_others(extensions: str, tmp_path: Path) -> None:
     started(extensions, tmp_path, "migrate --verbosity=0")
+    if not extensions:
+        env = os.environ | {"EXTENSIONS": "", "DATA_DIR": str(tmp_path), "DEBUG": "1"}
+        env = {name: value for name, value in env.items() if name != "DATABASE_URL"}
+        env["DJANGO_SETTINGS_MODULE"] = "summhay_site.settings"
+        command = [sys.executable, "manage.py", "shell", "--verbosity=0", "-c", WALK]
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
