@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 unexport PYTHONDONTWRITEBYTECODE  # the suites start hundreds of processes, and compiling takes longer than loading
 
-.PHONY: help runtime setup demo serve test test-all test-night test-browser schema screens messages commands privacy load chaos audit papers interop check wheel-check lint types scripts imports \
+.PHONY: help runtime setup demo serve test test-all test-night test-browser schema screens messages commands privacy load chaos audit papers interop check wheel-check lint types size scripts imports \
   site-checks migrations-check format clean
 
 help:
@@ -127,7 +127,10 @@ migrations-check: setup
 	DJANGO_SETTINGS_MODULE=summhay_site.settings DATABASE_URL=$${CI_DATABASE_URL:-postgres://postgres@127.0.0.1:5432/postgres} \
 	  $(BIN)/python -m tests.lint_migrations
 
-check: types lint imports site-checks migrations-check
+size: setup
+	$(BIN)/python -m tests.size
+
+check: types lint imports size site-checks migrations-check
 
 wheel-check:
 	$(PYTHON) .ci/wheel_check.py $(WHEEL_PYTHONS)

@@ -13,9 +13,10 @@ from benchmarks.engine.tasks.coverage import CoverageQuestion
 from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer
 from benchmarks.engine.tasks.key_points import AutodsQuestion, GroundedQuestion, KeynessQuestion
 from benchmarks.engine.tasks.points import RecallQuestion, SupportQuestion
-from benchmarks.engine.tasks.ratings import ITEMS, RatingQuestion
+from benchmarks.engine.tasks.ratings import RatingQuestion
 from benchmarks.engine.tasks.responses import ResponseQuestion
 from benchmarks.engine.tasks.summaries import SummaryQuestion
+from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.base import ItemRef, ResponseFormat
 from benchmarks.judges.cleaning import clean_text
 from benchmarks.judges.parsing import LabelAnswer, Problem
@@ -39,6 +40,8 @@ INJECTED = (
 )
 """What a document, a summary or a point may say to whoever reads it."""
 MARKUP = "<script>window.hostile = 1</script>"
+
+ITEMS = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
 
 
 @dataclass(frozen=True)
