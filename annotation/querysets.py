@@ -307,6 +307,14 @@ class LabelTaskQuerySet(models.QuerySet[Any]):
         """Tasks with an answer of a researcher that the annotator has not marked as read."""
         return self.filter(replies__read_at=None, replies__isnull=False).distinct()
 
+    def with_contact(self) -> LabelTaskQuerySet:
+        """Add contact_at: when this person last did anything on any label task, so that time counts once."""
+        newest = self.model.objects.filter(annotator=OuterRef("annotator"), last_seen_at__isnull=False)
+        rows: LabelTaskQuerySet = self.order_by().annotate(
+            contact_at=Subquery(newest.order_by("-last_seen_at").values("last_seen_at")[:1])
+        )
+        return rows
+
     def by_study(self) -> Any:
         """Per study of these tasks: how many there are in each state, and the time worked (ms)."""
         states = {f"n_{state}": Count("pk", filter=Q(state=state)) for state in LabelTaskState}

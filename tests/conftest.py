@@ -58,7 +58,7 @@ ON_EVERY_DATABASE = {
         test_removal test_erasure test_question_sets
     """,
     "statements of our own, sorting, searching, JSON, dates, what a text may hold": """
-        test_counts test_work_counts test_corpora_pages test_study_tables test_latest
+        test_hot test_counts test_work_counts test_corpora_pages test_study_tables test_latest
         test_audit_and_system test_odd_json test_odd_names
     """,
     "large writes, and the whole": """

@@ -183,8 +183,8 @@ FAULTS = (
     ),
     Fault(
         "annotators answer the label tasks of others",
-        "LabelTask.objects.filter(annotator__user=self.user_id, uid=self.uid)",
-        "LabelTask.objects.filter(uid=self.uid)",
+        'return _task("a.user_id = %s AND t.uid = %s", user_id, _uuid(uid))',
+        'return _task("t.uid = %s", _uuid(uid))',
         "tests/annotation/test_verification_work.py::test_only_the_persons_own_tasks_open",
     ),
     Fault(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.labelling.activity import AT_ONCE, Told, contact_time, worked_ms
@@ -16,23 +16,6 @@ from annotation.models import LabelTask, Study
 from annotation.querysets import LabelTaskQuerySet
 
 MAX_TEXT = 2_000
-_READ = (
-    *("uid", "study", "annotator", "item", "position", "state", "n_answered", "n_questions", "is_flagged"),
-    *(
-        "revision",
-        "active_ms",
-        "last_seen_at",
-        "begun_at",
-        "done_at",
-        "study__kind",
-        "study__state",
-        "study__has_trial",
-    ),
-    *("study__kind", "study__state", "study__has_trial"),
-    *("item__role", "item__summary__subtopic", "item__summary__text"),
-    *("item__question", "item__key_point", "item__response"),
-)
-"""Columns that every act reads, more than which would make choices slower."""
 
 
 class TaskRefused(Exception):
@@ -77,27 +60,25 @@ def ensure_trial_is_passed(task: LabelTask) -> None:
 
 
 def locked(tasks: Tasks) -> LabelTask:
-    """The one task of `tasks` for writing, with the columns of it, its item and its study that acts read.
+    """The one task of `tasks` for writing, with its study and the time of the person's last contact.
 
     Raises:
         LabelTask.DoesNotExist: no such task of this person.
         TaskRefused: the study does not take answers now.
     """
-    rows = rows_of(tasks).select_related("study", "item__summary").only(*_READ)
-    task: LabelTask = rows.order_by().select_for_update(of=("self",)).get()
+    rows = rows_of(tasks).with_contact().select_related("study", "item__summary")
+    task: LabelTask = rows.select_for_update(of=("self",)).get()
     ensure_open(task.study)
     if isinstance(tasks, OwnTask):
         ensure_trial_is_passed(task)
     return task
 
 
-def keep_contact(task: LabelTask, now: datetime, told: Told = AT_ONCE) -> list[str]:
-    """Count the time since the person's last contact on any task, so once; gives the fields that changed."""
-    tasks = LabelTask.objects.filter(annotator=task.annotator_id)
-    since: datetime | None = tasks.aggregate(at=Max("last_seen_at"))["at"]
-    at = contact_time(since=since, now=now, told=told)
-    task.active_ms += worked_ms(since=since, now=at, told=told)
-    task.last_seen_at = at if since is None else max(at, since)
+def keep_contact(task: Any, now: datetime, told: Told = AT_ONCE) -> list[str]:
+    """Count the time since the last contact on a row of `locked`; gives the fields that changed."""
+    at = contact_time(since=task.contact_at, now=now, told=told)
+    task.active_ms += worked_ms(since=task.contact_at, now=at, told=told)
+    task.last_seen_at = at if task.contact_at is None else max(at, task.contact_at)
     if task.begun_at is None:
         task.begun_at = at
     return ["active_ms", "last_seen_at", "begun_at"]

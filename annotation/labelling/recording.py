@@ -1,28 +1,35 @@
 """Answers to an item, or to one question of it, of every kind: one row per act, the newest is current.
 
 Nothing is ever changed or lost. A subclass of `AnswerKind` has what one kind has of its own: model, columns, and
-what it accepts. `record` is asked more than anything else, so it reads few columns in few queries.
+what it accepts. `record` is the hot path: what it asks the database is in `annotation.hot`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from annotation import hot
+from annotation.hot import Before
 from annotation.labelling.activity import AT_ONCE, Told
-from annotation.labelling.handling import TaskRefused, Tasks, keep_contact, locked, take_answers
+from annotation.labelling.handling import (
+    OwnTask,
+    TaskRefused,
+    Tasks,
+    ensure_open,
+    ensure_trial_is_passed,
+    keep_contact,
+    take_answers,
+)
 from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
 from annotation.models import LabelTask
-from benchmarks.models import Insight
 
 
 class Answer(Protocol):
@@ -88,6 +95,14 @@ class AnswerKind(ABC, Generic[A]):
         """Whether it answers its question."""
         return not self.is_optional and answer.is_complete
 
+    def before(self, task: LabelTask, *, op_id: str, version: int | None, question: UUID | None) -> Before:
+        """What is there before an act on a locked task, which is told the time of the last contact."""
+        there = hot.before(
+            task, model=self.model, op_id=op_id, version=version or 0, by_insight=self.by_insight, insight=question
+        )
+        task.contact_at = there.contact_at  # type: ignore[attr-defined]
+        return there
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[A]):
@@ -123,28 +138,18 @@ def record(
         LabelTask.DoesNotExist: `tasks` holds no task, for instance because it is another person's.
         TaskRefused: the study is closed, the item has no such question, or the kind does not accept the answer.
     """
-    task = locked(tasks)
+    task = _locked(tasks)
     op_id = op_id or uuid4().hex
-    about: dict[str, Any] = {}
-    if kind.by_insight:
-        summary = task.item.summary
-        insights = Insight._base_manager.filter(uid__in=[question], subtopic=summary and summary.subtopic_id)
-        about["insight_id"] = insights.order_by().values_list("pk", flat=True).first()
-        if about["insight_id"] is None:
-            raise TaskRefused("not_asked", _("This task does not ask about that."))
-    rows = list(kind.model.objects.filter(Q(op_id=op_id) | Q(is_current=True, **about), task=task).order_by())
-    current = next((row for row in rows if row.is_current and about.items() <= vars(row).items()), None)
-    if any(row.op_id == op_id for row in rows):
-        return Outcome(task, kind.answer_of(current), question)
+    before = kind.before(task, op_id=op_id, version=guideline_version, question=question)
+    if kind.by_insight and before.insight_id is None:
+        raise TaskRefused("not_asked", _("This task does not ask about that."))
+    if before.delivered is not None:
+        return Outcome(task, kind.answer_of(before.current), question)
     answer = kind.checked(task, answer)
-    if kind.answer_of(current) == answer:
+    if kind.answer_of(before.current) == answer:
         task.save(update_fields=keep_contact(task, now, told))
         return Outcome(task, answer, question, is_changed=False)
-    versions = dict(task.study.guidelines.order_by("version").values_list("version", "pk"))
-    newest = max(versions, default=0)
-    guideline = versions.get(newest if guideline_version is None else guideline_version, versions.get(newest))
-    made = new_row(kind, task, answer, about=about, guideline=guideline, op_id=op_id, now=now)
-    _replace(kind, task, current, made, told)
+    _replace(kind, task, answer, before, op_id=op_id, now=now, told=told)
     return Outcome(task, answer, question)
 
 
@@ -160,18 +165,35 @@ def undo(
     act = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
     if act is None:
         return None
-    task = locked(act.tasks)
+    task = _locked(act.tasks)
     last = act.row.undoes if act.is_repeated else newest_act(kind.model.objects.filter(task=task))
-    question, about = (last.insight.uid, {"insight_id": last.insight_id}) if kind.by_insight else (None, {})
-    current = kind.model.objects.filter(task=task, is_current=True, **about).first()
+    question = last.insight.uid if kind.by_insight else None
+    before = kind.before(task, op_id=op_id, version=None, question=question)
     undone = undone_on(task, kind.answer_of(last))
     if act.is_repeated:
-        return Outcome(task, kind.answer_of(current), question, undone=undone)
-    answer, op_id = kind.answer_of(last.supersedes), op_id or uuid4().hex
-    made = new_row(kind, task, answer, about=about, guideline=last.guideline_id, op_id=op_id, now=now)
-    made.undoes = last
-    _replace(kind, task, current, made)
+        return Outcome(task, kind.answer_of(before.current), question, undone=undone)
+    answer, before = kind.answer_of(last.supersedes), replace(before, guideline_id=last.guideline_id)
+    _replace(kind, task, answer, before, op_id=op_id or uuid4().hex, now=now, undoes=last)
     return Outcome(task, answer, question, undone=undone)
+
+
+def _locked(tasks: Tasks) -> LabelTask:
+    """The one task, locked, with what kinds read to accept an answer.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
+    """
+    if isinstance(tasks, OwnTask):
+        task = hot.task_of(user_id=tasks.user_id, uid=tasks.uid)
+    else:
+        task = hot.task_by_key(tasks.values_list("pk", flat=True).get())
+    if task is None:
+        raise LabelTask.DoesNotExist
+    ensure_open(task.study)
+    if isinstance(tasks, OwnTask):
+        ensure_trial_is_passed(task)
+    return task
 
 
 def new_row(
@@ -179,12 +201,12 @@ def new_row(
     task: LabelTask,
     answer: A,
     *,
-    about: Mapping[str, int | None],
+    question: int | None,
     guideline: int | None,
     op_id: str,
     now: datetime,
 ) -> Any:
-    """The row of an answer, not stored; `about` names the insight, if the kind asks by insight."""
+    """The row of an answer, not stored; question and guideline are given by their primary keys."""
     return kind.model(
         study_id=task.study_id,
         annotator_id=task.annotator_id,
@@ -194,18 +216,29 @@ def new_row(
         is_unsure=answer.is_unsure,
         op_id=op_id,
         made_at=now,
-        **about,
+        **({"insight_id": question} if kind.by_insight else {}),
         **kind.columns(task, answer),
     )
 
 
-def _replace(kind: AnswerKind[A], task: LabelTask, current: Any, made: Any, told: Told = AT_ONCE) -> None:
+def _replace(
+    kind: AnswerKind[A],
+    task: LabelTask,
+    answer: A,
+    before: Before,
+    *,
+    op_id: str,
+    now: datetime,
+    undoes: Any = None,
+    told: Told = AT_ONCE,
+) -> None:
+    current, insight, guideline = before.current, before.insight_id, before.guideline_id
     if current is not None:
         current.is_current = False
         current.save(update_fields=["is_current"])
-    made.supersedes = current
+    made = new_row(kind, task, answer, question=insight, guideline=guideline, op_id=op_id, now=now)
+    made.supersedes, made.undoes = current, undoes
     made.save(force_insert=True)
-    gained = int(kind.counts(kind.answer_of(made))) - int(kind.counts(kind.answer_of(current)))
-    changed = keep_contact(task, made.made_at, told)
-    changed += take_answers(task, n_answered=task.n_answered + gained, now=made.made_at)
+    gained = int(kind.counts(answer)) - int(kind.counts(kind.answer_of(current)))
+    changed = keep_contact(task, now, told) + take_answers(task, n_answered=task.n_answered + gained, now=now)
     task.save(update_fields=changed)

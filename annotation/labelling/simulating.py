@@ -277,8 +277,7 @@ def _work(
             right = simulated.parts(_right(simulated, question))
             wrong.update({part: value != right[part] for part, value in simulated.parts(answer).items()})
             act = f"simulated-{question.number}-{task.uid.hex}"
-            about = {"insight_id": question.question} if kind.by_insight else {}
-            row = new_row(kind, task, answer, about=about, guideline=guideline, op_id=act, now=at)
+            row = new_row(kind, task, answer, question=question.question, guideline=guideline, op_id=act, now=at)
             made.append(row)
     LabelTask.objects.bulk_update(
         tasks,

@@ -93,7 +93,7 @@ def free_to_work(annotators: AnnotatorQuerySet) -> AnnotatorQuerySet:
 def lets_work(user: Any) -> bool:
     """Whether work of this user may be stored."""
     consents = Consent.objects.filter(annotator__user=user).order_by()
-    withdrawn = set(consents.values_list("withdrawn_at", flat=True))
+    withdrawn = consents.values_list("withdrawn_at", flat=True)
     return not withdrawn or None in withdrawn
 
 

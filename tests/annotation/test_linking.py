@@ -172,7 +172,7 @@ def test_saving_takes_few_queries_whatever_the_history(task: LabelTask, now: dat
                 now=now,
             )
         counts.append(len([query for query in queries if "SAVEPOINT" not in query["sql"]]) - 1)
-    assert counts == [8, 8, 8]
+    assert counts == [6, 6, 6]
 
 
 def test_skipping_needs_a_reason_and_an_answer_brings_the_task_back(task: LabelTask, now: datetime) -> None:

@@ -195,7 +195,7 @@ def test_a_save_takes_few_queries(study: Study, ben: Any, login: Any, django_ass
     client, task = login(ben), label_task(study, ben)
     insight = task.item.summary.subtopic.insights.first().uid
     for coverage in ("none", "full", "none"):
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(10):
             client.post(url("label-choice", task), {"question": insight, "coverage": coverage}, headers=JSON)
 
 

@@ -204,4 +204,4 @@ def test_storing_takes_the_same_few_queries_whatever_the_history(
     with CaptureQueriesContext(connection) as queries:
         record(kind=POINT, tasks=own, answer=KEY, op_id="measured", now=now)
     kinds = [query["sql"].split(" ", 1)[0] for query in queries if query["sql"].split(" ")[0].isupper()]
-    assert (kinds.count("SELECT"), kinds.count("UPDATE"), kinds.count("INSERT")) == (4, 2, 1)
+    assert (kinds.count("SELECT"), kinds.count("UPDATE"), kinds.count("INSERT")) == (2, 2, 1)
