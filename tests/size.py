@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 124_934,
-    "files": 817,
-    "lines of the core": 106_803,
+    "lines": 125_132,
+    "files": 815,
+    "lines of the core": 107_001,
     "lines of extensions": 14_742,
     "lines of the bench": 3_212,
-    "net lines": 76_741,
-    "modules with one importer": 141,
-    "modules under 80 lines": 122,
-    "dataclasses": 711,
+    "net lines": 76_868,
+    "modules with one importer": 142,
+    "modules under 80 lines": 121,
+    "dataclasses": 712,
     "modules outside kinds that name one": 0,
-    "lines of tests": 76_379,
+    "lines of tests": 76_575,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
