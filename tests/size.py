@@ -24,7 +24,7 @@ BOUNDS = {
     "modules under 80 lines": 121,
     "dataclasses": 712,
     "modules outside kinds that name one": 0,
-    "lines of tests": 76_575,
+    "lines of tests": 76_577,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ def test_a_kind_needs_its_folder_alone() -> None:
     done = subprocess.run(
         [*command, "--ds=tests.annotation.preference.settings"],
         cwd=settings.BASE_DIR,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         capture_output=True,
         text=True,
         check=False,
