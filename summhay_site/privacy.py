@@ -49,14 +49,18 @@ from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ANNOTATOR, User
 from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
 
-_OF_KINDS = tuple(held for kind in kinds() for held in kind.held)
-HELD: tuple[Held, ...] = (*accounts.HELD, *annotation.HELD, *_OF_KINDS, *benchmarks.HELD)
 ACTS: list[Acts] = [*annotation.ACTS, *benchmarks.ACTS]
+
+
+def all_held() -> list[Held]:
+    """All declarations, with those of kinds of study."""
+    of_kinds = (held for kind in kinds() for held in kind.held)
+    return [*accounts.HELD, *annotation.HELD, *of_kinds, *benchmarks.HELD]
 
 
 def by_subject() -> list[tuple[Subject, list[Held]]]:
     """The declarations of each subject, in the order of `Subject`."""
-    return [(subject, [held for held in HELD if held.subject is subject]) for subject in Subject]
+    return [(subject, [held for held in all_held() if held.subject is subject]) for subject in Subject]
 
 
 def days_of(held: Held) -> int:
@@ -78,13 +82,13 @@ def person_of(user: User) -> Person:
 
 def exported() -> list[Held]:
     """What is in an export, a file each."""
-    return [held for held in HELD if held.fields]
+    return [held for held in all_held() if held.fields]
 
 
 def reasons() -> list[tuple[Reason, list[str]]]:
     """Why which fields are not in it, by reason."""
     left_out: dict[Reason, list[str]] = {reason: [] for reason in Reason}
-    for held in HELD:
+    for held in all_held():
         for reason, names in held.withheld.items():
             left_out[reason] += [f"{held.model.__name__}.{name}" for name in names]
     return [(reason, sorted(names)) for reason, names in left_out.items() if names]

@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 125_132,
+    "lines": 125_137,
     "files": 815,
-    "lines of the core": 107_001,
+    "lines of the core": 107_006,
     "lines of extensions": 14_742,
     "lines of the bench": 3_212,
-    "net lines": 76_868,
+    "net lines": 76_869,
     "modules with one importer": 142,
     "modules under 80 lines": 121,
     "dataclasses": 712,
     "modules outside kinds that name one": 0,
-    "lines of tests": 76_577,
+    "lines of tests": 76_578,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

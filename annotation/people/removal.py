@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import BigIntegerField, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast
 
+from annotation.kinds import kinds
 from annotation.licences.recording import labels_go
 from annotation.models import (
     AllowedId,
@@ -272,7 +273,7 @@ def _without_remarks(annotator: Annotator) -> Counts:
     """Take away what a person wrote beside the work: notes, comments, reasons, remarks on the time."""
     counts: Counts = Counter()
     person = Person(user=None, annotator=annotator)
-    for held in HELD:
+    for held in (*HELD, *(held for kind in kinds() for held in kind.held)):
         rows = held.rows_of(person) if held.annotator else None  # the annotator's own row is not beside the work
         if rows is None:
             continue

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from summhay_site.demo import studies
-from summhay_site.privacy import HELD
+from summhay_site.privacy import all_held
 from tests.annotation.preference.kind import KIND
 from tests.annotation.preference.models import PreferenceLabel
 from tests.makers import NOW, annotator_of, give_consent, make_haystack, make_summary
@@ -78,4 +78,4 @@ def test_people_of_the_demo_play_it(ada: Any, ben: Any, cleo: Any) -> None:
 
 
 def test_what_it_holds_of_people_is_declared() -> None:
-    assert PreferenceLabel in {held.model for held in HELD}
+    assert PreferenceLabel in {held.model for held in all_held()}
