@@ -47,12 +47,6 @@ def test_a_save_is_a_revision_stamped_with_the_active_time_of_its_arrival(writer
     assert writer.row().draft_text == "- one [1]"
 
 
-def test_revisions_are_numbered_without_gaps_in_the_order_of_arrival(writer: Writer) -> None:
-    for n in range(1, 6):
-        writer.save(n * 1_000, f"text {n}")
-    assert writer.revisions() == [(n, n * 1_000, f"text {n}", "") for n in range(1, 6)]
-
-
 def test_the_same_operation_twice_is_one_row_and_the_same_answer(writer: Writer) -> None:
     first = writer.save(1_000, "once", op_id="same", base_rev=0)
     again = writer.save(9_000, "once", op_id="same", base_rev=0)

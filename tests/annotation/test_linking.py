@@ -15,7 +15,7 @@ from annotation.labelling import handling
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import record, undo
 from annotation.linking.recording import LINK, LinkingAnswer
-from annotation.models import CoverageLabel, LabelTask, Study
+from annotation.models import CoverageLabel, LabelTask
 from benchmarks.models import Insight
 from tests.annotation.linked import current, insights_of, own, say
 from tests.makers import (
@@ -48,12 +48,6 @@ def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask,
     again = say(task, "full", 3, now=now, op_id="one")
     assert again.answer == LinkingAnswer("none")
     assert CoverageLabel.objects.count() == 2
-
-
-def test_the_same_answer_again_is_no_new_row(task: LabelTask, now: datetime) -> None:
-    say(task, "full", 3, now=now)
-    say(task, "full", 3, now=now)
-    assert CoverageLabel.objects.count() == 1
 
 
 def test_covered_without_a_bullet_is_stored_and_counts_for_nothing(task: LabelTask, now: datetime) -> None:
@@ -199,10 +193,3 @@ def test_time_counts_once_over_all_tasks_of_a_person(ben: Any, now: datetime) ->
         handling.contact(tasks=own(task), now=now + seconds * SECOND)
     times = LabelTask.objects.filter(study=study).order_by("position").values_list("active_ms", flat=True)
     assert list(times)[:2] == [70_000, 31_000]
-
-
-def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
-    Study.objects.update(state="closed")
-    with pytest.raises(TaskRefused) as refused:
-        say(task, "none", now=now)
-    assert refused.value.code == "closed"

@@ -12,16 +12,14 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from annotation.labelling import handling
 from annotation.labelling import summaries as choosing
-from annotation.labelling.handling import OwnTask
 from annotation.linking import planning
 from annotation.linking.bullets import bullets_of
 from annotation.linking.overview import overview_of
 from annotation.linking.recording import feedback
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies import consent, lifecycle, members
-from annotation.studies.kind import NotReady, work_of
+from annotation.studies.kind import work_of
 from annotation.writing import scoring
 from benchmarks.models import Summary
 from tests.annotation.linked import insights_of, say
@@ -110,16 +108,6 @@ def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, 
     after = dict(study.label_tasks.values_list("uid", "position"))
     assert before.items() <= after.items()
     assert max(after.values()) == 11
-
-
-def test_who_leaves_gives_unopened_tasks_back(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
-    study = big_study(ben, cleo)
-    say(label_task(study, ben), "none", now=now)
-    removal = members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=ada, now=now)
-    n_kept = study.label_tasks.filter(annotator=annotator_of(ben)).count()
-    assert (removal.n_withdrawn, n_kept) == (9, 1)
-    assert work_of(study).gaps(study).n_short() == 9
-    assert planning.deal(study=study, by=ada, now=now).n_short == 0
 
 
 def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
@@ -220,14 +208,6 @@ def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
     planning.deal(study=study, by=ada, now=now, rebalance=True)
     assert {task.annotator for task in study.label_tasks.all()} == {annotator_of(cleo)}
     assert work_of(study).gaps(study).n_short() == 0
-
-
-def test_a_study_in_which_a_task_was_begun_is_not_deleted(ben: Any, ada: Any, login: Any, now: datetime) -> None:
-    study = make_linking_study(annotators=[ben], researcher=ada)
-    handling.skip(tasks=OwnTask(ben.pk, label_task(study, ben).uid), reason="odd", now=now)
-    assert "1 task was begun in it" in login(ada).get(f"/studies/{study.uid}/delete/").text
-    with pytest.raises(NotReady, match="archive the study instead"):
-        lifecycle.delete_study(study=study, by=ada, now=now)
 
 
 def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, login: Any) -> None:

@@ -56,22 +56,6 @@ def test_the_page_shows_insights_and_bullets_and_nothing_else(
     assert str(task.item.summary.uid) not in html
 
 
-def test_only_the_persons_own_tasks_open(
-    study: Study, ada: Any, ben: Any, dot: Any, login: Any, client: Client
-) -> None:
-    task = label_task(study, ben)
-    page = url("label-task", task)
-    assert login(dot).get(page).status_code == 404
-    assert login(ada).get(page).status_code == 403
-    assert client.get(page).status_code == 302
-    for name in ("label-choice", "label-undo", "label-seen", "label-skip", "label-remark"):
-        assert login(dot).post(url(name, task), headers=JSON).status_code in {400, 404}
-        assert client.post(url(name, task), headers=JSON).status_code == 401
-        assert login(ben).get(url(name, task)).status_code == 405
-    assert choose(login(dot), task, "none").status_code == 404
-    assert not CoverageLabel.objects.exists()
-
-
 def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any, login: Any) -> None:
     task = label_task(study, ben)
     assert not Exposure.objects.filter(user=ben).exists()
@@ -88,12 +72,6 @@ def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, b
     assert answer.status_code == 409
     assert task.item.summary.subtopic.insights.first().text not in answer.content.decode()
     assert not Exposure.objects.filter(user=ben).exists()
-
-
-def test_consent_comes_before_the_first_task(study: Study, ben: Any, login: Any) -> None:
-    annotator_of(ben).consents.all().delete()
-    answer = login(ben).get(url("label-task", label_task(study, ben)))
-    assert answer.headers["Location"] == reverse("annotation:consent")
 
 
 def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any, login: Any) -> None:
@@ -189,14 +167,6 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any) -> None:
     ]
     study = make_linking_study(annotators=[ben], summaries=summaries)
     assert cost_of(login(ben), url("label-task", label_task(study, ben))) <= 19
-
-
-def test_a_save_takes_few_queries(study: Study, ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
-    client, task = login(ben), label_task(study, ben)
-    insight = task.item.summary.subtopic.insights.first().uid
-    for coverage in ("none", "full", "none"):
-        with django_assert_max_num_queries(10):
-            client.post(url("label-choice", task), {"question": insight, "coverage": coverage}, headers=JSON)
 
 
 def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: Any, dot: Any, login: Any) -> None:

@@ -8,13 +8,12 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotation.labelling.handling import TaskRefused
 from annotation.models import Exposure, LabelTask, RatingLabel, Study
 from annotation.rating.items import NothingToRead
 from annotation.studies.kind import work_of
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document
-from tests.annotation.rated import make_rating_study, rate
+from tests.annotation.rated import make_rating_study
 from tests.makers import (
     NOW,
     annotator_of,
@@ -132,21 +131,6 @@ def test_what_is_no_rating_is_refused(ben: Any, login: Any, fields: dict[str, st
     assert not RatingLabel.objects.exists()
 
 
-def test_another_persons_task_is_not_there_and_a_closed_study_takes_nothing(
-    ben: Any, cleo: Any, dot: Any, login: Any
-) -> None:
-    study = make_rating_study(annotators=[ben, cleo])
-    task = label_task(study, ben)
-    for person in (cleo, dot):
-        assert login(person).get(label_url("label-task", task)).status_code == 404
-        assert send(login(person), task, overall="3").status_code == 404
-    study.state = "closed"
-    study.save()
-    assert send(login(ben), task, overall="3").status_code == 409
-    with pytest.raises(TaskRefused):
-        rate(task, [3])
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -185,19 +169,6 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     assert shown.count('type="radio" name="attributability"') == 5
     seen = Exposure.objects.get(user=ben, haystack=haystack)
     assert seen.reason == "rating", "who rates does not write on it later"
-
-
-def test_who_still_has_to_write_on_the_haystack_rates_later(ada: Any, ben: Any, login: Any) -> None:
-    haystack = make_haystack()
-    study = make_rating_study(
-        annotators=[ben], summaries=[make_summary(subtopic=haystack.subtopics.get(number=1))]
-    )
-    writing = make_writing_study(haystack=haystack, researcher=ada)
-    make_assignment(study=writing, annotator=ben)
-    response = login(ben).get(label_url("label-task", label_task(study, ben)))
-    assert response.status_code == 409
-    assert "a writing task on the same documents" in response.content.decode()
-    assert not Exposure.objects.exists()
 
 
 @pytest.mark.parametrize("kind", ["rating", "linking"])

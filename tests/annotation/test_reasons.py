@@ -12,14 +12,13 @@ import pytest
 from django.db import IntegrityError
 from django.urls import reverse
 
-from annotation.labelling import recording
-from annotation.labelling.handling import OwnTask, TaskRefused
+from annotation.labelling.handling import TaskRefused
 from annotation.linking import files
 from annotation.linking.files import files_of
-from annotation.linking.unlinked import UNLINKED, UnlinkedReasons, unlinked_of
+from annotation.linking.unlinked import unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
 from annotation.people.removal import going_of
-from annotation.validation.answers import PAIR, PairAnswer
+from annotation.validation.answers import PairAnswer
 from annotation.validation.files import COLUMNS, label_rows
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
@@ -254,17 +253,3 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
 def test_what_somebody_said_of_bullets_is_deleted_on_request(study: Study, ben: Any, login: Any) -> None:
     give(login(ben), label_task(study, ben), line_3="general")
     assert going_of(annotator_of(ben)).counts[study.pk, "labels"] == 1
-
-
-def test_a_strangers_task_takes_no_reason(study: Study, ben: Any, dot: Any) -> None:
-    task = label_task(study, ben)
-    with pytest.raises(LabelTask.DoesNotExist):
-        recording.record(
-            kind=UNLINKED,
-            tasks=OwnTask(dot.pk, task.uid),
-            answer=UnlinkedReasons(((3, "general"),)),
-            op_id="1",
-            now=NOW,
-        )
-    assert PAIR.counts(PairAnswer("no"))
-    assert not UNLINKED.counts(UnlinkedReasons(((3, "general"),)))

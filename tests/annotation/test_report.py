@@ -74,18 +74,6 @@ def test_the_worked_example_holds_through_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "expected"),
-    [
-        (("FFF", "FPF", "NNN", "NP.", "PP."), (0.500, 0.4983, 0.5008)),
-        (("FFF", "FPF", "N..", "NP.", "PP."), (0.375, 0.3729, 0.3760)),
-    ],
-)
-def test_missing_ratings_are_allowed(tmp_path: Path, items: tuple[str, ...], expected: tuple[float, ...]) -> None:
-    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "N,P,F")
-    assert [found[name] for name in ("randolph", "fleiss", "ac1")] == pytest.approx(expected, abs=5e-5)
-
-
-@pytest.mark.parametrize(
     "chosen", [("--annotators", "rater1,rater3"), ("--annotator", "rater1", "--annotator", "rater3")]
 )
 def test_people_are_chosen_in_a_file_as_in_a_study(tmp_path: Path, chosen: tuple[str, ...]) -> None:
@@ -106,26 +94,6 @@ def test_what_a_file_cannot_give_is_a_sentence(tmp_path: Path, chosen: tuple[str
     with pytest.raises(CommandError) as refused:
         report("agreement", "--labels", write(tmp_path, "NN", "FF"), "--categories", "N,F", *chosen)
     assert str(refused.value) == sentence
-
-
-@pytest.mark.parametrize(("categories", "kappa"), [("N,F", 0.5), ("N,P,F", 0.625)])
-def test_chance_counts_the_categories_that_are_allowed(tmp_path: Path, categories: str, kappa: float) -> None:
-    path = write(tmp_path, "NN", "FF", "NF", "FF")
-    found = report("agreement", "--labels", path, "--categories", categories)
-    assert (found["randolph"], found["q"]) == (pytest.approx(kappa), len(categories.split(",")))
-
-
-def test_the_paradox_of_rare_categories(tmp_path: Path) -> None:
-    items = ["NN"] * 180 + ["YY"] * 2 + ["NY"] * 9 + ["YN"] * 9
-    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "N,Y")
-    assert [found[name] for name in FIGURES] == pytest.approx([0.91, 0.82, 0.1342, 0.8996, 0.1364], abs=5e-5)
-    assert found["pairs"][0]["cohen"] == pytest.approx(0.1342, abs=5e-5)
-
-
-def test_cohens_kappa_of_a_table(tmp_path: Path) -> None:
-    items = ["YY"] * 40 + ["YN"] * 9 + ["NY"] * 6 + ["NN"] * 45
-    found = report("agreement", "--labels", write(tmp_path, *items), "--categories", "Y,N")
-    assert found["pairs"][0]["cohen"] == pytest.approx(0.6995192, abs=5e-8)
 
 
 def test_fewer_figures_than_items_have_reasons_instead_of_zeros(tmp_path: Path) -> None:

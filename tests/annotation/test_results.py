@@ -25,10 +25,8 @@ from annotation.writing.curves import study_report
 from annotation.writing.late import changes
 from annotation.writing.results import session_results, sessions_of
 from benchmarks.engine import judging, runs, versions
-from benchmarks.engine.tasks import coverage
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study
-from tests.queries import cost_of
 
 MINUTE = 60_000
 FIRST = "- Every day the ferry leaves at six in the morning [1, 2]"
@@ -111,30 +109,6 @@ def test_more_snapshots_than_a_batch_are_all_scored_at_once(study: Any, ben: Any
 def test_a_lost_message_is_only_a_delay(study: Any, now: datetime) -> None:
     [run] = scoring.score_snapshots(now=now)
     assert runs.unfinished_runs(now=now) == [run.uid]
-
-
-def test_a_batch_of_a_dead_worker_is_taken_over_after_its_lease(study: Any, now: datetime) -> None:
-    [run] = scoring.score_snapshots(now=now)
-    run.items.update(claimed_at=now)
-    assert judging.run_pending(run=run, clock=lambda: now).n_done == 0
-    later = now + runs.LEASE.length + timedelta(seconds=1)
-    assert judging.run_pending(run=run, clock=lambda: later).n_done == 3
-    assert run.state == JudgeRun.State.DONE
-
-
-def test_a_judge_that_fails_is_retried_then_counted(study: Any, now: datetime, monkeypatch: Any) -> None:
-    [run] = scoring.score_snapshots(now=now)
-
-    def broken(**_: Any) -> Any:
-        raise RuntimeError("no memory")
-
-    monkeypatch.setattr(coverage, "judge_summaries", broken)
-    for _ in range(runs.MAX_ATTEMPTS):
-        with pytest.raises(RuntimeError):
-            judging.run_pending(run=run, clock=lambda: now)
-    done = judging.run_pending(run=run, clock=lambda: now)
-    assert (done.n_failed, done.n_done) == (3, 0)
-    assert "no memory" in run.items.first().error
 
 
 def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
@@ -240,22 +214,6 @@ def test_another_judge_or_carrying_forward_keeps_the_order_of_the_sessions(
 def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> None:
     study = make_writing_study(researcher=ada)
     assert "first snapshot" in login(ada).get(f"/studies/{study.uid}/results/").content.decode()
-
-
-def test_the_number_of_queries_does_not_grow_with_sessions(
-    study: Any, ada: Any, login: Any, now: datetime
-) -> None:
-    judge_everything(now)
-    client, address = login(ada), f"/studies/{study.uid}/results/"
-    before = cost_of(client, address)
-    for subtopic in study.writing_plan.subtopics.filter(number=2):
-        for person in ("ben", "cleo"):
-            annotator = study.memberships.get(annotator__user__username=person).annotator
-            task = make_assignment(annotator=annotator, study=study, subtopic=subtopic)
-            session = make_session(assignment=task, state="submitted", revisions=[(12 * MINUTE, BOTH)])
-            fill_missing(session=session, now=now)
-    judge_everything(now)
-    assert cost_of(client, address) == before <= 27
 
 
 def read(client: Client, address: str) -> bytes:

@@ -121,8 +121,3 @@ def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, study: Study, log
     prefer(annotator=annotator_of(ben), shows_pace=False, goal_items=5)
     assert "of 5 items today" not in client.get(pages[0]).content.decode()
     assert "2.50 USD today" not in flat(client.get(pages[1]).content.decode())
-
-
-def test_a_stranger_gets_no_line_of_somebody_elses_task(ben: Any, cleo: Any, study: Study, login: Any) -> None:
-    task = label_task(study, ben)
-    assert login(cleo).get(reverse("annotation:label-rhythm", args=[task.uid])).status_code == 404

@@ -18,7 +18,6 @@ from annotation.models import (
     Exclusion,
     Exposure,
     Guideline,
-    Membership,
     Session,
     SessionEvent,
     Snapshot,
@@ -102,16 +101,6 @@ def test_a_person_with_an_accommodation_gets_more_time_and_may_paste(ben: Any) -
     assert (session.limit_ms, session.config["paste_policy"]) == (10_800_000, "flag")
 
 
-def test_a_limit_of_ones_own_in_the_study_goes_before_the_factor(ben: Any) -> None:
-    study = make_writing_study(annotators=[ben])
-    give_consent(ben)
-    Membership.objects.update(limit_ms=600_000)
-    ben.annotator.limit_factor = 2
-    ben.annotator.save()
-    task = make_assignment(annotator=ben, study=study)
-    assert sessions.start(assignment=task, attested=True, now=NOW).limit_ms == 600_000
-
-
 @pytest.mark.every_database
 def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) -> None:
     give_consent(ben)
@@ -141,16 +130,6 @@ def test_no_session_starts_without_the_promise_or_the_consent(ben: Any) -> None:
         sessions.start(assignment=task, attested=True, now=NOW)
     assert refusal.value.codes == {Code.NO_CONSENT}
     assert not Session.objects.exists()
-
-
-def test_who_has_seen_the_insights_since_the_task_was_given_cannot_start(ben: Any) -> None:
-    study = make_writing_study(annotators=[ben])
-    give_consent(ben)
-    task = make_assignment(annotator=ben, study=study)
-    Exposure.objects.create(user=ben, haystack=task.haystack, reason="page", first_at=NOW)
-    with pytest.raises(NotEligible) as refusal:
-        sessions.start(assignment=task, attested=True, now=NOW)
-    assert refusal.value.codes == {Code.EXPOSED}
 
 
 @pytest.mark.every_database
@@ -207,15 +186,6 @@ def test_a_silent_tab_pauses_the_clock_at_the_end_of_its_lease_where_the_study_s
     assert writer.beat(HOUR + 1_000).active_ms == 241_000
 
 
-def test_at_the_deadline_ten_seconds_of_grace_take_the_last_text(writer: Writer) -> None:
-    status = writer.save(7_209_999, "the last words")
-    assert (status.state, status.active_ms, status.remaining_ms) == ("running", 7_200_000, 0)
-    row = writer.settle(7_210_000)
-    assert (row.state, row.ended_at, row.end_reason) == ("expired", after(7_200_000), "expired")
-    assert writer.snapshots()[7_200_000] == "the last words"
-    assert Assignment.objects.get(pk=row.assignment_id).state == "done"
-
-
 def test_a_pause_in_the_grace_takes_the_text_but_wins_no_time(writer: Writer) -> None:
     status = writer.pause(7_205_000, "late pause")
     assert (status.rev, status.state, status.refused) == (1, "running", "time_is_up")
@@ -242,12 +212,6 @@ def test_submitting_twice_is_submitting_once(writer: Writer) -> None:
     status = writer.submit(2_000)
     assert (status.state, status.refused) == ("submitted", "")
     assert writer.row().ended_at == after(1_000)
-
-
-def test_a_session_that_is_over_does_not_resume(writer: Writer) -> None:
-    writer.submit(1_000)
-    with pytest.raises(SessionClosed):
-        writer.resume(2_000)
 
 
 def test_a_host_clock_that_steps_back_holds_the_time_and_is_noted(writer: Writer) -> None:
@@ -331,13 +295,6 @@ def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
     settling.decline_request(request=wish, answer="No", by=eve, now=after(9_500))
     wish.refresh_from_db()
     assert wish.answer == "Granted"
-
-
-def test_a_wish_can_be_declined_with_an_answer(writer: Writer, eve: Any) -> None:
-    wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Tea", at=NOW)
-    settling.decline_request(request=wish, answer="Please pause for tea.", by=eve, now=after(1_000))
-    wish.refresh_from_db()
-    assert (wish.answer, wish.credit) == ("Please pause for tea.", None)
 
 
 @pytest.mark.parametrize(("at", "delta", "reason"), [(60_000, -7_140_000, "would_cut"), (7_210_000, 1, "over")])

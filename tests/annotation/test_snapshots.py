@@ -28,14 +28,6 @@ def writer(ben: Any) -> Writer:
     return Writer(start_session(ben))
 
 
-def test_a_session_without_a_save_has_eleven_empty_marks_and_an_empty_final_text(writer: Writer) -> None:
-    writer.settle(7_210_000)
-    assert writer.snapshots() == dict.fromkeys([*MARKS, 7_200_000], "")
-    rows = Snapshot.objects.filter(session=writer.session).order_by("mark_ms")
-    assert [row.kind for row in rows] == ["mark"] * 11 + ["final"]
-    assert {(row.revision, row.staleness_ms) for row in rows} == {(None, None)}
-
-
 @pytest.mark.parametrize(("at", "text"), [(600_000, "second"), (600_001, "first")])
 def test_a_save_at_the_mark_is_in_it_and_one_millisecond_later_is_not(writer: Writer, at: int, text: str) -> None:
     writer.save(1_000, "first")
@@ -52,29 +44,11 @@ def test_a_snapshot_tells_how_old_its_text_was(writer: Writer) -> None:
     assert {row.revision.rev for row in rows if row.revision} == {1}
 
 
-def test_refused_texts_never_enter_a_snapshot(writer: Writer) -> None:
-    writer.save(1_000, "accepted")
-    with pytest.raises(DraftRefused):
-        writer.save(2_000, "refused", base_rev=0)
-    writer.submit(3_000)
-    assert writer.snapshots() == {3_000: "accepted"}
-
-
 def test_an_end_exactly_on_a_mark_makes_one_final_snapshot(writer: Writer) -> None:
     writer.save(1_000, "text")
     writer.submit(1_200_000)
     rows = Snapshot.objects.filter(session=writer.session).order_by("mark_ms")
     assert [(row.mark_ms, row.kind) for row in rows] == [(600_000, "mark"), (1_200_000, "final")]
-
-
-def test_a_pause_on_the_mark_leaves_it_open_until_work_goes_on(writer: Writer) -> None:
-    writer.pause(600_000, "on the mark")
-    writer.settle(5_000_000)
-    assert writer.snapshots() == {}
-    writer.resume(6_000_000)
-    writer.save(6_000_000, "still on the mark")
-    writer.beat(6_000_001)
-    assert writer.snapshots() == {600_000: "still on the mark"}
 
 
 def test_hours_without_a_worker_are_made_up_by_one_look(writer: Writer) -> None:

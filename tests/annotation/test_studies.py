@@ -28,18 +28,6 @@ def test_a_new_study_is_a_draft_of_its_maker_with_first_guidelines(ada: Any, ben
     assert AuditEvent.objects.filter(action="study.create", actor=ada).count() == 1
 
 
-def test_the_paper_protocol_has_no_aids_whatever_was_ticked(ada: Any) -> None:
-    plan = new_study(ada, plan=WritingPlan(preset="paper", show_counters=True)).writing_plan
-    assert not any([plan.show_hit_counts, plan.click_to_cite, plan.live_citation_check, plan.show_counters])
-
-
-def test_before_the_first_session_everything_can_change(ada: Any, now: datetime) -> None:
-    study = new_study(ada)
-    update_plan(study=study, plan=WritingPlan(limit_ms=60_000, setting="full"), by=ada, now=now)
-    study.writing_plan.refresh_from_db()
-    assert (study.writing_plan.limit_ms, study.writing_plan.setting) == (60_000, "full")
-
-
 @pytest.mark.parametrize(
     "change",
     [

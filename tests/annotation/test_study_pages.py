@@ -16,35 +16,6 @@ from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make
 from tests.queries import cost_of
 
 
-def every_page(study: Study) -> list[str]:
-    person = study.memberships.get(number=1).annotator
-    names = ["study", "study-settings", "study-delete", "study-clone", "study-annotators", "study-assignments"]
-    names += ["study-assign", "study-guidelines-edit"]
-    urls = [reverse(f"annotation:{name}", args=[study.uid]) for name in names]
-    urls += [
-        reverse(f"annotation:{name}", args=[study.uid, person.uid])
-        for name in ("annotator-remove", "annotator-limit")
-    ]
-    urls.append(reverse("annotation:study-guidelines-version", args=[study.uid, 1]))
-    urls += [reverse("annotation:assignment-withdraw", args=[task.uid]) for task in study.assignments.all()]
-    return urls
-
-
-def test_a_study_is_there_for_its_researchers_and_admins_only(ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    from tests.conftest import make_user
-
-    study = make_writing_study(researcher=ada, annotators=[ben])
-    make_assignment(study=study, annotator=ben)
-    other = make_user("finn", "researcher")
-    for url in every_page(study):
-        assert login(ada).get(url).status_code == 200, url
-        assert login(eve).get(url).status_code == 200, url
-        assert login(other).get(url).status_code == 404, url
-        assert login(ben).get(url).status_code == 403, url
-    study.researchers.add(other)
-    assert login(other).get(reverse("annotation:study", args=[study.uid])).status_code == 200
-
-
 def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, login: Any) -> None:
     haystack = make_haystack()
     make_writing_study(haystack=haystack, name="Mine", researcher=ada)
@@ -78,17 +49,6 @@ def test_pages_of_a_study_ask_no_more_with_more_people(
     client, url = login(ada), reverse(f"annotation:{name}", args=[study.uid])
     grow(study, 12)
     assert cost_of(client, url) <= most
-
-
-def test_the_list_of_studies_asks_no_more_with_more_studies(
-    ada: Any, login: Any, django_assert_max_num_queries: Any
-) -> None:
-    haystack = make_haystack()
-    for number in range(8):
-        make_writing_study(haystack=haystack, name=f"Study {number}", researcher=ada)
-    client = login(ada)
-    with django_assert_max_num_queries(9):
-        client.get(reverse("annotation:studies"))
 
 
 def test_a_long_list_of_studies_comes_in_pages(ada: Any, login: Any) -> None:

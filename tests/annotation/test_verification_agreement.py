@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.core.management import CommandError
 from django.db import connection
@@ -16,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import ExternalLabel, Study
 from annotation.verification.labels import ExternalAnswer, collect, external_point_table
 from benchmarks.scoring.retention import Task
-from tests.makers_verification import make_questions, make_verification_study, say, say_all
+from tests.makers_verification import make_questions, make_verification_study, say
 from tests.running import json_of
 
 PEOPLE = ("anna", "bert", "cora")
@@ -105,32 +103,6 @@ def test_a_label_of_the_other_task_is_refused(tmp_path: Path) -> None:
         report("--labels", path, "--task", "grounded")
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize(("task", "letters", "q"), [("grounded", "YX", 2), ("key_point", "FPN", 3)])
-def test_complete_labels_agree_with_statsmodels(tmp_path: Path, task: str, letters: str, q: int) -> None:
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    rng = random.Random(5)
-    items = []
-    for _ in range(60):
-        truth = rng.choice(letters)
-        items.append("".join(truth if rng.random() < 0.7 else rng.choice(letters) for _ in range(4)))
-    both = {"grounded": items} if task == "grounded" else {"grounded": ["YYYY"] * 60, "key_point": items}
-    import_labels(file_of(tmp_path, **both, per=3))
-    found = report("--study", "Elsewhere", "--task", task)
-    counts = np.array([[item.count(letter) for letter in letters] for item in items])
-    assert found["randolph"] == pytest.approx(fleiss_kappa(counts, method="randolph"), abs=1e-12)
-    assert found["fleiss"] == pytest.approx(fleiss_kappa(counts, method="fleiss"), abs=1e-12)
-    assert (found["q"], found["n_clusters"], found["clusters"]) == (q, 20, "questions")
-    assert found["intervals"]["randolph"]["low"] < found["randolph"] < found["intervals"]["randolph"]["high"]
-    some = report("--study", "Elsewhere", "--task", task, "--annotators", "rater1,rater3")
-    pair = np.array([[item[0::2].count(letter) for letter in letters] for item in items])
-    assert some["randolph"] == pytest.approx(fleiss_kappa(pair, method="randolph"), abs=1e-12)
-    assert (
-        set(found["leave_one_out"]) == {f"annotator{n}" for n in range(1, 5)} or len(found["leave_one_out"]) == 4
-    )
-
-
 @pytest.fixture
 def study(db: None) -> Study:
     """Three questions of two points: the first for everyone, the others one person each."""
@@ -205,11 +177,3 @@ def test_labels_of_external_study_need_no_cluster_and_may_be_of_one_task_only() 
     assert (table.codes(Task.KEY_POINT) == 0).all()
     assert (table.codes(Task.KEEP) == -1).all()
     assert (table.n_questions, table.is_control.all()) == (5, True)
-
-
-@pytest.mark.django_db
-def test_a_letter_for_each_answer_makes_a_study() -> None:
-    study = make_verification_study(annotators=PEOPLE, questions=make_questions(2), for_all=True)
-    say_all(study, ["AAA", "AND", "x.x", "xxA"])
-    keep = collect(study).codes(Task.KEEP)
-    assert keep.tolist() == [[0, 0, 0], [0, 1, 1], [1, -1, 1], [1, 1, 0]]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import random
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.simulating import Chosen, Rates, simulate
-from annotation.models import ExternalLabel, PointLabel, Study
+from annotation.models import ExternalLabel, Study
 from annotation.verification import datasets
-from annotation.verification.answers import POINT
-from annotation.verification.items import CARELESS, SIMULATED
-from annotation.verification.labels import ExternalAnswer, PointTable, collect, external_point_table
+from annotation.verification.labels import ExternalAnswer, PointTable, external_point_table
 from annotation.verification.results import task_agreement
 from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
@@ -59,75 +55,10 @@ def test_the_careless_one_is_in_none_of_the_best_sets_and_in_the_worst_pair() ->
     assert max(without, key=lambda name: without[name]["randolph"].value or 0) == "dan"
 
 
-def test_kappa_of_known_error_rates_is_near_what_they_imply() -> None:
-    # Two who stray with 0.1 each agree with 0.9² + 0.1² = 0.82, kappa 2 · 0.82 − 1 = 0.64.
-    table = simulated({"ann": 0.1, "bob": 0.1}, n=4000, per_question=1)
-    kappa = task_agreement(table, Task.KEEP).people.cards["randolph"]
-    assert kappa.value == pytest.approx(0.64, abs=0.04)
-    assert kappa.low is not None
-    assert kappa.high is not None
-    assert kappa.low < 0.64 < kappa.high
-
-
-def test_choosing_and_reporting_on_the_same_items_flatters() -> None:
-    """Four equal people of kappa .49: the best pair looks better than it is, the held-out half tells the truth."""
-    chosen, held_out = [], []
-    for seed in range(60):
-        table = simulated(dict.fromkeys("abcd", 0.15), n=80, per_question=2, seed=seed)
-        flattered = datasets.flattered(table, Task.KEEP)
-        assert flattered is not None
-        chosen.append(flattered.value or 0)
-        pairs = [row for row in datasets.ranking(table, Task.KEEP, seed=seed).rows if len(row.annotators) == 2]
-        held_out.append(pairs[0].held_out.value or 0)
-    assert np.mean(chosen) > 0.55
-    assert np.mean(held_out) == pytest.approx(0.49, abs=0.04)
-
-
 def test_people_without_a_label_here_are_in_no_set() -> None:
     rows = [ExternalAnswer(who, "grounded", str(at), "yes") for at in range(4) for who in ("a", "b")]
     table = external_point_table([*rows, ExternalAnswer("c", "key_point", "0", "agree")])
     assert [row.annotators for row in datasets.ranking(table, Task.GROUNDED, seed=0).rows] == [("a", "b")]
-
-
-@pytest.mark.django_db
-def test_a_simulated_study_comes_out_as_counted_by_hand() -> None:
-    """Three who err little and one who does not look: found by the ranking, kappa and retention recounted."""
-    people = {"ann": Rates(0.03, 0.05), "bob": Rates(0.05, 0.1), "cat": Rates(0.04, 0.08), "dan": CARELESS}
-    make_questions(24, n_points=6)
-    made = simulate(
-        kind=POINT,
-        simulated=SIMULATED,
-        chosen=Chosen(dataset="harbours", control_share=Decimal("0.5"), n_attention_checks=2),
-        name="Simulated",
-        people=people,
-        researchers=(),
-        seed=5,
-        now=NOW,
-    )
-    table = collect(made.study)
-    names = {person.key: person.name for person in table.people}
-    for task in (Task.GROUNDED, Task.KEEP):
-        rows = datasets.ranking(table.control(), task, seed=1).rows
-        assert "dan" not in [names[key] for row in rows[:4] for key in row.annotators]
-        assert all("dan" in [names[key] for key in row.annotators] for row in rows[4:])
-    said: dict[int, dict[str, bool]] = {}
-    labels = PointLabel.objects.filter(study=made.study, is_check=False)
-    for point, who, grounded, keyness in labels.values_list(
-        "key_point", "annotator__label", "grounded", "keyness"
-    ):
-        said.setdefault(point, {})[who] = (grounded, keyness) == ("yes", "agree")
-    shared = [row for row in said.values() if len(row) == 4]
-    same = sum(row["ann"] == row["bob"] for row in shared) / len(shared)
-    pair = {row.a + row.b: row for row in task_agreement(table.control(), Task.KEEP).people.pairs}["annbob"]
-    assert pair.randolph.value == pytest.approx(2 * same - 1)
-    assert pair.n == len(shared) == 72
-    three = [key for key, name in names.items() if name != "dan"]
-    found = datasets.build(table, datasets.Choice(tuple(three)))
-    answered = [[keep for who, keep in row.items() if who != "dan"] for row in said.values()]
-    decided = [row for row in answered if row]
-    whole = found.overall()
-    assert (whole.n_kept, whole.n_decided) == (sum(map(all, decided)), len(decided))
-    assert found.counts["unlabelled"] == len(answered) - len(decided) == made.n_answers - len(decided)
 
 
 @pytest.fixture

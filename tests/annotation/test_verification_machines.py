@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
@@ -122,35 +120,6 @@ def test_scores_of_each_judge_are_rows_of_their_own_and_the_newest_counts(study:
     assert found["AutoDS by sparrow ≥ 0.7"] == [0, 0, 1, 0, -1, 1]
 
 
-def test_the_kappas_are_those_of_scikit_learn(ada: Any) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    made = make_verification_study(
-        annotators=("anna", "bert"), questions=make_questions(12, n_points=4), for_all=True, researcher=ada
-    )
-    lot = random.Random(11)
-    letters = [[lot.choice("AANDx") for _ in range(48)] for _ in range(3)]
-    say_all(made, ["".join(pair) for pair in zip(letters[0], letters[1], strict=True)])
-    judge_says(make_judge("sparrow", kind="openai"), made, letters[2])
-    for task in ("grounded", "keep"):
-        codes = np.array(
-            [
-                [int(letter == "x") if task == "grounded" else int(letter != "A") for letter in row]
-                for row in letters
-            ]
-        )
-        found = report(made, task)
-        pairs = [cohen_kappa_score(codes[at], codes[2]) for at in (0, 1)]
-        assert found["sparrow"]["cohen"] == pytest.approx(np.mean(pairs), abs=1e-9)
-        assert found["people"]["cohen"] == pytest.approx(cohen_kappa_score(codes[0], codes[1]), abs=1e-9)
-        if task == "grounded":  # few are said not to be in the text
-            assert found["sparrow"]["reasons"]["cohen"].startswith("no interval")
-            continue
-        interval = found["sparrow"]["intervals"]["cohen"]
-        assert interval["low"] < found["sparrow"]["cohen"] < interval["high"]
-        assert (interval["clusters"], found["sparrow"]["n"]) == (12, 48)
-
-
 def test_the_page_and_its_files_show_machines_beside_people(study: Study, ada: Any, login: Any) -> None:
     judge_says(make_judge("<b>sparrow</b>", kind="openai"), study, ["A", "x", "D", "?", "N", "."])
     client = login(ada)
@@ -171,14 +140,6 @@ def test_the_page_and_its_files_show_machines_beside_people(study: Study, ada: A
     table = reverse("annotation:study-figures-file", args=[study.uid, "figures.csv"])
     text = b"".join(client.get(table, {"scope": "all"})).decode()
     assert "keep-machines,AutoDS ≥ 0.7,randolph_kappa," in text
-
-
-def test_a_new_verdict_shows_at_once(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    url = reverse("annotation:study-figures", args=[study.uid])
-    assert "sparrow" not in client.get(url).text
-    judge_says(make_judge("sparrow", kind="openai"), study, ["A"] * 6)
-    assert "sparrow" in client.get(url).text
 
 
 def test_without_machines_there_is_no_table(ada: Any, login: Any) -> None:

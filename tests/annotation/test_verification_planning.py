@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.labelling.handling import OwnTask
 from annotation.labelling.recording import record
-from annotation.models import Annotator, LabelItem, LabelTask, Study, VerificationPlan
+from annotation.models import LabelItem, LabelTask, Study, VerificationPlan
 from annotation.studies import lifecycle, members
 from annotation.studies.kind import work_of
 from annotation.studies.lifecycle import Details
@@ -86,28 +86,6 @@ def test_control_questions_stand_anywhere_in_the_order(ben: Any, cleo: Any, dot:
     assert min(places) < 5 < 11 < max(places)
 
 
-def test_a_late_joiner_takes_over_what_nobody_opened(ben: Any, cleo: Any, dot: Any, now: datetime) -> None:
-    study = make([ben, cleo], make_questions(21, n_points=2), now)
-    begun = begin(study, ben, now)
-    members.add_annotators(study=study, annotators=[annotator_of(dot)], by=None, now=now)
-    work_of(study).deal(study=study, by=None, now=now, rebalance=True)
-    held, work = holdings(study), Counter(study.label_tasks.values_list("annotator", flat=True))
-    assert annotator_of(ben).pk in held[begun.item.question_id]
-    assert max(work.values()) - min(work.values()) <= 2
-    assert work_of(study).gaps(study).n_short() == 0
-
-
-def test_without_rebalancing_a_late_joiner_gets_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
-    study = make([ben], make_questions(10), now)
-    members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=None, now=now)
-    assert work_of(study).gaps(study).n_short() == 1
-    work_of(study).deal(study=study, by=None, now=now)
-    own = study.label_tasks.filter(annotator__user=cleo)
-    assert own.count() == 2
-    assert all(task.item.is_overlap for task in own)
-    assert work_of(study).gaps(study).n_short() == 0
-
-
 def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cleo: Any, now: datetime) -> None:
     study = make([ben, cleo], make_questions(10, n_points=3), now, control_share=Decimal(0))
     task = begin(study, ben, now)
@@ -117,18 +95,6 @@ def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cle
     work_of(study).deal(study=study, by=None, now=now)
     assert study.label_tasks.filter(annotator__user=cleo).count() == 30
     assert study.label_tasks.filter(annotator__user=ben).get() == task
-    assert work_of(study).gaps(study).n_short() == 0
-
-
-def test_what_a_deactivated_person_did_not_open_goes_to_others(ben: Any, cleo: Any, now: datetime) -> None:
-    study = make([ben, cleo], make_questions(10, n_points=2), now, control_share=Decimal("0.2"))
-    task = begin(study, ben, now)
-    Annotator.objects.filter(user=ben).update(is_active=False)
-    work_of(study).deal(study=study, by=None, now=now)
-    own = study.label_tasks.filter(annotator__user=ben)
-    assert set(own.values_list("item__question", flat=True)) == {task.item.question_id}
-    others = set(study.label_tasks.filter(annotator__user=cleo).values_list("item__question", flat=True))
-    assert others | {task.item.question_id} == set(study.label_items.values_list("question", flat=True))
     assert work_of(study).gaps(study).n_short() == 0
 
 

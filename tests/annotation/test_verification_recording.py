@@ -10,7 +10,6 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation.labelling import handling
 from annotation.labelling.handling import OwnTask, TaskRefused
 from annotation.labelling.recording import record, undo
 from annotation.models import Guideline, LabelItem, LabelTask, PointLabel, Study
@@ -60,35 +59,11 @@ def test_a_no_is_a_whole_answer_and_keeps_no_keyness(task: LabelTask, now: datet
     assert (current(task).grounded, current(task).keyness) == ("yes", "")
 
 
-def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: datetime) -> None:
-    say(task, KEY, now=now)
-    say(task, NO, now=now + SECOND)
-    first, second = PointLabel.objects.order_by("pk")
-    assert (first.grounded, first.keyness, first.is_current) == ("yes", "agree", False)
-    assert (second.grounded, second.is_current, second.supersedes) == ("no", True, first)
-    assert second.key_point == task.item.key_point
-    assert second.guideline is not None
-    assert second.guideline.version == 1
-
-
 def test_a_cleared_answer_opens_the_task_again(task: LabelTask, now: datetime) -> None:
     say(task, NO, now=now)
     outcome = say(task, Judgments("", "", is_unsure=True), now=now)
     assert (outcome.answer, outcome.task.state, outcome.task.n_answered) == (Judgments(), "begun", 0)
     assert (current(task).grounded, current(task).is_complete) == ("", False)
-
-
-def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask, now: datetime) -> None:
-    say(task, KEY, now=now, op_id="one")
-    say(task, NO, now=now, op_id="two")
-    assert say(task, KEY, now=now, op_id="one").answer == NO
-    assert PointLabel.objects.count() == 2
-
-
-def test_the_same_answer_again_is_no_new_row(task: LabelTask, now: datetime) -> None:
-    say(task, KEY, now=now)
-    say(task, KEY, now=now)
-    assert PointLabel.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -117,29 +92,6 @@ def test_undo_goes_back_step_by_step_by_rows(task: LabelTask, now: datetime) -> 
     assert (PointLabel.objects.count(), current(task).task.state) == (6, "begun")
 
 
-def test_undo_after_undo_and_a_new_choice_takes_the_new_choice_back(task: LabelTask, now: datetime) -> None:
-    say(task, YES, now=now)
-    say(task, NO, now=now)
-    take_back(task, now)
-    say(task, KEY, now=now)
-    assert take_back(task, now).answer == YES
-    assert take_back(task, now).answer == Judgments()
-
-
-def test_two_tabs_leave_both_rows_and_the_later_holds(task: LabelTask, now: datetime) -> None:
-    say(task, KEY, now=now, op_id="tab one")
-    say(task, NO, now=now, op_id="tab two")
-    assert current(task).op_id == "tab two"
-    assert PointLabel.objects.filter(is_current=True).count() == 1
-
-
-def test_another_persons_task_is_not_there(task: LabelTask, dot: Any, now: datetime) -> None:
-    with pytest.raises(LabelTask.DoesNotExist):
-        record(kind=POINT, tasks=OwnTask(dot.pk, task.uid), answer=NO, op_id="a", now=now)
-    with pytest.raises(LabelTask.DoesNotExist):
-        undo(kind=POINT, tasks=OwnTask(dot.pk, task.uid), op_id="a", now=now)
-
-
 def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
     say(task, YES, now=now)
     Study.objects.update(state="closed")
@@ -163,21 +115,6 @@ def test_answers_to_attention_checks_are_marked_and_enter_no_figure(task: LabelT
     say(task, KEY, now=now)
     assert current(task).is_check
     assert not PointLabel.objects.for_figures().exists()
-
-
-def test_time_between_near_contacts_counts_once_whatever_the_task(task: LabelTask, now: datetime) -> None:
-    other = LabelTask.objects.get(study=task.study, annotator=task.annotator, position=2)
-    handling.contact(tasks=LabelTask.objects.filter(pk=task.pk), now=now)
-    assert say(task, YES, now=now + 30 * SECOND).task.active_ms == 30_000
-    assert say(other, NO, now=now + 40 * SECOND).task.active_ms == 10_000
-    assert say(other, YES, now=now + 600 * SECOND).task.active_ms == 10_000
-
-
-def test_an_answer_brings_a_skipped_task_back(task: LabelTask, now: datetime) -> None:
-    handling.skip(tasks=LabelTask.objects.filter(pk=task.pk), reason="odd text", now=now)
-    assert say(task, YES, now=now).task.state == "begun"
-    task.refresh_from_db()
-    assert task.skip_reason == ""
 
 
 @pytest.mark.every_database

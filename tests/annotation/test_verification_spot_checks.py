@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.models import PointAdjudication, PointLabel, SpotCheck, Study
+from annotation.models import PointLabel, SpotCheck, Study
 from annotation.verification import review
 from annotation.verification.labels import collect
 from benchmarks.models import AuditEvent
@@ -104,28 +104,6 @@ def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
     assert [(points.index(point), keep) for point, keep in found.items()] == [(2, 1), (1, 1), (5, 1)]
 
 
-def test_a_blind_decision_on_a_key_point_sees_letters_and_is_kept_as_blind(
-    study: Study, ada: Any, login: Any
-) -> None:
-    client = login(ada)
-    names = set(study.memberships.values_list("annotator__label", flat=True))
-    here = reverse("annotation:disagreements", args=[study.uid])
-    listed = client.get(here, {"blind": "1"})
-    assert {one.name for row in listed.context["rows"] for one in row[1].said} == {"A", "B"}
-    point = [item.key_point for item in study.label_items.order_by("pk")][2]
-    url = reverse("annotation:dispute", args=[study.uid, point.uid]) + "?blind=1"
-    page = client.get(url)
-    assert [one.name for one in page.context["dispute"].people] == ["A", "B"]
-    assert not any(f">{name}<" in page.content.decode() for name in names)
-    assert "blind=1" in page.context["next_url"]
-    answer = client.post(url, {"answer": "yes agree"}, follow=True)
-    assert PointAdjudication.objects.get().was_blind
-    assert "Decided. A = " in answer.content.decode()
-    assert {one.name for one in client.get(url).context["dispute"].people} == names
-    client.post(url, {"answer": "no"})
-    assert not PointAdjudication.objects.get(is_current=True).was_blind
-
-
 def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any, login: Any) -> None:
     client = login(ada)
     here = reverse("annotation:disagreements", args=[study.uid])
@@ -146,18 +124,6 @@ def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any
     assert "it is there" in client.get(urls[0]).content.decode()
     assert client.get(here, {"show": "all"}).content.decode().count("badge good") >= 3
     assert study.point_adjudications.count() == 3
-
-
-def test_a_form_that_is_delivered_late_does_not_undo_a_later_decision(study: Study, ada: Any, login: Any) -> None:
-    client, point = login(ada), study.label_items.order_by("pk")[2].key_point
-    url = reverse("annotation:dispute", args=[study.uid, point.uid])
-    one = {"answer": "no", "note": "first", "seen": client.get(url).context["seen"]}
-    assert f'name="seen" value="{one["seen"]}"' in client.get(url).content.decode()
-    client.post(url, one)
-    client.post(url, {"answer": "no", "note": "second", "seen": client.get(url).context["seen"]})
-    client.post(url, one)
-    rows = PointAdjudication.objects.order_by("pk").values_list("note", "is_current")
-    assert list(rows) == [("first", False), ("second", True)]
 
 
 def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, ada: Any, login: Any) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.models import LabelTask, PointLabel, Study
+from annotation.models import PointLabel, Study
 from annotation.verification.kind import KIND
 from annotation.verification.overview import overview_of
 from benchmarks.models import Question
 from tests.conftest import make_user
 from tests.makers import annotator_of
-from tests.makers_verification import make_questions, make_verification_study, say, say_all
+from tests.makers_verification import make_questions, make_verification_study, say
 
 
 @pytest.fixture
@@ -171,22 +171,6 @@ def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login
     assert "1 of 1" in shown
     assert "1 attention check" in shown
     assert "Copy the study…" in shown
-
-
-def test_the_page_shows_remarks_and_asks_a_fixed_number_of_questions(
-    study: Study, ada: Any, ben: Any, login: Any, django_assert_max_num_queries: Any
-) -> None:
-    say_all(study, ["AA", "xx"] + [".."] * 6)
-    LabelTask.objects.filter(annotator__user=ben, position=3).update(
-        state="skipped", skip_reason="too long", is_flagged=True
-    )
-    LabelTask.objects.filter(annotator__user=ben, position=1).update(active_ms=3_600_000, comment="see line 3")
-    client = login(ada)
-    client.get(url("study", study))
-    with django_assert_max_num_queries(20):
-        shown = client.get(url("study", study)).content.decode()
-    for words in ("too long", "see line 3", "flagged", "25.14 USD", "1 h 00 min", "Results"):
-        assert words in shown
 
 
 def test_people_join_and_take_over_what_nobody_opened(

@@ -87,17 +87,6 @@ def test_consent_comes_before_the_first_task(study: Study, ben: Any, login: Any)
     assert answer.headers["Location"] == reverse("annotation:consent")
 
 
-def test_a_closed_study_is_to_read_only(study: Study, ben: Any, login: Any) -> None:
-    begun, waiting, client = label_task(study, ben), label_task(study, ben, position=2), login(ben)
-    choose(client, begun, grounded="yes", keyness="agree")
-    Study.objects.update(state="closed")
-    assert client.get(url("label-task", waiting)).status_code == 404
-    html = shown(client, begun)
-    assert "read only" in html
-    assert html.count(" disabled data-first") == html.count(" disabled data-second") == 1
-    assert choose(client, begun, grounded="no").json()["code"] == "closed"
-
-
 def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: Any) -> None:
     task, client = label_task(study, ben), login(ben)
     told = choose(client, task, grounded="yes", unsure="1", op_id="a", guideline="1").json()
@@ -118,12 +107,6 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: A
     client.post(url("label-undo", task), {"op_id": "d"}, headers=JSON)
     nothing = client.post(url("label-undo", task), {"op_id": "e"}, headers=JSON).json()
     assert nothing == {"nothing": True}
-
-
-@pytest.mark.parametrize("version", ["x", "-1", "9" * 40, "1.5"])
-def test_a_version_that_is_no_number_is_refused(study: Study, ben: Any, login: Any, version: str) -> None:
-    answer = choose(login(ben), label_task(study, ben), grounded="no", guideline=version)
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
 
 
 def test_plain_forms_work_without_scripts(study: Study, ben: Any, login: Any) -> None:
@@ -313,17 +296,3 @@ def test_ones_own_pace_counts_once_it_is_known(ben: Any, login: Any) -> None:
         choose(client, label_task(study, ben, position=position), grounded="no")
     LabelTask.objects.filter(state="done").update(active_ms=180_000)
     assert "3 key points left, about 9 min" in client.get(reverse("annotation:work")).content.decode()
-
-
-def test_an_undo_that_was_delivered_elsewhere_takes_back_nothing_more_after_the_page_was_loaded_anew(
-    study: Study, ben: Any, login: Any
-) -> None:
-    """Its answer was lost with the page; what the browser kept is sent again, for this task alone."""
-    client, here, there = login(ben), label_task(study, ben), label_task(study, ben, position=2)
-    choose(client, here, grounded="no", op_id="a")
-    choose(client, there, grounded="no", op_id="b")
-    undo = url("label-undo", here)
-    assert client.post(undo, {"op_id": "u"}, headers=JSON).json()["task"] == str(there.uid)
-    assert client.post(undo, {"op_id": "u", "here": "1"}, headers=JSON).json()["task"] == str(there.uid)
-    current = PointLabel.objects.filter(is_current=True).values_list("task__uid", "grounded")
-    assert dict(current) == {here.uid: "no", there.uid: ""}

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Session, Study
 from annotation.people.earnings import earned_by
-from annotation.studies.exposures import record_exposure
 from annotation.work import tasklist
 from annotation.writing import earnings
 from tests.makers import (
@@ -79,11 +78,6 @@ def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, login: A
     assert "10 min used" in page
 
 
-def test_a_withdrawn_task_is_gone(ben: Any, login: Any) -> None:
-    make_assignment(annotator=ben, state="withdrawn")
-    assert "Subtopic 1" not in page_of(login(ben))
-
-
 def test_practice_comes_before_the_first_timed_task(ben: Any, login: Any, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     make_haystack(key="tryout", is_practice=True)
@@ -127,16 +121,6 @@ def test_practice_waits_for_consent(ben: Any, login: Any) -> None:
 def test_without_a_practice_corpus_practice_leads_back(ben: Any, login: Any) -> None:
     give_consent(ben)
     assert login(ben).post(reverse("annotation:practice")).headers["Location"] == reverse(WORK)
-
-
-def test_a_task_on_material_one_has_seen_meanwhile_cannot_be_opened_and_says_so(
-    ben: Any, login: Any, now: datetime
-) -> None:
-    task = make_assignment(annotator=ben)
-    record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
-    page = page_of(login(ben))
-    assert "You have already seen what these documents contain" in page
-    assert reverse("annotation:session-start", args=[task.uid]) not in page
 
 
 def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime) -> None:

@@ -65,14 +65,8 @@ def text_of(client: Client, address: str, status: int = 200, **headers: Any) -> 
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_researchers_and_admins_read_every_page_and_annotators_none(
-    name: str, now: datetime, ada: Any, ben: Any, eve: Any, login: Login, client: Client
-) -> None:
-    address = addresses(imported(now))[name]
-    assert login(ada).get(address).status_code == 200
-    assert login(eve).get(address).status_code == 200
-    assert login(ben).get(address).status_code == 403
-    assert client.get(address).status_code == 302
+def test_every_page_opens_for_admins(name: str, now: datetime, eve: Any, login: Login) -> None:
+    text_of(login(eve), addresses(imported(now))[name])
 
 
 @pytest.mark.parametrize(("name", "shows_insights"), [*zip(PAGES[:-1], (False, False, *[True] * 4), strict=True)])

@@ -341,12 +341,6 @@ def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
         assert "0.0066" in login(person).get(url("judge-run", run.uid)).text, zone
 
 
-def test_annotators_see_no_judges(ben: Any, login: Login, server: FakeServer) -> None:
-    client = login(ben)
-    assert client.get(url("judges")).status_code == 403
-    assert client.post(url("judge-new"), fields(server)).status_code == 403
-
-
 def test_the_list_takes_a_fixed_number_of_queries(
     ada: Any, login: Login, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

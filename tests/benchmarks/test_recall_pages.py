@@ -48,21 +48,6 @@ def body(client: Client, address: str, **headers: Any) -> str:
     return answer.content.decode()
 
 
-def test_researchers_see_figures_and_annotators_do_not(
-    judge: Judge, ada: Any, ben: Any, login: Login, client: Client
-) -> None:
-    response = Response.objects.filter(system__key="wren").get()
-    point = response.extractions.get().points.first()
-    assert point is not None
-    check = reverse("benchmarks:point-check", args=[point.uid])
-    for address in (RECALL, RUN, RECALL + "files/recall.json", f"/questions/responses/{response.uid}/"):
-        assert login(ada).get(address).status_code == 200
-        assert login(ben).get(address).status_code == 403
-        assert client.get(address).status_code == 302
-    assert login(ben).post(check, {"is_right": "yes"}).status_code == 403
-    assert not ResponsePointCheck.objects.exists()
-
-
 def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, ada: Any, login: Login) -> None:
     html = flat(body(login(ada), RECALL + "?questions=all"))
     table = html.partition('id="systems-category"')[2].partition("</table>")[0]

@@ -119,23 +119,6 @@ def test_one_side_or_none_gives_no_score_and_is_counted(server: FakeServer, judg
     assert not KeyPoint.objects.exclude(autods=None).exists()
 
 
-def test_a_busy_server_is_asked_again_and_a_broken_one_counts_as_failed(server: FakeServer, judge: Judge) -> None:
-    make_questions(1, n_points=2)
-    busy = Answer(status=429, headers={"Retry-After": "0"}, error={"message": "slow down"})
-    server.behaviour = lambda number, body: busy if number == 1 else listed(yes=0.25, no=0.75)
-    found = run(limit=1)
-    assert (found["n_scored"], found["n_failed"]) == (1, 0)
-    assert KeyPoint.objects.get(number=1).autods == pytest.approx(0.25)
-    server.behaviour = lambda number, body: Answer(status=500, headers={}, error={"message": "broken"})
-    found = run()
-    assert (found["n_scored"], found["n_failed"], found["n_asked"]) == (0, 1, 1)
-    before = server.n_asked
-    server.behaviour = yes_and_no
-    assert run()["n_scored"] == 1
-    assert server.n_asked == before + 1
-    assert JudgeCall.objects.filter(n_sent__gt=2).count() == 1, "the calls are counted, failures included"
-
-
 def test_a_refused_key_stops_it_and_wrong_names_are_said(server: FakeServer, judge: Judge) -> None:
     make_questions(1, n_points=1)
     server.behaviour = lambda number, body: Answer(status=401, error={"message": "no such key"})
@@ -183,14 +166,6 @@ def test_a_judges_seed_prompt_and_shape_do_not_change_how_a_key_point_is_asked(
     assert sent == {
         "model": MODEL, "max_completion_tokens": 1, "temperature": 0.0, "logprobs": True, "top_logprobs": 20,
     }  # fmt: skip
-
-
-def test_scoring_keeps_the_limit_of_the_server(server: FakeServer, judge: Judge, settings: Any) -> None:
-    settings.OPENAI_MAX_IN_FLIGHT = 2
-    make_questions(2, n_points=5)
-    server.behaviour, server.delay_s = yes_and_no, 0.03
-    assert run(concurrency=10)["n_scored"] == 10
-    assert server.most_at_a_time == 2
 
 
 def test_a_request_that_another_worker_is_sending_is_left_to_it_until_its_lease_ends(

@@ -28,7 +28,7 @@ from tests.benchmarks.engine.asking import (
     states,
     work,
 )
-from tests.fake_openai import Answer, FakeServer, failing, judged, serving
+from tests.fake_openai import Answer, FakeServer, failing, judged
 from tests.makers import make_summary
 
 pytestmark = pytest.mark.django_db
@@ -268,25 +268,6 @@ def test_a_server_that_is_slower_than_the_limit_is_not_waited_for(server: FakeSe
     with pytest.raises(sending.CallFailed, match="in time"):
         work(run)
     assert Verdict.objects.count() == 0
-
-
-def test_a_server_that_dies_and_comes_back_loses_no_answer(subtopic: Subtopic, settings: Any) -> None:
-    for n in range(4):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
-    with serving() as dying:
-        settings.OPENAI_BASE_URLS = [dying.address]
-        judge = make_judge(dying)
-        run = request(judge, concurrency=2)
-        dying.behaviour = lambda n, body: failing(500, "dying") if n > 5 else None
-        with pytest.raises(sending.CallFailed):
-            work(run)
-        kept = judge.verdicts.count()
-        assert kept == 5
-        dying.behaviour = None
-        before = dying.n_asked
-        work(run)
-        assert dying.n_asked - before == 12 - kept
-    assert (judge.verdicts.count(), run.state) == (12, JudgeRun.State.DONE)
 
 
 def test_an_address_that_is_not_on_the_list_is_never_asked(

@@ -92,15 +92,6 @@ def test_a_second_run_costs_nothing_and_neither_does_a_judge_that_asks_the_same(
     assert (server.n_asked, coverages(twin)) == (3, coverages(judge))
 
 
-def test_another_prompt_is_another_version_and_asks_anew(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
-    work(request(make_judge(server)))
-    second = make_judge(server, prompt="Say none.")
-    work(request(second))
-    assert (second.version, server.n_asked) == (2, 6)
-    assert server.bodies[-1]["messages"][0]["content"] == "Say none."
-
-
 @pytest.mark.parametrize(
     ("config", "seeds"), [({"seed": 1}, {1: 3, 2: 3, 3: 3}), ({}, {None: 9})], ids=["seed", "none"]
 )

@@ -63,12 +63,6 @@ def by_aspect(number: int, body: dict[str, Any]) -> Answer:
     return Answer(json.dumps({"rating": [*ASPECTS].index(aspect) + 1}))
 
 
-def test_reasoning_before_a_rating_is_no_rating(server: FakeServer, judge: Judge, summary: Summary) -> None:
-    server.behaviour = lambda n, body: Answer(f'<think>{{"rating": 2}}?</think>{by_aspect(n, body).content}')
-    run("--all")
-    assert sorted(SummaryRating.objects.values_list("value", flat=True)) == [1, 2, 3, 4, 5]
-
-
 def test_each_aspect_is_asked_once_with_the_documents_that_people_read(
     server: FakeServer, judge: Judge, summary: Summary
 ) -> None:
@@ -128,16 +122,6 @@ def test_a_reply_off_the_scale_is_a_problem_in_words(reply: str) -> None:
     )
     incomplete = every.read(json.dumps(dict.fromkeys([*ASPECTS][:4], 3)), {})
     assert all(isinstance(answer, Problem) for answer in incomplete.values())
-
-
-def test_an_unusable_answer_is_asked_for_once_more_then_counted(
-    server: FakeServer, judge: Judge, summary: Summary
-) -> None:
-    server.behaviour = lambda number, body: Answer(json.dumps({"rating": 9}))
-    found = run()
-    assert (found["calls"], found["invalid"], server.n_asked) == (5, 5, 10)
-    assert set(SummaryRating.objects.values_list("value", "is_valid")) == {(None, False)}
-    assert "from 1 to 5" in server.bodies[-1]["messages"][-1]["content"]
 
 
 def test_ratings_are_stale_once_a_document_changes(server: FakeServer, judge: Judge, summary: Summary) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import date
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,8 +11,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judging, overview, runs, sending, versions
-from benchmarks.engine.tasks import TASKS
+from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.tasks.extraction import PointsAnswer, read_points
 from benchmarks.engine.tasks.points import EntailmentReply
 from benchmarks.judges.base import Background
@@ -23,14 +20,12 @@ from benchmarks.judges.passages import PassageRanking, passages_of
 from benchmarks.models import (
     Extraction,
     Judge,
-    JudgeCall,
     JudgeRun,
-    ModelPrice,
     PointVerdict,
     Response,
     ResponsePoint,
 )
-from tests.fake_openai import MODEL, Answer, FakeServer, failing
+from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
@@ -90,22 +85,6 @@ def test_every_key_point_is_asked_once_with_its_own_prompt_and_evidence_is_kept(
     assert (shape["name"], shape["strict"]) == ("entailment", True)
 
 
-def test_what_was_asked_before_is_never_paid_again(server: FakeServer, response: Response) -> None:
-    judge = make_judge(server)
-    work(request(judge, Task.RECALL))
-    assert judging.request_run(
-        judge=judge, task=Task.RECALL, subjects=[response], reason="again", now=timezone.now()
-    ) is None  # fmt: skip
-    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
-    work(request(twin, Task.RECALL))
-    assert (server.n_asked, said(twin)) == (2, said(judge))
-    other = make_judge(server, recall_prompt="Say no.")
-    assert other.version == 2
-    work(request(other, Task.RECALL))
-    assert server.n_asked == 4
-    assert server.bodies[-1]["messages"][0]["content"] == "Say no."
-
-
 @pytest.mark.parametrize("protocol", ["one", "all"])
 def test_points_are_extracted_and_held_against_documents_and_key_points(
     server: FakeServer, response: Response, protocol: str
@@ -158,16 +137,6 @@ def test_an_unusable_answer_is_asked_once_more_and_then_invalid_and_counted(
     assert "cannot be used" in server.bodies[-1]["messages"][-1]["content"]
 
 
-def test_a_repaired_answer_counts(server: FakeServer, response: Response) -> None:
-    server.behaviour = lambda number, body: Answer("hm") if len(body["messages"]) == 2 else None
-    judge = make_judge(server, protocol="all")
-    server.behaviour = lambda number, body: Answer("hm") if len(body["messages"]) == 2 else Answer(
-        json.dumps({"verdicts": [{"point": n, "answer": "neutral", "evidence": [2]} for n in (1, 2)]})
-    )  # fmt: skip
-    work(request(judge, Task.RECALL))
-    assert (server.n_asked, said(judge)) == (2, {"neutral": 2})
-
-
 def test_a_wrong_number_spoils_its_own_verdict_only(server: FakeServer, response: Response) -> None:
     rows = [{"point": 1, "answer": "yes", "evidence": [1]}, {"point": 7, "answer": "yes", "evidence": [1]}]
     server.behaviour = lambda number, body: Answer(json.dumps({"verdicts": rows}))
@@ -175,16 +144,6 @@ def test_a_wrong_number_spoils_its_own_verdict_only(server: FakeServer, response
     work(request(judge, Task.RECALL))
     assert said(judge) == {"yes": 1, "": 1}
     assert "2 has 0 verdicts" in judge.point_verdicts.get(answer="").raw["problem"]
-
-
-@pytest.mark.parametrize("task", [Task.RECALL, Task.EXTRACTION])
-def test_a_refusal_is_invalid_at_once(server: FakeServer, response: Response, task: str) -> None:
-    server.behaviour = lambda number, body: Answer(refusal="I would rather not.")
-    judge = make_judge(server)
-    run = request(judge, task)
-    assert work(run).n_done == 1
-    assert TASKS[task].results_of(run)[1] == (2 if task == Task.RECALL else 1)
-    assert server.n_asked == (2 if task == Task.RECALL else 1)
 
 
 def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
@@ -198,68 +157,6 @@ def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
     assert judging.request_run(
         judge=judge, task=Task.SUPPORT, subjects=[response], reason="x", now=timezone.now()
     ) is None  # fmt: skip
-
-
-@pytest.mark.parametrize("bad", [failing(500), failing(429, retry_after="0"), Answer(NO, cut=True)])
-def test_a_server_that_fails_at_first_is_asked_again(server: FakeServer, response: Response, bad: Answer) -> None:
-    server.behaviour = lambda number, body: bad if number <= 2 else None
-    judge = make_judge(server)
-    run = request(judge, Task.RECALL)
-    work(run)
-    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
-    assert set(JudgeCall.objects.values_list("state", flat=True)) == {"answered"}
-
-
-def test_a_server_that_keeps_failing_leaves_the_response_to_be_tried_again(
-    server: FakeServer, response: Response
-) -> None:
-    server.behaviour = lambda number, body: failing(500)
-    judge = make_judge(server)
-    run = request(judge, Task.RECALL)
-    with pytest.raises(sending.CallFailed):
-        work(run)
-    assert (said(judge), run.items.get().attempts) == ({}, 1)
-    server.behaviour = None
-    work(run)
-    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
-
-
-def test_a_shape_that_the_server_does_not_know_is_stepped_down(server: FakeServer, response: Response) -> None:
-    server.behaviour = lambda number, body: (
-        failing(400, "response_format json_schema is not supported")
-        if body.get("response_format", {}).get("type") == "json_schema"
-        else None
-    )
-    judge = make_judge(server)
-    work(request(judge, Task.RECALL))
-    assert said(judge) == {"yes": 1, "no": 1}
-    assert set(JudgeCall.objects.filter(state="answered").values_list("response_format", flat=True)) == {
-        "json_object"
-    }
-
-
-def test_a_lost_key_pauses_the_run_and_it_goes_on_after(server: FakeServer, response: Response) -> None:
-    server.behaviour = lambda number, body: failing(401)
-    judge = make_judge(server)
-    run = request(judge, Task.RECALL, concurrency=1)
-    work(run)
-    assert (run.state, said(judge)) == ("paused", {})
-    server.behaviour = None
-    assert runs.resume_run(run=run)
-    run.refresh_from_db()
-    work(run)
-    assert (run.state, said(judge)) == ("done", {"yes": 1, "no": 1})
-
-
-def test_the_budget_stops_a_run_on_responses(server: FakeServer, response: Response) -> None:
-    ModelPrice.objects.create(
-        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, output_per_million=Decimal(10)
-    )
-    run = request(make_judge(server), Task.RECALL, budget=Decimal("0.000001"), concurrency=1)
-    work(run)
-    assert (run.state, server.n_asked) == ("paused", 0)
-    run.refresh_from_db()
-    assert "budget" in run.message
 
 
 def test_the_estimate_counts_calls_tokens_and_what_is_cached(server: FakeServer, response: Response) -> None:

@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Callable
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing, versions
+from benchmarks.engine import judging, overview, sending, summarizing, versions
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.tasks.responses import ASKS_FOR_POINTS
 from benchmarks.engine.versions import NotPossible
@@ -38,7 +37,7 @@ from benchmarks.models import (
 )
 from benchmarks.summarizers.conditions import Condition
 from benchmarks.summarizers.config import SummarizerConfig
-from tests.fake_openai import MODEL, Answer, FakeServer, completion, failing
+from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import flat
 from tests.makers_recall import NOW, make_response
 
@@ -256,53 +255,6 @@ def test_what_is_no_response_is_counted_and_never_paid_twice(
         client.get(reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid])).text
     )
     assert "from 85 words of its documents (full)" in page
-
-
-def test_a_run_pauses_at_its_cap_and_a_denied_key_and_goes_on(server: FakeServer) -> None:
-    ModelPrice.objects.create(
-        model=MODEL,
-        valid_from=date(2020, 1, 1),
-        input_per_million=0,
-        cached_per_million=0,
-        output_per_million=1000,
-    )
-    server.behaviour = lambda number, body: Answer("Fine.")
-    judge, questions = summarizer(server, max_tokens=100), make_questions(3)
-    one = run(judge, questions, concurrency=1, budget=Decimal("0.105"))
-    work(one)
-    assert (one.state, Response.objects.count()) == (JudgeRun.State.PAUSED, 1)
-    JudgeRun.objects.filter(pk=one.pk).update(budget=None, state=JudgeRun.State.PENDING)
-    server.behaviour = lambda number, body: failing(401, "Wrong key.")
-    one.refresh_from_db()
-    work(one)
-    assert (one.state, Response.objects.count()) == (JudgeRun.State.PAUSED, 1)
-    JudgeRun.objects.filter(pk=one.pk).update(state=JudgeRun.State.PENDING)
-    server.behaviour = lambda number, body: Answer("Fine.")
-    one.refresh_from_db()
-    work(one)
-    assert (one.state, Response.objects.count()) == (JudgeRun.State.DONE, 3)
-
-
-def test_batch_files_hold_the_snippets_first_and_the_responses_after_them(
-    server: FakeServer, tmp_path: Path
-) -> None:
-    one, made = run(summarizer(server), make_questions(2), "snippets"), []
-    for name in ("snippets", "responses"):
-        folder = tmp_path / name
-        made.append(batches.write(run=one, folder=folder, clock=timezone.now).n_requests)
-        lines = []
-        for row in map(json.loads, (folder / "requests-001.jsonl").read_text().splitlines()):
-            response = {
-                "status_code": 200,
-                "request_id": "r",
-                "body": completion(row["body"], condensing(0, row["body"])),
-            }
-            lines.append(json.dumps({"custom_id": row["custom_id"], "response": response, "error": None}))
-        (folder / "output.jsonl").write_text("\n".join(lines))
-        batch_replies.read(folder=folder, clock=timezone.now)
-    one.refresh_from_db()
-    assert (made, server.n_asked, one.state) == ([4, 2], 0, JudgeRun.State.DONE)
-    assert Response.objects.count() == 2
 
 
 def test_imported_responses_keep_their_names_to_themselves(server: FakeServer) -> None:

@@ -30,7 +30,7 @@ from benchmarks.models import (
     System,
 )
 from benchmarks.summarizers.config import SummarizerConfig
-from tests.fake_openai import MODEL, Answer, FakeServer, completion, failing
+from tests.fake_openai import MODEL, Answer, FakeServer, completion
 from tests.makers import make_haystack, make_summary
 
 pytestmark = pytest.mark.django_db
@@ -160,17 +160,6 @@ def test_what_is_no_summary_is_kept_counted_and_never_asked_again(
     assert "heron" not in client.get(reverse("benchmarks:judges")).text
     again = summarize("--system", "heron", "--haystack", "ferry")
     assert (again["written"], server.n_asked) == (0, 5)
-
-
-def test_a_busy_server_is_waited_for_and_a_denied_key_pauses(server: FakeServer, haystack: Haystack) -> None:
-    server.behaviour = lambda number, body: failing(429, retry_after="0.01") if number < 3 else Answer(GOOD)
-    judge = summarizer(server)
-    work(run(judge, haystack, concurrency=1))
-    assert Summary.objects.count() == 2
-    server.behaviour = lambda number, body: failing(401, "Wrong key.")
-    paused = run(judge, haystack, Source(order="top"))
-    work(paused)
-    assert (paused.state, Summary.objects.count()) == (JudgeRun.State.PAUSED, 2)
 
 
 def blocks_of(server: FakeServer) -> list[str]:
