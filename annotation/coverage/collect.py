@@ -36,7 +36,7 @@ from benchmarks.engine.juries import names_of_haystack
 from benchmarks.io.schemas.coverage import lines_of
 from benchmarks.models import Haystack, Judge, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, contents, totals
-from benchmarks.scoring.linking import mask_of
+from benchmarks.scoring.pairs import mask_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.summhay import COVERAGES, HALF
 from benchmarks.scoring.text import lines_from_list, words_by_spaces, words_per_bullet, words_with_citations

@@ -36,7 +36,7 @@ from annotation.results.judges import MEAN, Consistency, JudgeReport, UnknownRef
 from annotation.results.people import Agreement, agreement
 from annotation.results.table import LabelTable
 from benchmarks.results.computation import Computation, register
-from benchmarks.scoring.draws import shared_draws
+from benchmarks.scoring.sums import shared_draws
 from benchmarks.web.charts import Chart
 
 TOP = 5

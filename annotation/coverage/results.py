@@ -30,7 +30,7 @@ from benchmarks.models import Haystack, Verdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
 from benchmarks.scoring.correction import NOT_RANDOM
-from benchmarks.scoring.linking import link_hits
+from benchmarks.scoring.pairs import link_hits
 from benchmarks.web.charts import Chart
 from benchmarks.web.permissions import saw_insights
 

@@ -17,14 +17,13 @@ from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTabl
 from annotation.studies.amounts import pay
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.bias import Bias, SummaryPair, bias
+from benchmarks.scoring.comparison import Bias, SummaryPair, bias
 from benchmarks.scoring.correction import Correction, Judged, correct
-from benchmarks.scoring.correlation import kendall_figure, pearson, rank_stat
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.ranking import kendall_figure, pearson, rank_stat
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import COVERAGES, HALF, Score, worth
-from benchmarks.scoring.sums import Floats, mean_of_defined
+from benchmarks.scoring.sums import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
 
 LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
     "all_lines": lambda info: info.words_per_line,

@@ -17,7 +17,7 @@ from annotation.leaderboard.people import Sample
 from annotation.models import Study
 from benchmarks.judges.registry import description_of
 from benchmarks.results.sheet import Card, Cell, Note, Unit
-from benchmarks.scoring.minutes import Minutes
+from benchmarks.scoring.components import Minutes
 from benchmarks.scoring.stat import FEW_CLUSTERS, Stat
 from benchmarks.scoring.summhay import Score
 

@@ -28,12 +28,12 @@ from benchmarks import system_names as systems
 from benchmarks.leaderboard.board import Entry, scored_summaries
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, contents, register
+from benchmarks.scoring.components import Minutes
 from benchmarks.scoring.leaderboard import Leaderboard, Row, Scored
-from benchmarks.scoring.minutes import Minutes
-from benchmarks.scoring.rank_intervals import RankInterval
+from benchmarks.scoring.ranking import RankInterval
+from benchmarks.scoring.sessions import TimeToScore
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
-from benchmarks.scoring.survival import TimeToScore
 
 PEOPLE = Entry(systems.PEOPLE, "oracle")
 """People who were shown the oracle's documents; those with other documents have rows of their own."""

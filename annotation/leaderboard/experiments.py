@@ -22,8 +22,8 @@ from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Drawing, Fragment, Measure, Name, Note, Section, Sheet, Table, Unit
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.scoring.position.figures import Written, mean_scores, relative, shuffled
-from benchmarks.scoring.position.texts import NAMES
+from benchmarks.scoring.position import Written, mean_scores, relative, shuffled
+from benchmarks.scoring.spread import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.summarizers.arrangements import (
     ALL,

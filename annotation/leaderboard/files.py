@@ -19,8 +19,8 @@ from benchmarks.results.licence_notes import as_comments, with_licence_column
 from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
 from benchmarks.results.tex import Origin, tex
 from benchmarks.results.writing import STAT_COLUMNS, stat_cells
+from benchmarks.scoring.components import Minutes
 from benchmarks.scoring.leaderboard import FIGURES, WORDS
-from benchmarks.scoring.minutes import Minutes
 from benchmarks.scoring.stat import Stat, interval_json, stat_json
 from benchmarks.scoring.summhay import Score
 from benchmarks.web import latex

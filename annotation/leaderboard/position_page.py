@@ -25,7 +25,7 @@ from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Section
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
-from benchmarks.scoring.position.figures import Comparison, Curve, Distance, Late
+from benchmarks.scoring.position import Comparison, Curve, Distance, Late
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import HUMAN, MUTED, Chart, Kind, Lines, Point, Words, colour_of
 

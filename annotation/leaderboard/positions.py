@@ -22,7 +22,7 @@ from benchmarks.leaderboard.positions import Wanted, compute, missing, placement
 from benchmarks.models import Document, Draft, Haystack, Insight, Judge, RetrieverRanking, Summary, System
 from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.pages import FigurePage
-from benchmarks.scoring.position.figures import (
+from benchmarks.scoring.position import (
     Comparison,
     Curve,
     Distance,
@@ -33,7 +33,7 @@ from benchmarks.scoring.position.figures import (
     late_score,
     positions,
 )
-from benchmarks.scoring.position.texts import NAMES
+from benchmarks.scoring.spread import NAMES
 from benchmarks.scoring.stat import stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT

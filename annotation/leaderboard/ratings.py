@@ -17,7 +17,7 @@ from benchmarks.judges.aspects import ASPECTS
 from benchmarks.leaderboard.board import Entry
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import totals
-from benchmarks.scoring.means import bootstrap_mean
+from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 
 Haystacks = QuerySet[Haystack] | Collection[int]

@@ -34,10 +34,9 @@ from benchmarks.management import judges as judges_argument
 from benchmarks.models import Haystack, Judge, SourceSample
 from benchmarks.results.judged import licence_notes
 from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit, values_of
-from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import FIGURES
 from benchmarks.scoring.stat import stat_json
-from benchmarks.scoring.summhay import Score
+from benchmarks.scoring.summhay import TOKEN_BUDGET, Score
 from benchmarks.systems.retrievers import Line, quality_lines
 
 

@@ -19,19 +19,20 @@ from annotation.leaderboard.ratings import facts_of, ratings_of
 from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.models import Draft, Haystack, Insight, SourceSample, Summary, System
 from benchmarks.results.computation import CannotCompute, Computation, contents, register, totals
-from benchmarks.scoring.draws import shared_draws
-from benchmarks.scoring.position.figures import Late, beside_random
-from benchmarks.scoring.position.texts import NAMES, rouge, sentences
-from benchmarks.scoring.sources import (
+from benchmarks.scoring.position import (
     WINDOWS,
+    Late,
     Scored,
+    beside_random,
     difference,
     difference_over_datasets,
     mean_over_datasets,
     mean_over_sources,
     visible_share,
 )
+from benchmarks.scoring.spread import NAMES, rouge, sentences
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import shared_draws
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import PEOPLE, setting_name
 

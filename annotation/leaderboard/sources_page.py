@@ -47,9 +47,8 @@ from benchmarks.results.sheet import (
     Unit,
     values_of,
 )
-from benchmarks.scoring.position.figures import Late
-from benchmarks.scoring.position.texts import NAMES
-from benchmarks.scoring.sources import WINDOWS
+from benchmarks.scoring.position import WINDOWS, Late
+from benchmarks.scoring.spread import NAMES
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart, Dots, Lines, Point, Words
 

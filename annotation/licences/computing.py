@@ -19,10 +19,8 @@ from annotation.results.table import LabelTable, Rater, SummaryInfo
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
-from benchmarks.scoring.bias import SummaryPair
-from benchmarks.scoring.domains import Interaction, interaction
-from benchmarks.scoring.draws import shared_draws
-from benchmarks.scoring.licence import Compared, Licence, Thresholds, licence
+from benchmarks.scoring.comparison import SummaryPair
+from benchmarks.scoring.licence import Compared, Interaction, Licence, Thresholds, interaction, licence
 from benchmarks.scoring.planning import effective_votes
 from benchmarks.scoring.replaceability import (
     EPSILON,
@@ -32,7 +30,7 @@ from benchmarks.scoring.replaceability import (
     replaceability,
 )
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.scoring.sums import Floats
+from benchmarks.scoring.sums import Floats, shared_draws
 
 MARGIN = 0.05
 """How far outside of the tested scores a system may be."""

@@ -16,11 +16,10 @@ from benchmarks.judges.aspects import ASPECTS
 from benchmarks.leaderboard.board import Entry, place_of
 from benchmarks.models import Haystack, Judge, Summary, SummaryRating
 from benchmarks.results.computation import Computation, contents, register, totals
-from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.likert import MEAN, PEOPLE, LikertReport, RatingTable, likert_report
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import stat_json
-from benchmarks.scoring.sums import Ints
+from benchmarks.scoring.sums import DEFAULT, Ints, Resampling
 
 NOTABLE = 2
 """Ratings of two people that are so far apart are worth a look."""

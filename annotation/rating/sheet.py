@@ -38,16 +38,7 @@ from benchmarks.results.sheet import (
     Unit,
     stat_row,
 )
-from benchmarks.scoring.likert import (
-    ALPHA,
-    DIFFERENCE,
-    HIGHEST,
-    LOWEST,
-    MEAN,
-    PEOPLE,
-    MeasureRows,
-    SystemRows,
-)
+from benchmarks.scoring.likert import ALPHA, DIFFERENCE, HIGHEST, LOWEST, MEAN, PEOPLE, MeasureRows, SystemRows
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 

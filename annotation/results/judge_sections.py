@@ -23,8 +23,7 @@ from benchmarks.results.sheet import (
     Value,
     stat_row,
 )
-from benchmarks.scoring.linking import CHANCE
-from benchmarks.scoring.pairs import METHODS
+from benchmarks.scoring.pairs import CHANCE, METHODS
 from benchmarks.scoring.stat import Stat
 
 

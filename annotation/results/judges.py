@@ -11,14 +11,23 @@ import numpy as np
 
 from annotation.results.table import LabelTable, Rater
 from benchmarks.scoring.comparison import PEARSON, moment_sums
-from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
 from benchmarks.scoring.formulas import SHARE, Figure
 from benchmarks.scoring.intervals import Batch, Estimate
-from benchmarks.scoring.linking import CHANCE, LINKING, Column
-from benchmarks.scoring.pairs import Blocks, add_pair, confusion_of, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.pairs import (
+    CHANCE,
+    LINKING,
+    Blocks,
+    Column,
+    add_pair,
+    confusion_of,
+    estimates_of,
+    pair_figures,
+    stats_of,
+)
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import Score
+from benchmarks.scoring.sums import DEFAULT, People, Resampling, people_of, shared_draws
 
 MEAN, MAJORITY, ADJUDICATED = "mean", "majority", "adjudicated"
 

@@ -15,7 +15,7 @@ from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Row, Section, Sheet, Table, Unit
-from benchmarks.scoring.shares import wilson_ends
+from benchmarks.scoring.formulas import wilson_ends
 from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 PARTS = 5

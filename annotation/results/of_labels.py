@@ -45,9 +45,9 @@ from benchmarks.results.sheet import (
     Unit,
     Value,
 )
-from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import shared_draws
 from benchmarks.web.charts import Chart
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from annotation.results.table import LabelTable
 from benchmarks.scoring.agreement import (
     CategoryAgreement,
+    Level,
     Measure,
     fleiss_kappa,
     gwet_ac1,
@@ -20,14 +21,13 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.agreement_formulas import Level
 from benchmarks.scoring.components import about_these
-from benchmarks.scoring.draws import DEFAULT, People, Resampling, people_of, shared_draws
 from benchmarks.scoring.formulas import Figure, Rate
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import DEFAULT, People, Resampling, people_of, shared_draws
 
 PAIR_NAMES = ("exact_agreement", "randolph_kappa", "cohen_kappa", "pearson")
 CARDS = ("percent", "randolph", "fleiss", "alpha_nominal", "alpha_ordinal", "ac1")

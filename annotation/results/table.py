@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.linking import Column, Masks
-from benchmarks.scoring.pairs import Items
+from benchmarks.scoring.pairs import Column, Items, Masks
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.summhay import COVERAGES, Coverage, Score, worth
-from benchmarks.scoring.sums import Bools, Floats, Ints
+from benchmarks.scoring.sums import Bools, Floats, Ints, Resampling
 
 SUBTOPICS, SUMMARIES, PEOPLE = "subtopics", "summaries", "people"
 CLUSTERS = (SUBTOPICS, SUMMARIES, PEOPLE)

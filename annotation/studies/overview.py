@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotation.kinds import Text
 from annotation.models import LabelItem, LabelTask, Membership, Study
 from annotation.studies.amounts import duration, money, pay, percent
-from benchmarks.scoring.means import wilson
+from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.lists import Column as ListColumn
 from benchmarks.web.lists import MemoryTable

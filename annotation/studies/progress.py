@@ -22,7 +22,7 @@ from django.utils.translation import ngettext
 from annotation.models import Assignment, LabelTask, Study
 from annotation.studies.kind import Work
 from annotation.studies.overview import members_of
-from benchmarks.scoring.students_t import t_quantile
+from benchmarks.scoring.sums import t_quantile
 from benchmarks.web.charts import MUTED, Bars, Chart, Lines, Point, Words, colour_of
 
 MOST_PEOPLE = 7

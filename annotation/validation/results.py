@@ -22,8 +22,7 @@ from benchmarks.recall import people
 from benchmarks.recall.people import Measured
 from benchmarks.results.computation import Computation, register, totals
 from benchmarks.results.stored import look_up_many
-from benchmarks.scoring.evaluator import JUDGE, Evaluation, accuracy_where, evaluate
-from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
+from benchmarks.scoring.keypoints import ENTAILMENTS, JUDGE, Entailment, Evaluation, accuracy_where, evaluate
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 

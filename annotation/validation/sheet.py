@@ -39,8 +39,7 @@ from benchmarks.results.sheet import (
     Unit,
     stat_row,
 )
-from benchmarks.scoring.evaluator import Evaluation
-from benchmarks.scoring.keypoints import Entailment
+from benchmarks.scoring.keypoints import Entailment, Evaluation
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 

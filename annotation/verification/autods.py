@@ -25,8 +25,11 @@ from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Drawing, Measure, Name, Note, Row, Sheet, Table, Unit
-from benchmarks.scoring.autods import (
+from benchmarks.scoring.retention import (
+    DROP,
+    KEEP,
     RATES,
+    Task,
     ThresholdFigures,
     at_threshold,
     cumulative,
@@ -34,10 +37,8 @@ from benchmarks.scoring.autods import (
     mean_of,
     rate_parts,
 )
-from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.retention import DROP, KEEP, Task
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.scoring.sums import Floats, Ints
+from benchmarks.scoring.sums import DEFAULT, Floats, Ints, Resampling
 from benchmarks.web.charts import HUMAN, Bars, Chart, Colours, Kind, Lines, Point, Words, colour_of
 
 STEPS = tuple(step / 20 for step in range(21))

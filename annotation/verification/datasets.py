@@ -30,7 +30,6 @@ from benchmarks.results.computation import Computation, register
 from benchmarks.results.sheet import Measure, Name, Note, Row, Sheet, Table, Unit
 from benchmarks.results.writing import sheet_json
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import (
     KEEP,
@@ -45,7 +44,7 @@ from benchmarks.scoring.retention import (
     retention,
 )
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Bools, Floats
+from benchmarks.scoring.sums import DEFAULT, Bools, Floats, Resampling, shared_draws
 
 
 class NotInStudy(ValueError):

@@ -18,7 +18,7 @@ from annotation.results.study import study_or_gone
 from annotation.results.table import LabelTable, Rater
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.models import AutodsScore, Haystack, Judge, KeyPoint, KeyPointVerdict
-from benchmarks.scoring.means import wilson
+from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
 from benchmarks.scoring.stat import Stat

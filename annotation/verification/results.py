@@ -30,11 +30,10 @@ from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.models import Judge, KeyPointVerdict
 from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import CATEGORIES, DROP, KEEP, Task, task_codes
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.scoring.sums import Floats, Ints
+from benchmarks.scoring.sums import DEFAULT, Floats, Ints, Resampling, shared_draws
 
 AUTODS = "autods"
 FIGURES = {

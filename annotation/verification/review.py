@@ -41,7 +41,7 @@ from annotation.verification.labels import PointTable, collect, haystacks_of
 from benchmarks import audit
 from benchmarks.models import KeyPoint, Span
 from benchmarks.scoring.agreement import disagreement
-from benchmarks.scoring.means import rate
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.retention import Task
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.pages import HtmxHttpRequest, page

@@ -26,7 +26,7 @@ from annotation.writing.eligibility import NotEligible, other_form_first
 from annotation.writing.page_context import why_not
 from annotation.writing.parallel import held_back
 from annotation.writing.planning import PRACTICE_LIMIT_MS, limit_ms_of
-from benchmarks.scoring.oracle import reading_minutes
+from benchmarks.scoring.summhay import reading_minutes
 
 ANSWERS_SHOWN = timedelta(days=14)
 """So long an answer about measured time stands on the page of tasks; it stays with its session."""

@@ -17,7 +17,7 @@ from annotation.writing.curves import StudyReport, study_report
 from annotation.writing.results import MEASURES, Level
 from annotation.writing.scoring import judge_of
 from benchmarks.leaderboard.retrieval_words import names_of
-from benchmarks.scoring.curves import Curve
+from benchmarks.scoring.sessions import Curve
 from benchmarks.web.charts import MUTED, Chart, Kind, Lines, Point, Words, colour_of
 
 PERCENT = (0.0, 100.0)

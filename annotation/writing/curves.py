@@ -41,7 +41,7 @@ from benchmarks.judges.registry import description_of
 from benchmarks.models import Haystack, Judge, Summary, Verdict
 from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring.components import MIN_WRITERS
-from benchmarks.scoring.curves import Curve, CurveRule, marks, progress
+from benchmarks.scoring.sessions import Curve, CurveRule, marks, progress
 from benchmarks.scoring.stat import Stat, stat_json
 
 CURVE_COLUMNS = (

@@ -13,8 +13,13 @@ from typing import Any
 
 from annotation.models import WritingPlan
 from benchmarks.models import Document, Insight, RetrieverRanking, Subtopic
-from benchmarks.scoring.oracle import WORDS_PER_MINUTE, reading_minutes, select_by_scores, select_documents
-from benchmarks.scoring.summhay import attainable_ceiling
+from benchmarks.scoring.summhay import (
+    WORDS_PER_MINUTE,
+    attainable_ceiling,
+    reading_minutes,
+    select_by_scores,
+    select_documents,
+)
 
 MS_PER_MINUTE = 60_000
 READING_SHARE = 0.5

@@ -47,7 +47,7 @@ from benchmarks.judges.registry import default_config, offline_judge
 from benchmarks.models import Insight
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.stored import look_up
-from benchmarks.scoring.practice import InsightFeedback, feedback_on
+from benchmarks.scoring.sessions import InsightFeedback, feedback_on
 from benchmarks.scoring.text import bullets, lines_from_list
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

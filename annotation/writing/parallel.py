@@ -16,7 +16,7 @@ from annotation.models import Assignment, Study
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
 from annotation.writing.results import MEASURES, SessionResult
 from benchmarks.models import Insight, Subtopic
-from benchmarks.scoring.parallel_forms import Both, crossover
+from benchmarks.scoring.sessions import Both, crossover
 from benchmarks.scoring.stat import Stat, mean
 from benchmarks.scoring.summhay import Scores
 

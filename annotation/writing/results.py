@@ -17,8 +17,8 @@ from annotation import clock
 from annotation.models import Exclusion, LateDecision, Membership, Session, SessionReport, Snapshot, Study
 from benchmarks.leaderboard.board import ORDERS, Entry, place_of, scored_summaries, scores_of
 from benchmarks.models import Haystack, Judge
-from benchmarks.scoring.curves import Curve, SessionCurve, measures_of
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
+from benchmarks.scoring.sessions import Curve, SessionCurve, measures_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES as SCORED
 from benchmarks.scoring.summhay import Average, Score, SummaryScore

@@ -44,8 +44,8 @@ from benchmarks.results.sheet import (
     stat_row,
 )
 from benchmarks.scoring.components import Cell as WriterCell
-from benchmarks.scoring.curves import measures_of
 from benchmarks.scoring.planning import Variances
+from benchmarks.scoring.sessions import measures_of
 from benchmarks.scoring.stat import Stat
 
 FEW_WRITERS = 5

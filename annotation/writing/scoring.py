@@ -23,7 +23,7 @@ from benchmarks.engine import judging, versions
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Document, Judge, JudgeRun, Summary, System
 from benchmarks.scoring import copying, text
-from benchmarks.scoring.folding import visible
+from benchmarks.scoring.text import visible
 from benchmarks.system_names import HUMAN
 
 BATCH = 200

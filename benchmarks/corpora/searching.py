@@ -1,4 +1,4 @@
-"""Literal search across all corpora, by the rules of the search beside documents (`scoring.folding`)."""
+"""Literal search across all corpora, by the rules of the search beside documents (`scoring.text`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
-from benchmarks.scoring.folding import IGNORABLE, MARKS, fold, fold_grapheme
+from benchmarks.scoring.text import IGNORABLE, MARKS, fold, fold_grapheme
 
 _BETWEEN = f"[{MARKS}{IGNORABLE}]*"
 """What may stand after any sign and makes no difference."""

@@ -23,7 +23,7 @@ from benchmarks.engine import texts
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.leaderboard import sampling
 from benchmarks.models import Haystack, SourceSample
-from benchmarks.scoring.position.figures import LATE_FROM
+from benchmarks.scoring.position import LATE_FROM
 from benchmarks.summarizers.source_tasks import SourceTask
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires

@@ -19,8 +19,7 @@ from benchmarks.engine.ledger import Request
 from benchmarks.engine.task import Origin
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.base import ResponseFormat
-from benchmarks.judges.cleaning import clean_text
-from benchmarks.judges.parsing import Problem
+from benchmarks.judges.parsing import Problem, clean_text
 from benchmarks.judges.questions import ModelConfig, Question, estimated_tokens
 from benchmarks.judges.replies import Reply, bare_reply, read_reply
 from benchmarks.models import JudgeCall, JudgeRun, JudgeRunItem

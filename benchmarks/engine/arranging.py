@@ -11,7 +11,7 @@ from benchmarks.engine.summarizing import Source, ask
 from benchmarks.engine.versions import NotPossible
 from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
-from benchmarks.scoring.position.texts import rouge
+from benchmarks.scoring.spread import rouge
 from benchmarks.summarizers.arrangements import AT, BY_FILE, RELEVANCE, Arrangement, drawn_others, in_turn
 from benchmarks.summarizers.token_budget import counted_by, filled
 

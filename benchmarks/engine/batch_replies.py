@@ -23,7 +23,7 @@ from benchmarks.engine.answering import Clock
 from benchmarks.engine.batches import AT_ONCE, LEASE, MANIFEST, REQUESTS, BatchRefused, OnFile, close, put_back
 from benchmarks.engine.sending import config_of
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.cleaning import MOST_BYTES, MOST_LEVELS
+from benchmarks.judges.parsing import MOST_BYTES, MOST_LEVELS
 from benchmarks.judges.replies import OK, Failure, Reply, read_data, read_error
 from benchmarks.models import Batch, JudgeCall, JudgeRunItem
 

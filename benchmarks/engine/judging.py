@@ -21,7 +21,7 @@ from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.grouping import group_run
-from benchmarks.judges.jury import WrongJury
+from benchmarks.judges.registry import WrongJury
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 
 BATCH = 200

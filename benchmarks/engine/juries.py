@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from benchmarks.judges.base import digest
-from benchmarks.judges.jury import Combined, JuryConfig, JuryRule, WrongJury, combine
+from benchmarks.judges.registry import Combined, JuryConfig, JuryRule, WrongJury, combine
 from benchmarks.models import Judge, Subtopic, Summary, Verdict
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as MemberVerdict

@@ -25,7 +25,7 @@ from benchmarks.engine import costs
 from benchmarks.engine.data_folder import data_folder
 from benchmarks.engine.task import Task
 from benchmarks.engine.tasks import TASKS
-from benchmarks.judges.cleaning import clean_text
+from benchmarks.judges.parsing import clean_text
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 
 KEPT_S = 24 * 3600

@@ -18,9 +18,8 @@ from django.db import transaction
 from benchmarks.engine import ledger, runs
 from benchmarks.engine.answering import Answering, Clock, Waiting, kept_replies
 from benchmarks.engine.ledger import Request
-from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import AddressNotAllowed, ask, check_address, connected
-from benchmarks.judges.questions import BadConfiguration, ModelConfig
+from benchmarks.judges.questions import BadConfiguration, GeneratorConfig, ModelConfig
 from benchmarks.judges.replies import Failure, Reply, Trouble
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 from benchmarks.summarizers.config import SummarizerConfig

@@ -30,7 +30,7 @@ from benchmarks.models import (
 )
 from benchmarks.retrieval.base import version_of
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
-from benchmarks.scoring.oracle import TOKEN_BUDGET, ranked_by_scores, select_by_scores
+from benchmarks.scoring.summhay import TOKEN_BUDGET, ranked_by_scores, select_by_scores
 from benchmarks.summarizers.config import SummarizerConfig
 from benchmarks.summarizers.documents import BOTTOM, MIDDLE, RANDOM, TOP, in_order
 from benchmarks.summarizers.token_budget import counted_by, filled

@@ -23,7 +23,7 @@ from benchmarks.models import (
     SourceDataset,
     Summary,
 )
-from benchmarks.scoring.oracle import select_documents
+from benchmarks.scoring.summhay import select_documents
 from benchmarks.scoring.text import lines_from_list
 from benchmarks.summarizers.source_tasks import SourceTask, usual_task
 

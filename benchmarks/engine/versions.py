@@ -18,8 +18,8 @@ from benchmarks import audit
 from benchmarks.access.owning import NotYours, may_add
 from benchmarks.engine import juries
 from benchmarks.judges import registry
-from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.questions import ModelConfig
+from benchmarks.judges.registry import JuryRule, WrongJury
 from benchmarks.models import (
     Generator,
     Judge,

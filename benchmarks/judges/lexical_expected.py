@@ -29,8 +29,7 @@ from benchmarks.judges.lexical import (
     lines_that_can_cover,
 )
 from benchmarks.judges.lexical_odds import NOT_COVERED, Odds, WrongOdds
-from benchmarks.judges.lexical_terms import Texts, alike_by_document, fitted, present
-from benchmarks.judges.lexical_words import Known, alike, known
+from benchmarks.judges.lexical_terms import Known, Texts, alike, alike_by_document, fitted, known, present
 from benchmarks.scoring.summhay import Coverage, Probabilities
 from benchmarks.scoring.text import Line
 

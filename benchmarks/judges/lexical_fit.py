@@ -20,9 +20,9 @@ from benchmarks.judges.lexical import LexicalConfig, Match
 from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.judges.lexical_odds import Odds, fit_odds
 from benchmarks.scoring.comparison import Comparison, ExpectedFigures, compare, expected_figures
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.pairs import Compared
 from benchmarks.scoring.summhay import Coverage, Verdict, worth
+from benchmarks.scoring.sums import Resampling
 
 MIN_LABELS = 60
 """Labelled insights that a fold must have left to fit on."""

@@ -1,4 +1,7 @@
-"""How likely an insight is covered by its closest line: a multinomial logit on what the offline judge compares."""
+"""How likely an insight is covered by its closest line: a multinomial logit on what the offline judge compares.
+
+It is fitted with a ridge penalty by Newton's method; the first label is the one of reference.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,94 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.logit import balanced_weights, fit_logit
 from benchmarks.scoring.summhay import COVERAGES, Probabilities
-from benchmarks.scoring.sums import Floats, Ints
+from benchmarks.scoring.sums import BadShape, Floats, Ints
+
+MAX_STEPS = 100
+TOLERANCE = 1e-9
+
+
+class NotFitted(ArithmeticError):
+    """Newton's method did not settle."""
+
+
+def fit_logit(
+    features: Floats, labels: Ints, *, n_labels: int, ridge: float = 1.0, weights: Floats | None = None
+) -> Floats:
+    """Coefficients of shape (n_labels - 1, 1 + d): the intercept, then one for each of the d features.
+
+    `features` have shape (n, d), `labels` are codes from 0, `weights` (n,) say how much each row counts. The
+    penalty is `ridge` / 2 times the squared coefficients of standardized features; intercepts are free. It needs
+    a row of every label. The solution is unique, so it depends on neither a seed nor the order of the rows.
+
+    Raises:
+        BadShape: the arrays do not run in parallel, or a label has no row.
+        NotFitted: no convergence in 100 steps.
+    """
+    if features.ndim != 2 or labels.shape != features.shape[:1] or len(np.unique(labels)) != n_labels:
+        raise BadShape(f"features {features.shape}, labels {labels.shape} for {n_labels} labels")
+    counted = np.ones(len(labels)) if weights is None else weights
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    rows = np.column_stack([np.ones(len(labels)), (features - mean) / scale])
+    coefficients = _newton(rows, np.eye(n_labels)[labels][:, 1:], counted, ridge)
+    coefficients[:, 1:] /= scale
+    coefficients[:, 0] -= coefficients[:, 1:] @ mean
+    return coefficients
+
+
+def probabilities(features: Floats, coefficients: Floats) -> Floats:
+    """How likely each label is, shape (n, n_labels), for features of shape (n, d)."""
+    return _shares(np.column_stack([np.ones(len(features)), features]), coefficients)
+
+
+def balanced_weights(labels: Ints, n_labels: int) -> Floats:
+    """Weights, shape (n,), by which all labels count the same; their mean is 1."""
+    counts = np.bincount(labels, minlength=n_labels)
+    weights: Floats = len(labels) / n_labels / counts[labels]
+    return weights
+
+
+def _shares(rows: Floats, coefficients: Floats) -> Floats:
+    scores = np.column_stack([np.zeros(len(rows)), rows @ coefficients.T])
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _newton(rows: Floats, chosen: Floats, weights: Floats, ridge: float) -> Floats:
+    """Coefficients for rows of shape (n, width) and labels as indicators of shape (n, labels - 1)."""
+    n_others, width = chosen.shape[1], rows.shape[1]
+    penalty = np.full(width, ridge)
+    penalty[0] = 0.0
+    coefficients = np.zeros((n_others, width))
+    for _step in range(MAX_STEPS):
+        shares = _shares(rows, coefficients)[:, 1:]
+        slope = (weights[:, None] * (chosen - shares)).T @ rows - penalty * coefficients
+        curve = np.zeros((n_others, width, n_others, width))
+        for label in range(n_others):
+            for second in range(n_others):
+                each = weights * shares[:, label] * ((label == second) - shares[:, second])
+                curve[label, :, second] = rows.T @ (rows * each[:, None])
+            curve[label, :, label] += np.diag(penalty)
+        size = n_others * width
+        step = np.linalg.solve(curve.reshape(size, size), slope.ravel()).reshape(n_others, width)
+        loss = _loss(rows, chosen, weights, penalty, coefficients)
+        while _loss(rows, chosen, weights, penalty, coefficients + step) > loss and np.abs(step).max() > TOLERANCE:
+            step /= 2
+        coefficients = coefficients + step
+        if np.abs(step).max() <= TOLERANCE:
+            return coefficients
+    raise NotFitted(f"no convergence in {MAX_STEPS} steps")
+
+
+def _loss(rows: Floats, chosen: Floats, weights: Floats, penalty: Floats, coefficients: Floats) -> float:
+    """The penalized negative log-likelihood."""
+    scores = np.column_stack([np.zeros(len(rows)), rows @ coefficients.T])
+    highest = scores.max(axis=1)
+    total = highest + np.log(np.exp(scores - highest[:, None]).sum(axis=1))
+    return float(weights @ (total - (chosen * scores[:, 1:]).sum(axis=1)) + (penalty * coefficients**2).sum() / 2)
+
 
 FEATURES = (
     "score",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 
-from benchmarks.judges.cleaning import clean_text
+from benchmarks.judges.parsing import clean_text
 from benchmarks.judges.replies import Failure, Reply, Trouble, failure_of, read_body, read_failure
 
 if TYPE_CHECKING:

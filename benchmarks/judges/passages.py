@@ -1,4 +1,4 @@
-"""Documents as numbered passages, and the most relevant of them where there are more than a model is to read.
+"""Documents as numbered passages, those most relevant where a model cannot read all, and a response in pieces.
 
 Relevance is the offline judge's measure: words shared with the points in question. What is left out cannot support
 a point, so whoever shows a verdict says how much was shown.
@@ -17,6 +17,20 @@ from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.judges.lexical_terms import sentences
 from benchmarks.judges.parsing import LabelAnswer
 from benchmarks.judges.questions import TOKENS_PER_WORD, LabelQuestion
+from benchmarks.scoring.text import LineKind, lines_from_text
+
+FEWEST_WORDS = 3
+
+
+def split_points(text: str) -> list[str]:
+    """Sentences without list marks and citations; headings, lead-ins and scraps under three words are left out."""
+    points: list[str] = []
+    for line in lines_from_text(text):
+        if line.kind is not LineKind.HEADER:
+            parts = (part for part in sentences(line.plain) if not part.endswith((":", "：")))
+            points += (part for part in parts if len(part.split()) >= FEWEST_WORDS)
+    return list(dict.fromkeys(points))
+
 
 WORDS_OF_A_PASSAGE = 80
 

@@ -1,4 +1,4 @@
-"""What a model is asked: the exact request of every call, and the key under which its answer is kept.
+"""What a model is asked: its configuration, the exact request of each call, the key of its answer.
 
 Plain data, no database and no network. The questions of each task are in `benchmarks.engine.tasks`.
 """
@@ -315,3 +315,41 @@ def estimated_tokens(body: Mapping[str, Any], *, n_verdicts: int) -> tuple[int, 
     """(tokens sent, tokens of the reply), by words; a server's own count may differ by a fifth."""
     words = sum(len(message["content"].split()) for message in body["messages"])
     return round(words * TOKENS_PER_WORD), TOKENS_OF_A_VERDICT * n_verdicts
+
+
+@dataclass(frozen=True)
+class GeneratorConfig(ModelConfig):
+    """A model that generates; `temperature` is that of texts, checks are asked at 0 where it takes one.
+
+    `max_tokens` bound one reply. Prompts belong to the synthesis.
+    """
+
+    LEFT_OUT = frozenset(
+        {
+            "prompt",
+            "protocol",
+            "recall_prompt",
+            "extraction_prompt",
+            "support_prompt",
+            "autods_prompt",
+            "document_tokens",
+            "examples",
+        }
+    )
+
+    prompt: str = ""
+    temperature: float | None = 1.0
+    max_tokens: int = 4000
+    timeout_s: float = 300.0
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Read what `as_mapping` wrote.
+
+        Raises:
+            BadConfiguration: a field is missing, unknown or out of range.
+        """
+        cls.check_names(values)
+        if values.get("max_tokens", 1) < 1 or values.get("timeout_s", 1) <= 0:
+            raise BadConfiguration("max_tokens and timeout_s: above 0")
+        return cls(**values)

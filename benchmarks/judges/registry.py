@@ -1,14 +1,158 @@
-"""From a stored judge (kind and configuration) to the object that answers."""
+"""From a stored judge (kind and configuration) to the object that answers, and how a jury combines its members."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from benchmarks.judges.base import JudgeKind, OfflineJudge
-from benchmarks.judges.jury import DESCRIPTION
 from benchmarks.judges.lexical import LexicalConfig, LexicalJudge
 from benchmarks.judges.lexical_expected import METHOD_VERSION, ExpectedConfig, ExpectingJudge
+from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
+
+MIN_MEMBERS = 2
+MAX_MEMBERS = 20
+DECIMALS = 6
+CERTAIN = {
+    Coverage.NONE: Probabilities(1.0, 0.0, 0.0),
+    Coverage.PARTIAL: Probabilities(0.0, 1.0, 0.0),
+    Coverage.FULL: Probabilities(0.0, 0.0, 1.0),
+}
+"""What a label alone says."""
+DESCRIPTION = (
+    "It asks nothing itself: its verdict is the mean of what its members said. A bullet is linked if more than "
+    "half of the members that link any link it. An insight that a member has not judged is left out, and one "
+    "that a member gave an unusable answer on counts as an invalid answer."
+)
+
+
+class JuryRule(StrEnum):
+    """What a jury's mean is of: labels, expectations where there are any, or both by two thirds to one."""
+
+    LABEL = "label"
+    EXPECTED = "expected"
+    TWO_THIRDS = "two-thirds"
+    """(2 × what the offline judge expects + the mean of the others' labels) / 3, however many others there are."""
+
+
+TWO_THIRDS_FROM = (0.30, 0.65)
+"""From where on such a mean is partial and full."""
+
+
+class WrongJury(ValueError):
+    """These judges or numbers make no jury."""
+
+
+@dataclass(frozen=True)
+class JuryConfig:
+    """Who its members are, by the uid of each, and how their mean becomes a label.
+
+    With `score` expected a member that gives probabilities counts by these, otherwise by its label. From
+    `partial_from` on the mean (none 0, partial ½, full 1) is partial, from `full_from` on full: by default the
+    nearest level, the higher one of two that are as near. `offline` is the member, an offline judge, that counts
+    by its probabilities and twice as much as all others together, who count by their labels; empty without one.
+    """
+
+    members: tuple[str, ...]
+    score: Score = Score.LABEL
+    partial_from: float = 0.25
+    full_from: float = 0.75
+    offline: str = ""
+
+    def __post_init__(self) -> None:
+        if not MIN_MEMBERS <= len(self.members) <= MAX_MEMBERS:
+            raise WrongJury(f"A jury has {MIN_MEMBERS} to {MAX_MEMBERS} members, not {len(self.members)}.")
+        if len(set(self.members)) < len(self.members):
+            raise WrongJury("A judge is a member twice.")
+        if not 0 < self.partial_from <= self.full_from <= 1:
+            raise WrongJury("Thresholds must satisfy 0 < partial_from ≤ full_from ≤ 1.")
+        if self.offline and self.offline not in self.members:
+            raise WrongJury("The offline judge is no member.")
+
+    @classmethod
+    def by_rule(cls, members: tuple[str, ...], rule: JuryRule, *, offline: str = "") -> JuryConfig:
+        """A jury by one of the rules; `offline` is the offline judge among its members where one counts more."""
+        if rule is not JuryRule.TWO_THIRDS:
+            return cls(members, Score(rule.value))
+        return cls(members, Score.EXPECTED, *TWO_THIRDS_FROM, offline=offline)
+
+    @property
+    def rule(self) -> JuryRule:
+        """What its mean is of."""
+        return JuryRule.TWO_THIRDS if self.offline else JuryRule(self.score.value)
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> JuryConfig:
+        """Read a stored configuration."""
+        return cls(**{**values, "members": tuple(values["members"]), "score": Score(values["score"])})
+
+    def as_mapping(self) -> dict[str, Any]:
+        """The configuration as JSON; where no member counts more, as it was before one could."""
+        plain = {**asdict(self), "members": list(self.members), "score": self.score.value}
+        return plain if self.offline else {name: value for name, value in plain.items() if name != "offline"}
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """What a jury says of one insight. It `is_split` where it is covered and no line has a majority."""
+
+    coverage: Coverage
+    lines: tuple[int, ...]
+    probabilities: Probabilities
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it is covered without a line."""
+        return self.coverage is not Coverage.NONE and not self.lines
+
+
+def combine(verdicts: Sequence[Verdict], config: JuryConfig) -> Combined:
+    """Combine the members' verdicts on one insight; what no member calls covered is not covered."""
+    counted = _counted(verdicts, config)
+    partial, full = (
+        round(sum(weight * getattr(probabilities, level) for probabilities, weight in counted), DECIMALS)
+        for level in ("partial", "full")
+    )
+    mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
+    covering = [verdict for verdict in verdicts if verdict.coverage is not Coverage.NONE]
+    coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
+    return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
+
+
+def _counted(verdicts: Sequence[Verdict], config: JuryConfig) -> list[tuple[Probabilities, float]]:
+    """What each member says, and how much it counts of 1 in all."""
+    if not config.offline:
+        return [(_probabilities(verdict, config.score), 1 / len(verdicts)) for verdict in verdicts]
+    others = 1 / 3 / (len(verdicts) - 1)
+    return [
+        (_probabilities(verdict, Score.EXPECTED), 2 / 3)
+        if member == config.offline
+        else (CERTAIN[verdict.coverage], others)
+        for member, verdict in zip(config.members, verdicts, strict=True)
+    ]
+
+
+def _probabilities(verdict: Verdict, score: Score) -> Probabilities:
+    if score is Score.EXPECTED and verdict.probabilities is not None:
+        return verdict.probabilities
+    return CERTAIN[verdict.coverage]
+
+
+def _label(mean: float, config: JuryConfig) -> Coverage:
+    if mean < config.partial_from:
+        return Coverage.NONE
+    return Coverage.FULL if mean >= config.full_from else Coverage.PARTIAL
+
+
+def _majority(covering: Sequence[Verdict]) -> tuple[int, ...]:
+    """Lines that more than half of the members that link any link."""
+    linking = [set(verdict.lines) for verdict in covering if verdict.lines]
+    counts = Counter(line for lines in linking for line in lines)
+    return tuple(sorted(line for line, n in counts.items() if 2 * n > len(linking)))
+
 
 _OF_KIND: dict[str, str] = {
     JudgeKind.LEXICAL: LexicalJudge.description,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from benchmarks.judges.cleaning import MOST_BYTES, NOTE, clean, clean_text
+from benchmarks.judges.parsing import MOST_BYTES, NOTE, clean, clean_text
 
 MAX_WAIT_S = 300.0
 MOST_TOKENS = 2**31 - 1

@@ -20,10 +20,9 @@ from benchmarks.engine import costs, juries, overview, scopes, versions
 from benchmarks.engine.tasks.coverage import has_fields
 from benchmarks.judges import examples
 from benchmarks.judges.examples import ExampleSet
-from benchmarks.judges.jury import JuryRule, WrongJury
 from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import PROTOCOLS, TASKS, ModelConfig
-from benchmarks.judges.registry import OFFLINE
+from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.judging.model_pages import ModelForm, PromptField, addresses, edit_model
 from benchmarks.judging.runs import RUN, VIEW, PublishedCostForm, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary

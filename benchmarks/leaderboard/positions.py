@@ -15,9 +15,9 @@ import orjson
 from django.db.models import QuerySet
 
 from benchmarks.models import Document, Draft, Insight, RetrieverRanking, Summary, TextPosition
-from benchmarks.scoring.oracle import TOKEN_BUDGET, TOKENS_PER_WORD, select_by_scores
-from benchmarks.scoring.position.figures import Placement, place, reference_spread
-from benchmarks.scoring.position.texts import Documents, Spread
+from benchmarks.scoring.position import Placement, place, reference_spread
+from benchmarks.scoring.spread import Documents, Spread
+from benchmarks.scoring.summhay import TOKEN_BUDGET, TOKENS_PER_WORD, select_by_scores
 from benchmarks.scoring.text import bullets, lines_from_list
 from benchmarks.system_names import FULL_CONTEXT
 

@@ -20,8 +20,8 @@ from benchmarks.access.sight import WHOLE_SITE, seeing
 from benchmarks.access.sight import of as sight_of
 from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Haystack, ResearchGroup, SourceSample
-from benchmarks.scoring.position.figures import LATE_FROM
-from benchmarks.scoring.position.texts import Documents, spread
+from benchmarks.scoring.position import LATE_FROM
+from benchmarks.scoring.spread import Documents, spread
 
 MIDDLESUM = {"arxiv": 50, "pubmed": 50, "govreport": 50, "multi-news": 50, "summscreen": 25}
 """How many sources of each dataset MiddleSum has (section 4.2)."""

@@ -30,8 +30,8 @@ from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, R
 from benchmarks.recall.views import datasets
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.keypoints import Entailment, extraction_recall
-from benchmarks.scoring.means import rate
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

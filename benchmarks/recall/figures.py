@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.keypoints import Answer, Entailment, KeyPointScores, SupportedBy, band, scores
-from benchmarks.scoring.oracle import TOKENS_PER_WORD
+from benchmarks.scoring.summhay import TOKENS_PER_WORD
+from benchmarks.scoring.sums import DEFAULT, Resampling, shared_draws
 from benchmarks.summarizers.conditions import FULL
 
 DOCUMENT_EDGES = (1_000, 2_000, 4_000, 8_000, 16_000, 25_000)

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.models import Extraction, Judge, PointVerdict, Response, ResponsePoint, ResponsePointCheck
-from benchmarks.scoring.means import rate
+from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.stat import Stat
 
 Premise = PointVerdict.Premise

@@ -13,9 +13,9 @@ from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Questio
 from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
 from benchmarks.recall.systems import PARTS, ConditionTable, JudgePair, Systems, condition_table, systems_of
 from benchmarks.results.computation import Computation, register, totals
-from benchmarks.scoring.draws import shared_draws
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
 from benchmarks.scoring.stat import Stat, stat_json
+from benchmarks.scoring.sums import shared_draws
 
 FIGURES = ("kpr_macro", "kpr_micro", "kpp", "kpf", "kpp_key_points", "kpf_key_points")
 SEVERAL = "several judges have verdicts here; name one, or read by.judge"

@@ -13,7 +13,7 @@ from benchmarks.engine.retrieving import KeptAnswers, limit_reached
 from benchmarks.models import Question, QuestionDocument
 from benchmarks.retrieval.base import Corpus, Query, Stopped
 from benchmarks.retrieval.embeddings import Embeddings
-from benchmarks.scoring.means import bootstrap_mean
+from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.summarizers.token_budget import beginning
 

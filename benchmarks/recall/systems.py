@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.recall.figures import Group, Judged, Table, by_system, overall
-from benchmarks.scoring.correlation import RankAgreement, rank_agreement
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
-from benchmarks.scoring.means import bootstrap_mean
+from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import DEFAULT, Resampling, shared_draws
 from benchmarks.summarizers.conditions import FULL, column_order
 
 PARTS = ("category", "domain", "document_length", "response_length")

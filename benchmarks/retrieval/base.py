@@ -2,7 +2,7 @@
 
 To write one: a frozen dataclass whose fields are its settings, a `name`, a `revision`, and `scores`; then a line
 in `registry.RETRIEVERS`. Whoever has a corpus calls `retriever.scores(corpus, memory)`, takes one list of scores
-for each query, and chooses documents with `benchmarks.scoring.oracle.select_by_scores`.
+for each query, and chooses documents with `benchmarks.scoring.summhay.select_by_scores`.
 """
 
 from __future__ import annotations

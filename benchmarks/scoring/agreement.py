@@ -1,4 +1,4 @@
-"""Agreement between raters with gaps in the table, by the usual coefficients.
+"""Agreement between raters with gaps in the table, by the usual coefficients, over sums of rows of each item.
 
 P_i is the share of agreeing pairs of ratings of item i, over the items with two or more; q the number of
 categories the task allows, which is not how many occur.
@@ -9,33 +9,146 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 
 import numpy as np
 
-from benchmarks.scoring.agreement_formulas import (
-    Level,
-    Weights,
-    above_chance,
-    alpha_formula,
-    category_rows,
-    cohen_formula,
-    coincidences,
-    minority_of_pairs,
-    minority_of_shares,
-    minority_of_table,
-    pair_rows,
-    shares_of_categories,
-)
 from benchmarks.scoring.components import about_these
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.formulas import COEFFICIENT, SHARE, Figure
-from benchmarks.scoring.intervals import Estimate
-from benchmarks.scoring.jackknife import Error, LeftOut, error_over_people
-from benchmarks.scoring.means import figure_of
+from benchmarks.scoring.formulas import (
+    COEFFICIENT,
+    SHARE,
+    Error,
+    Figure,
+    Formula,
+    LeftOut,
+    error_over_people,
+    minority,
+)
+from benchmarks.scoring.intervals import Estimate, figure_of
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Floats, Ints, cluster_index, divide, ratio
+from benchmarks.scoring.sums import Floats, Ints, Resampling, cluster_index, divide, ratio
+
+_NO_ROOM = 1e-12
+
+
+class Level(StrEnum):
+    """How distant two categories are: all alike, by rank, or by the value each stands for."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
+class Weights(StrEnum):
+    """What a disagreement of two raters costs in Cohen's kappa."""
+
+    NONE = "unweighted"
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+
+
+def category_rows(counts: Floats, squares: Floats, *, code: int) -> Floats:
+    """(ratings that another rater repeated, ratings) of one category on each item."""
+    n = counts.sum(axis=-1)
+    others = n**2 - squares.sum(axis=-1)
+    agreeing = (counts[..., code] ** 2 - squares[..., code]) * n
+    repeated = np.divide(agreeing, others, out=np.zeros_like(n), where=others > 0)
+    return np.stack([repeated, np.where(others > 0, counts[..., code], 0.0)], axis=-1)
+
+
+def minority_of_shares(totals: Floats) -> Floats:
+    """The share of labels outside the commonest category, of sums of `pair_rows`."""
+    return minority(totals[:, 3:])
+
+
+def minority_of_pairs(totals: Floats) -> Floats:
+    """The same of coincidence matrices, flat: totals of shape (resamples, q²)."""
+    q = math.isqrt(totals.shape[1])
+    return minority(totals.reshape(len(totals), q, q).sum(axis=2))
+
+
+def minority_of_table(q: int) -> Formula:
+    """The share of both raters' labels outside the commonest category, of cross tables, flat."""
+
+    def formula(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        return minority(table.sum(axis=1) + table.sum(axis=2))
+
+    return formula
+
+
+def pair_rows(counts: Floats, squares: Floats) -> Floats:
+    """(P_i, has two raters, is rated, share of each category) of each item."""
+    n = counts.sum(axis=-1)
+    pairs = n**2 - squares.sum(axis=-1)
+    agreeing = (counts**2 - squares).sum(axis=-1)
+    agreement = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    shares = counts / np.where(n > 0, n, 1)[..., None]
+    return np.concatenate([np.stack([agreement, pairs > 0, n > 0], axis=-1), shares], axis=-1)
+
+
+def above_chance(agreement: Floats, chance: Floats | float) -> Floats:
+    """(agreement − chance) / (1 − chance); NaN where chance leaves no room."""
+    room = 1 - np.asarray(chance)
+    return divide(agreement - chance, np.where(room > _NO_ROOM, room, 0.0))
+
+
+def shares_of_categories(totals: Floats) -> Floats:
+    """How often each category is given, of sums of `pair_rows`: shape (resamples, q)."""
+    return divide(totals[:, 3:], totals[:, 2:3])
+
+
+def coincidences(counts: Floats, squares: Floats | None = None) -> Floats:
+    """Each item's coincidence matrix, flat: shape (items, q²); zero under two ratings."""
+    squares = counts if squares is None else squares
+    n = counts.sum(axis=-1)
+    q = counts.shape[-1]
+    pairs = counts[..., :, None] * counts[..., None, :] - squares[..., :, None] * np.eye(q)
+    others = n**2 - squares.sum(axis=-1)
+    weight = np.divide(n, others, out=np.zeros_like(n), where=others > 0)
+    flat: Floats = (pairs * weight[..., None, None]).reshape(*n.shape, q * q)
+    return flat
+
+
+def alpha_formula(level: Level, scale: Floats) -> Formula:
+    """Krippendorff's alpha of coincidence matrices, flat: totals of shape (resamples, q²)."""
+    q = len(scale)
+
+    def formula(totals: Floats) -> Floats:
+        observed = totals.reshape(len(totals), q, q)
+        chosen = observed.sum(axis=2)
+        if level is Level.ORDINAL:
+            below = np.cumsum(chosen, axis=1) - chosen / 2
+            distance = (below[:, :, None] - below[:, None, :]) ** 2
+        elif level is Level.INTERVAL:
+            distance = np.broadcast_to((scale[:, None] - scale[None, :]) ** 2, observed.shape)
+        else:
+            distance = np.broadcast_to(1 - np.eye(q), observed.shape)
+        expected = (chosen[:, :, None] * chosen[:, None, :] * distance).sum(axis=(1, 2))
+        disagreed = (observed * distance).sum(axis=(1, 2))
+        return 1 - divide((chosen.sum(axis=1) - 1) * disagreed, expected)
+
+    return formula
+
+
+def cohen_formula(weights: Weights, q: int) -> Formula:
+    """Cohen's kappa of cross tables, flat: totals of shape (resamples, q²)."""
+    ranks = np.arange(q)
+    apart = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
+    cost = {Weights.NONE: (apart > 0).astype(np.float64), Weights.LINEAR: apart, Weights.QUADRATIC: apart**2}[
+        weights
+    ]
+
+    def formula(totals: Floats) -> Floats:
+        table = totals.reshape(len(totals), q, q)
+        n = table.sum(axis=(1, 2))
+        expected = (table.sum(axis=2)[:, :, None] * table.sum(axis=1)[:, None, :] * cost).sum(axis=(1, 2))
+        return 1 - divide(n * (table * cost).sum(axis=(1, 2)), expected)
+
+    return formula
+
 
 NOTHING_TWICE = "no item has two ratings"
 ONE_ALLOWED = "the task allows a single category"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import partial_ratio
 
-from benchmarks.scoring.folding import visible
+from benchmarks.scoring.text import visible
 
 NGRAM = 5
 WINDOW = 12

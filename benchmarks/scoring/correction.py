@@ -16,12 +16,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.formulas import SHARE, Figure
 from benchmarks.scoring.intervals import MIN_CLUSTERS, Batch
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.students_t import t_interval
-from benchmarks.scoring.sums import Bools, Floats, Ints, cluster_index, divide, in_order_of_content
+from benchmarks.scoring.sums import (
+    DEFAULT,
+    Bools,
+    Floats,
+    Ints,
+    Resampling,
+    cluster_index,
+    divide,
+    in_order_of_content,
+    shared_draws,
+    t_interval,
+)
 
 POWERED = "labels plus λ times the judge's difference between all and labelled texts, by stratum"
 NO_TEXTS, UNLABELLED = "no texts", "a stratum has no labelled text"

@@ -16,6 +16,7 @@ from statistics import NormalDist, fmean, stdev
 import numpy as np
 
 from benchmarks.scoring.agreement import (
+    Level,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -23,24 +24,20 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.agreement_formulas import Level
+from benchmarks.scoring.components import Minutes, minutes_worth
 from benchmarks.scoring.correction import Judged, correct
-from benchmarks.scoring.correlation import rank_agreement
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.formulas import SHARE
-from benchmarks.scoring.intervals import Batch
+from benchmarks.scoring.intervals import Batch, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
 from benchmarks.scoring.leaderboard import Scored
-from benchmarks.scoring.linking import Column
-from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio
-from benchmarks.scoring.minutes import Minutes, minutes_worth
-from benchmarks.scoring.pairs import Items, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.pairs import Column, Items, add_pair, estimates_of, pair_figures, stats_of
+from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, Average, Coverage, InsightScore, SummaryScore
-from benchmarks.scoring.sums import Bools, Floats, Ints
+from benchmarks.scoring.sums import Bools, Floats, Ints, Resampling
 
 Z = NormalDist().inv_cdf(0.975)
 

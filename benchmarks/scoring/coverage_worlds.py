@@ -12,23 +12,18 @@ from statistics import NormalDist
 
 import numpy as np
 
-from benchmarks.scoring.agreement import fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
-from benchmarks.scoring.agreement_formulas import Level
-from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_over_writers
+from benchmarks.scoring.agreement import Level, fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
+from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_over_writers, minutes_worth
 from benchmarks.scoring.coverage_check import Count, Held
-from benchmarks.scoring.draws import Resampling, people_of
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
-from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.linking import Column
-from benchmarks.scoring.means import bootstrap_mean, rate
-from benchmarks.scoring.minutes import minutes_worth
-from benchmarks.scoring.pairs import Items, add_pair, pair_figures
-from benchmarks.scoring.rank_intervals import rank_intervals
+from benchmarks.scoring.intervals import Batch, bootstrap_mean, rate
+from benchmarks.scoring.pairs import Column, Items, add_pair, pair_figures
+from benchmarks.scoring.ranking import rank_intervals
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sensitivity import order_difference, permutation_p
+from benchmarks.scoring.sessions import restricted_mean
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Bools, Floats, Ints, ratio
-from benchmarks.scoring.survival import restricted_mean
+from benchmarks.scoring.sums import Bools, Floats, Ints, Resampling, people_of, ratio
 
 Rng = np.random.Generator
 World = Callable[[Rng, int], Iterator[Held]]

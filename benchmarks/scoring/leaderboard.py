@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.scoring.components import Cell, about_these, over_writers
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
 from benchmarks.scoring.intervals import Batch, Estimate
-from benchmarks.scoring.rank_intervals import RankInterval, RankIntervals, rank_intervals
+from benchmarks.scoring.ranking import RankInterval, RankIntervals, rank_intervals
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, Average, SummaryScore, sums, undefined_reason
-from benchmarks.scoring.sums import Bools, Floats, ratio
+from benchmarks.scoring.sums import DEFAULT, Bools, Floats, Resampling, ratio, shared_draws
 
 WORDS = "words_per_bullet"
 FIGURES = (*MEASURES, WORDS)

@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.scoring.components import Components, satterthwaite
-from benchmarks.scoring.draws import DEFAULT
-from benchmarks.scoring.jackknife import Error
-from benchmarks.scoring.students_t import t_quantile
-from benchmarks.scoring.sums import BadShape, Floats
+from benchmarks.scoring.formulas import Error
+from benchmarks.scoring.sums import DEFAULT, BadShape, Floats, t_quantile
 
 ALIKE = 0.2
 """How alike items of a cluster are taken to be where nothing says it: an intraclass correlation."""

@@ -14,8 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from benchmarks.scoring.students_t import t_interval
-from benchmarks.scoring.sums import Bools, Floats, Ints, cluster_index
+from benchmarks.scoring.sums import Bools, Floats, Ints, cluster_index, t_interval
 
 MIN_ANNOTATORS, MIN_ITEMS, MIN_CLUSTERS = 3, 30, 5
 ALPHA = 0.05

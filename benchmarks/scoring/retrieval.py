@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.draws import DEFAULT, Resampling, shared_draws
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
 from benchmarks.scoring.intervals import SAME, Batch
-from benchmarks.scoring.oracle import TOKEN_BUDGET, select_by_scores
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import ratio
+from benchmarks.scoring.summhay import TOKEN_BUDGET, select_by_scores
+from benchmarks.scoring.sums import DEFAULT, Resampling, ratio, shared_draws
 
 FIGURES = ("recall_documents", "recall_insights", "ndcg")
 BY_CONSTRUCTION = "1 by construction: it ranks by the gain itself"

@@ -12,13 +12,11 @@ from itertools import permutations
 
 import numpy as np
 
-from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.intervals import MIN_CLUSTERS, MIN_ITEMS, SAME
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.students_t import t_interval
 from benchmarks.scoring.summhay import Average
-from benchmarks.scoring.sums import Floats
+from benchmarks.scoring.sums import DEFAULT, Floats, Resampling, t_interval
 
 RANDOM, OTHERS = "random", ("top", "bottom")
 EXACT = 9_999

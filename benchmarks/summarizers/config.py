@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import BadConfiguration, ModelConfig
-from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.scoring.summhay import TOKEN_BUDGET
 from benchmarks.summarizers.arrangements import HEADERS
 from benchmarks.summarizers.prompt_fields import fields_in
 

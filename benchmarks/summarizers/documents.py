@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.judges.lexical_terms import sentences
-from benchmarks.scoring.oracle import TOKENS_PER_WORD
+from benchmarks.scoring.summhay import TOKENS_PER_WORD
 
 Passage = tuple[int, str]
 """The number of a document, and its text or a part of it."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from benchmarks.scoring.position.texts import sentences
+from benchmarks.scoring.spread import sentences
 from benchmarks.scoring.text import bullets, lines_from_text, split_text
 from benchmarks.summarizers.conditions import NOTHING, SNIPPETS
 

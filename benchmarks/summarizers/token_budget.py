@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from benchmarks.scoring.oracle import TOKENS_PER_WORD
+from benchmarks.scoring.summhay import TOKENS_PER_WORD
 from benchmarks.summarizers.documents import Passage
 
 CL100K, WORDS = "cl100k", "words"

@@ -24,9 +24,9 @@ from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverR
 from benchmarks.retrieval.base import Retriever, Served
 from benchmarks.retrieval.keywords import CONTENT, TOKENS
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
-from benchmarks.scoring.draws import DEFAULT, Resampling
-from benchmarks.scoring.oracle import TOKEN_BUDGET
 from benchmarks.scoring.retrieval import Quality, Retrieved, qualities, retrieved
+from benchmarks.scoring.summhay import TOKEN_BUDGET
+from benchmarks.scoring.sums import DEFAULT, Resampling
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires

@@ -10,7 +10,7 @@ from benchmarks.engine.versions import NotPossible, check_decoding, check_name
 from benchmarks.judges.questions import BadConfiguration
 from benchmarks.judging.model_pages import ModelForm, PromptField
 from benchmarks.models import Judge
-from benchmarks.scoring.oracle import TOKEN_BUDGET
+from benchmarks.scoring.summhay import TOKEN_BUDGET
 from benchmarks.summarizers.arrangements import HEADERS
 from benchmarks.summarizers.config import (
     AT_ONCE,

@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from annotation.leaderboard import reports
 from benchmarks.models import Document, Haystack, Insight, SourceSample
-from benchmarks.scoring.position.texts import sentences
+from benchmarks.scoring.spread import sentences
 from extensions.papers.parts import (
     FIGURE,
     TABLE,

@@ -24,7 +24,7 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import applied
-from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import JudgeRun
 from extensions.synthesis import deciding, steps
 from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisStep

@@ -13,8 +13,8 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.results.computation import Computation, register, totals
-from benchmarks.scoring.means import wilson
-from benchmarks.scoring.shares import unseen_hits
+from benchmarks.scoring.formulas import unseen_hits
+from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import worth
 from extensions.synthesis import handing_over

@@ -10,7 +10,7 @@ from django import forms
 from django.conf import settings as site
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.judging.model_pages import ModelOptionsForm, PromptField, ServerForm
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm

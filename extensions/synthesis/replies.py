@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
 
 from benchmarks.judges.parsing import Problem, read_reply
-from benchmarks.scoring.folding import same_letters, same_signs
+from benchmarks.scoring.text import same_letters, same_signs
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]

@@ -19,7 +19,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from benchmarks.judges.cleaning import clean_text
+from benchmarks.judges.parsing import clean_text
 from extensions.synthesis.sources import Source, from_html, tidy
 
 KEY_VARIABLE = "SEARCH_API_KEY"

@@ -11,7 +11,7 @@ from django.db import transaction
 from benchmarks import audit
 from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.judging import ModelOptions
-from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 from extensions.synthesis import collecting, from_documents, from_questions, making
 from extensions.synthesis.counting import Tally

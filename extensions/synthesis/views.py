@@ -20,7 +20,7 @@ from benchmarks.engine import runs
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.io.schemas import long2rag, summhay
-from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import Judge
 from benchmarks.results.stored import look_up
 from benchmarks.web.downloads import download

@@ -21,7 +21,7 @@ from annotation.writing import assigning
 from annotation.writing.documentsets import Material, NoDocuments, Rule, choose
 from annotation.writing.eligibility import Code, NotEligible
 from benchmarks.models import RetrieverRanking
-from benchmarks.scoring.oracle import reading_minutes
+from benchmarks.scoring.summhay import reading_minutes
 from benchmarks.scoring.text import lines_from_list
 from tests.makers import (
     NOW,

@@ -19,11 +19,11 @@ from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLab
 from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
 from benchmarks.scoring.comparison import compare
-from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.pairs import Compared
+from benchmarks.scoring.ranking import pearson
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
+from benchmarks.scoring.sums import Resampling
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW
 

@@ -13,7 +13,7 @@ from annotation.results.planning import Work
 from annotation.studies.amounts import MS_PER_HOUR
 from benchmarks.scoring.agreement import randolph_error, randolph_kappa
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.students_t import t_interval
+from benchmarks.scoring.sums import t_interval
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
 from tests.makers import flat

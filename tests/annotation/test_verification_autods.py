@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from annotation.models import Study
 from annotation.verification import autods
 from annotation.verification.labels import collect
-from benchmarks.scoring.autods import RATES, at_threshold
-from benchmarks.scoring.retention import KEEP
+from benchmarks.scoring.retention import KEEP, RATES, at_threshold
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
 SCORES = [0.9, 0.8, 0.3, 0.75, None, 0.1]

@@ -15,8 +15,8 @@ from annotation.verification.labels import ExternalAnswer, PointTable, external_
 from annotation.verification.results import task_agreement
 from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
-from benchmarks.scoring.draws import DEFAULT
 from benchmarks.scoring.retention import Task, halves
+from benchmarks.scoring.sums import DEFAULT
 from tests.conftest import make_user
 from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all

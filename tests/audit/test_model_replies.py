@@ -18,11 +18,10 @@ from benchmarks.engine.tasks.responses import ResponseQuestion
 from benchmarks.engine.tasks.summaries import SummaryQuestion
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.base import ItemRef, ResponseFormat
-from benchmarks.judges.cleaning import clean_text
-from benchmarks.judges.parsing import LabelAnswer, Problem
+from benchmarks.judges.parsing import LabelAnswer, Problem, clean_text
 from benchmarks.judges.passages import Passages
 from benchmarks.judges.questions import ModelConfig, Question, request_body
-from benchmarks.scoring.autods import Score
+from benchmarks.scoring.retention import Score
 from benchmarks.states import PointPremise
 from benchmarks.summarizers.output import Written
 from tests.audit.conftest import Audit

@@ -16,10 +16,10 @@ from benchmarks.engine import versions
 from benchmarks.engine.tasks import coverage
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.judges.lexical import LexicalConfig
-from benchmarks.judging import fitting
+from benchmarks.management.commands.fit_judge import labelled_summaries
 from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
 from benchmarks.scoring.comparison import compare
-from benchmarks.scoring.linking import Compared
+from benchmarks.scoring.pairs import Compared
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
 from tests.benchmarks.engine.test_judging import failing_on, make_summary, request
@@ -120,7 +120,7 @@ def test_a_haystack_that_is_here_with_its_documents_lends_them_to_the_labels(tmp
     make_haystack(key="t")
     path = tmp_path / "labels.json"
     path.write_text(json.dumps([ENTRY, ENTRY | {"topic_id": "elsewhere"}]))
-    here, elsewhere = fitting.labelled_summaries(eval_benchmark.parse(path))
+    here, elsewhere = labelled_summaries(eval_benchmark.parse(path))
     assert len(here.background.texts) == 6
     assert elsewhere.background.texts == ("- One.",)
     assert here.labels[0].lines == (1,)

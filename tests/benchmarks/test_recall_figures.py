@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from benchmarks.models import Judge, PointVerdict
 from benchmarks.recall import figures, results
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.keypoints import Answer, SupportedBy
+from benchmarks.scoring.sums import Resampling
 from tests.makers_recall import extract, make_judge, make_response, say, support
 from tests.makers_verification import make_questions, make_verification_study, say_all
 

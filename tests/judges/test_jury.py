@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.judges.jury import JuryConfig, JuryRule, WrongJury, combine
+from benchmarks.judges.registry import JuryConfig, JuryRule, WrongJury, combine
 from benchmarks.scoring.summhay import Coverage, Probabilities, Score, Verdict
 
 NONE, PARTIAL, FULL = Coverage.NONE, Coverage.PARTIAL, Coverage.FULL

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from benchmarks.judges import registry
 from benchmarks.judges.base import Background, CoverageVerdict, EntailmentItem, ItemRef, SummaryToJudge
-from benchmarks.judges.jury import JuryConfig, JuryRule, combine
 from benchmarks.judges.lexical import LexicalJudge, WrongConfig
 from benchmarks.judges.lexical_expected import FEATURES, ExpectedConfig, ExpectingJudge
 from benchmarks.judges.lexical_fit import FitResult, LabelledSummary, fit
-from benchmarks.judges.lexical_words import alike, known, stripped
+from benchmarks.judges.lexical_terms import alike, known, stripped
+from benchmarks.judges.registry import JuryConfig, JuryRule, combine
 from benchmarks.scoring.summhay import Coverage, Verdict
 from tests.judges.real_data import FOLDER, MODEL, conversations, needs_data, news
 

@@ -19,7 +19,7 @@ from benchmarks.judges.lexical_fit import (
     fit,
     thresholds,
 )
-from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.sums import Resampling
 from tests.judges.real_data import conversations, needs_data, news
 
 THINGS = ["copper kettles", "wooden ladders", "garden hoses", "winter coats", "brass lamps"]

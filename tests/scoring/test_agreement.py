@@ -11,9 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.scoring.agreement import (
+    Level,
+    Weights,
+    alpha_formula,
     by_pair,
     by_subset,
     cohen_kappa,
+    coincidences,
     disagreement,
     fleiss_kappa,
     gwet_ac1,
@@ -23,10 +27,9 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.agreement_formulas import Level, Weights, alpha_formula, coincidences
-from benchmarks.scoring.draws import DEFAULT, Resampling
 from benchmarks.scoring.ratings import Ratings, UnknownCategory
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import DEFAULT, Resampling
 
 MULTIRATER: list[Callable[..., Stat]] = [
     percent_agreement,

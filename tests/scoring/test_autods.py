@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.autods import at_threshold, cumulative, histogram, mean_of, score
+from benchmarks.scoring.retention import at_threshold, cumulative, histogram, mean_of, score
 from benchmarks.scoring.sums import BadShape
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks.scoring.balanced import NOT_LINKED, Balanced, balanced
+from benchmarks.scoring.likert import NOT_LINKED, Balanced, balanced
 from benchmarks.scoring.sums import BadShape, Floats
 
 BOUNDS = (1.0, 5.0)

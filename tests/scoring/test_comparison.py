@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.scoring.bias import SummaryPair, bias
-from benchmarks.scoring.comparison import compare
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.linking import Compared
-from benchmarks.scoring.pairs import METHODS
+from benchmarks.scoring.comparison import SummaryPair, bias, compare
+from benchmarks.scoring.pairs import METHODS, Compared
 from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.summhay import Coverage, Verdict
+from benchmarks.scoring.sums import Resampling
 
 NONE, PARTIAL, FULL = Verdict(Coverage.NONE), Coverage.PARTIAL, Coverage.FULL
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.components import Cell, components, components_of, mean_over_writers, over_writers
-from benchmarks.scoring.minutes import minutes_worth
+from benchmarks.scoring.components import (
+    Cell,
+    components,
+    components_of,
+    mean_over_writers,
+    minutes_worth,
+    over_writers,
+)
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.students_t import t_interval
+from benchmarks.scoring.sums import t_interval
 
 GRID = np.array(
     [

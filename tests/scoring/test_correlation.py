@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.sums import BadShape
+from benchmarks.scoring.ranking import pearson
+from benchmarks.scoring.sums import BadShape, Resampling
 
 
 def test_known_values() -> None:

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from benchmarks.scoring.coverage_check import check
 from benchmarks.scoring.coverage_worlds import WORLDS, check_worlds
-from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.sums import Resampling
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

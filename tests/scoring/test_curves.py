@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.scoring.components import Cell, mean_over_writers
-from benchmarks.scoring.curves import BadCurve, CurveRule, SessionCurve, marks, measures_of, progress
-from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.sessions import BadCurve, CurveRule, SessionCurve, marks, measures_of, progress
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage, UnknownMeasure, Verdict, score_summary
+from benchmarks.scoring.sums import Resampling
 from benchmarks.scoring.text import lines_from_text
 
 CARRIED, AT_WORK = CurveRule.CARRIED_FORWARD, CurveRule.STILL_AT_WORK

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.domains import ONE_DOMAIN, Interaction, interaction
-from benchmarks.scoring.licence import TOO_FEW, Compared
+from benchmarks.scoring.licence import ONE_DOMAIN, TOO_FEW, Compared, Interaction, interaction
 
 
 def compared(biases: dict[str, list[float]], n_systems: int = 3) -> Interaction:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
-from benchmarks.scoring.evaluator import Evaluation, evaluate
-from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.scoring.keypoints import ENTAILMENTS, Evaluation, evaluate
 from benchmarks.scoring.ratings import Ratings
 
 SHORT = {"y": "yes", "u": "neutral", "n": "no"}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.scoring.comparison import Part, calibration, expected_figures, moment_sums
-from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.draws import Resampling
+from benchmarks.scoring.ranking import pearson
+from benchmarks.scoring.sums import Resampling
 
 HUMAN = [0, 0, 0.5, 1, 1, 0.5, 0, 1, 0, 1, 0.5, 1]
 EXPECTED = [0.1, 0.2, 0.4, 0.9, 0.7, 0.5, 0.2, 0.8, 0.1, 0.6, 0.6, 0.9]

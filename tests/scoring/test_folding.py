@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpora.searching import pattern_of
-from benchmarks.scoring import folding
-from benchmarks.scoring.text import lines_from_text
+from benchmarks.scoring.text import fold, lines_from_text, visible
 
 CASES = json.loads((Path(__file__).resolve().parents[1] / "texts.json").read_text(encoding="utf-8"))
 FOUND = [(*case, exact) for name, exact in (("found", False), ("found_in_its_case", True)) for case in CASES[name]]
@@ -19,7 +18,7 @@ FOUND = [(*case, exact) for name, exact in (("found", False), ("found_in_its_cas
 
 @pytest.mark.parametrize(("text", "query", "found", "exact"), [case[1:] for case in FOUND], ids=lambda value: None)
 def test_what_is_searched_for_is_found_as_it_stands(text: str, query: str, found: str | None, exact: bool) -> None:
-    wanted, (signs, starts, ends) = folding.fold(query, exact=exact).text, folding.fold(text, exact=exact)
+    wanted, (signs, starts, ends) = fold(query, exact=exact).text, fold(text, exact=exact)
     at = signs.find(wanted)
     assert (text[starts[at] : ends[at + len(wanted) - 1]] if at >= 0 else None) == found
 
@@ -48,4 +47,4 @@ def test_what_a_line_is(text: str, kind: str) -> None:
 
 def test_signs_of_format_are_those_that_nobody_sees() -> None:
     formats = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"]
-    assert [sign for sign in formats if folding.visible(f"a{sign}") != "a"] == []
+    assert [sign for sign in formats if visible(f"a{sign}") != "a"] == []

@@ -9,15 +9,29 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from benchmarks.scoring.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
-from benchmarks.scoring.correlation import moments, pearson, r_of_moments
-from benchmarks.scoring.draws import Resampling, expanded_tail
-from benchmarks.scoring.formulas import Figure
-from benchmarks.scoring.intervals import TOO_RARE, Batch, Estimate
-from benchmarks.scoring.means import bootstrap_mean, bootstrap_ratio, figure_of, rate, wilson
+from benchmarks.scoring.formulas import Figure, wilson_ends
+from benchmarks.scoring.intervals import (
+    TOO_RARE,
+    Batch,
+    Estimate,
+    bootstrap_mean,
+    bootstrap_ratio,
+    figure_of,
+    rate,
+    wilson,
+)
+from benchmarks.scoring.ranking import moments, pearson, r_of_moments
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.shares import wilson_ends
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import BadShape, Floats, cluster_index, mean_of_ratios, sum_by_cluster
+from benchmarks.scoring.sums import (
+    BadShape,
+    Floats,
+    Resampling,
+    cluster_index,
+    expanded_tail,
+    mean_of_ratios,
+    sum_by_cluster,
+)
 
 QUICK = Resampling(n_resamples=200)
 

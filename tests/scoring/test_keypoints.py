@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.keypoints import (
     Answer,
     BadCounts,
@@ -17,6 +16,7 @@ from benchmarks.scoring.keypoints import (
     scores,
 )
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.sums import Resampling
 
 FEW = Resampling(n_resamples=50)
 DOCUMENTS, KEY_POINTS = SupportedBy.DOCUMENTS, SupportedBy.KEY_POINTS

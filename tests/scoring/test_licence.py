@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.licence import Compared, Licence, Thresholds, Verdict, licence
+from benchmarks.scoring.sums import Resampling
 
 DIFFERENCES = np.array(
     [

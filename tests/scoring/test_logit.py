@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from benchmarks.scoring.logit import balanced_weights, fit_logit, probabilities
+from benchmarks.judges.lexical_odds import balanced_weights, fit_logit, probabilities
 from benchmarks.scoring.sums import BadShape
 
 

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.scoring.components import TOO_FEW_SESSIONS, Minutes, drawn_through, minutes_worth
 from benchmarks.scoring.coverage_check import simulated_minutes
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.minutes import TOO_FEW, Minutes, drawn_through, minutes_worth
-from benchmarks.scoring.sums import BadShape
+from benchmarks.scoring.sums import BadShape, Resampling
 
 MARKS = [10.0, 20.0, 30.0, 40.0]
 
@@ -64,7 +63,7 @@ def test_the_higher_mean_over_subtopics_may_be_reached_first_where_sessions_weig
 
 def test_few_sessions_get_a_minute_and_a_reason() -> None:
     found = worth([[0.2, 0.4, 0.6, 0.8]] * 4, 0.4)
-    assert (found.value, found.low, found.high, found.reason) == (pytest.approx(20), None, None, TOO_FEW)
+    assert (found.value, found.low, found.high, found.reason) == (pytest.approx(20), None, None, TOO_FEW_SESSIONS)
 
 
 def test_undefined_scores_are_passed_over_in_the_session_itself() -> None:

@@ -10,8 +10,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.oracle import reading_minutes, select_documents
-from benchmarks.scoring.summhay import attainable_ceiling
+from benchmarks.scoring.summhay import attainable_ceiling, reading_minutes, select_documents
 from benchmarks.scoring.text import lines_from_list
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scoring.agreement import (
+    Level,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -15,13 +16,10 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
-from benchmarks.scoring.agreement_formulas import Level
-from benchmarks.scoring.draws import People, Resampling, people_of
-from benchmarks.scoring.formulas import Rate
+from benchmarks.scoring.formulas import LeftOut, Rate, error_over_people
 from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.jackknife import LeftOut, error_over_people
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.sums import mean_of_defined
+from benchmarks.scoring.sums import People, Resampling, mean_of_defined, people_of
 
 OVER = Resampling(n_resamples=1_000, over_people=True)
 ITEMS = replace(OVER, over_people=False)

@@ -10,18 +10,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from benchmarks.scoring.agreement import cohen_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
-from benchmarks.scoring.agreement_formulas import Level, Weights
-from benchmarks.scoring.correlation import pearson
-from benchmarks.scoring.draws import DEFAULT, Resampling, draws, shared_draws
+from benchmarks.scoring.agreement import (
+    Level,
+    Weights,
+    cohen_kappa,
+    krippendorff_alpha,
+    percent_agreement,
+    randolph_kappa,
+)
 from benchmarks.scoring.formulas import Figure, Rate
-from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.linking import Column, chance_shares
-from benchmarks.scoring.means import bootstrap_mean, rate
-from benchmarks.scoring.pairs import LINK_FIGURES, Items, add_pair, estimates_of, hit_sums, pair_figures, stats_of
+from benchmarks.scoring.intervals import Batch, bootstrap_mean, rate
+from benchmarks.scoring.pairs import (
+    LINK_FIGURES,
+    Column,
+    Items,
+    add_pair,
+    chance_shares,
+    estimates_of,
+    hit_sums,
+    pair_figures,
+    stats_of,
+)
+from benchmarks.scoring.ranking import pearson
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import BadShape, Ints, mean_of_ratios
+from benchmarks.scoring.sums import DEFAULT, BadShape, Ints, Resampling, draws, mean_of_ratios, shared_draws
 
 FIGURES = pair_figures((0.0, 0.5, 1.0), has_covered=True)
 LINKED = LINK_FIGURES["linking"]

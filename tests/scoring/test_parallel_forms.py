@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from benchmarks.scoring.parallel_forms import NO_SPREAD, ONE_ORDER, THREE_NEEDED, TOO_FEW, Both, crossover
+from benchmarks.scoring.sessions import NO_SPREAD, ONE_ORDER, THREE_NEEDED, TOO_FEW, Both, crossover
 
 SCORES = st.floats(0, 1)
 TENTHS = st.integers(0, 10).map(lambda n: n / 10)

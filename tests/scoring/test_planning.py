@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from benchmarks.scoring.agreement import randolph_error, randolph_kappa
 from benchmarks.scoring.components import Components, components
-from benchmarks.scoring.draws import DEFAULT
-from benchmarks.scoring.formulas import Rate
+from benchmarks.scoring.formulas import Error, Rate
 from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.jackknife import Error
 from benchmarks.scoring.planning import (
     Facets,
     Variances,
@@ -29,8 +27,7 @@ from benchmarks.scoring.planning import (
     widths,
 )
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.students_t import t_quantile
-from benchmarks.scoring.sums import BadShape
+from benchmarks.scoring.sums import DEFAULT, BadShape, t_quantile
 
 KNOWN = Variances(people=0.0064, items=0.01, rest=0.0144, n_people=10, n_items=30)
 

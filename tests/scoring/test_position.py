@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
-from benchmarks.scoring.position.figures import (
+from benchmarks.scoring.position import (
     Placed,
     Placement,
     kolmogorov_smirnov,
@@ -26,7 +26,7 @@ from benchmarks.scoring.position.figures import (
     sentence_curve,
     spearman,
 )
-from benchmarks.scoring.position.texts import (
+from benchmarks.scoring.spread import (
     BINS,
     CELLS,
     SENTENCE_BINS,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.position.figures import Written, mean_scores, relative, scored, shuffled
+from benchmarks.scoring.position import Written, mean_scores, relative, scored, shuffled
 from benchmarks.scoring.stat import Stat
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.practice import feedback_on
+from benchmarks.scoring.sessions import feedback_on
 from benchmarks.scoring.summhay import Coverage, Probabilities
 from benchmarks.scoring.text import lines_from_list
 

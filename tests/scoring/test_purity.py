@@ -25,6 +25,6 @@ def test_no_figure_loads_a_heavy_library_at_import() -> None:
     assert not loaded_by(EVERY) & set(HEAVY)
 
 
-@pytest.mark.parametrize("module", ["text", "oracle", "stat", "summhay"])
+@pytest.mark.parametrize("module", ["text", "stat", "summhay"])
 def test_what_the_work_pages_need_is_the_standard_library(module: str) -> None:
     assert "numpy" not in loaded_by([f"benchmarks.scoring.{module}"])

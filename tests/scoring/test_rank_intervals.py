@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.scoring.rank_intervals import rank_intervals
+from benchmarks.scoring.ranking import rank_intervals
 from benchmarks.scoring.sums import BadShape
 
 BOARD = np.array(

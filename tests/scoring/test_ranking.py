@@ -9,11 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.correlation import rank_agreement, tau_b_of_means
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.formulas import COEFFICIENT, Figure
 from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.sums import BadShape
+from benchmarks.scoring.ranking import rank_agreement, tau_b_of_means
+from benchmarks.scoring.sums import BadShape, Resampling
 
 FEW = Resampling(n_resamples=50)
 SYSTEMS = ("gannet", "heron", "jay", "owl", "wren")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from benchmarks.scoring.oracle import select_by_scores
 from benchmarks.scoring.retrieval import NO_GOLD, Retrieved, ndcg, qualities, retrieved
+from benchmarks.scoring.summhay import select_by_scores
 
 DOCUMENTS = [(1, 400), (2, 400), (3, 400), (4, 400), (5, 400)]
 GOLDS = (frozenset({1, 2, 5}), frozenset({2}), frozenset({3}))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from benchmarks.scoring.formulas import effective_n, is_rare, logit_ends, minority, share_ends, wilson_ends
 from benchmarks.scoring.retrieval import Retrieved, qualities
-from benchmarks.scoring.shares import effective_n, is_rare, logit_ends, minority, share_ends, wilson_ends
 
 SIZES = np.full(10, 4.0)
 

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from benchmarks.scoring.draws import Resampling
-from benchmarks.scoring.position.figures import beside_random
-from benchmarks.scoring.position.texts import NAMES, rouge
-from benchmarks.scoring.sources import (
+from benchmarks.scoring.position import (
     Scored,
+    beside_random,
     difference,
     difference_over_datasets,
     mean_over_datasets,
     mean_over_sources,
 )
+from benchmarks.scoring.spread import NAMES, rouge
+from benchmarks.scoring.sums import Resampling
 
 WORDS = ("the", "ferry", "leaves", "at", "six", "boats", "wait", "a", "cat", "sleeps", "42")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)

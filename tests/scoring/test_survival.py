@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.duration.survfunc import SurvfuncRight
 
+from benchmarks.scoring.sessions import Session, first_reaching, kaplan_meier, restricted_mean, time_to_score
 from benchmarks.scoring.sums import BadShape
-from benchmarks.scoring.survival import Session, first_reaching, kaplan_meier, restricted_mean, time_to_score
 
 MINUTES = np.array([20.0, 30, 30, 50, 40, 60])
 REACHED = np.array([True, True, True, True, False, False])

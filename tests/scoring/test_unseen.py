@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import hypergeom
 
-from benchmarks.scoring.shares import unseen_hits
+from benchmarks.scoring.formulas import unseen_hits
 
 
 @pytest.mark.parametrize(("n", "n_others"), [(5, 40), (20, 40), (40, 10)])

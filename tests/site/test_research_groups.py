@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.models import Annotator, RecruitmentLink, Study
 from benchmarks import grouping
 from benchmarks.engine import judging, versions
-from benchmarks.judges.generator import GeneratorConfig
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import Haystack, JudgeRun, Question, Response, SourceSample, Subtopic, Summary, System
 from benchmarks.web.permissions import LOGGED_IN
 from extensions.synthesis import steps

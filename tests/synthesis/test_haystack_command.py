@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
 from benchmarks.models import Generator, Haystack, JudgeCall
-from benchmarks.scoring.shares import unseen_hits
+from benchmarks.scoring.formulas import unseen_hits
 from extensions.synthesis import deciding
 from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisReply
 from extensions.synthesis.wording import default_prompt

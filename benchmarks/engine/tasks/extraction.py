@@ -15,8 +15,8 @@ from benchmarks.engine.task import Labels, Origin, Sheet, Store
 from benchmarks.engine.tasks.points import ResponseTask
 from benchmarks.judges.base import digest
 from benchmarks.judges.parsing import Problem, read_reply, strict_object
+from benchmarks.judges.passages import split_points
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, ModelConfig, Question
-from benchmarks.judges.splitting import split_points
 from benchmarks.models import Extraction, Judge, JudgeRun, JudgeRunItem, Response, ResponsePoint
 
 LIMITS_OF_EXTRACTION = 5

@@ -31,7 +31,7 @@ from benchmarks.judges.passages import PassageQuestion, PassageRanking, passages
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import Headings, ModelConfig, Question
 from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, JudgeRunItem, KeyPoint, KeyPointVerdict
-from benchmarks.scoring.autods import Score, score
+from benchmarks.scoring.retention import Score, score
 from benchmarks.states import Grounded, Keyness
 
 Judgment = KeyPointVerdict.Judgment

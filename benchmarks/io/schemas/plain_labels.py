@@ -23,10 +23,10 @@ from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas.fields import Expected, Part, checked, no_nul
 from benchmarks.judges.aspects import ASPECTS
-from benchmarks.scoring.folding import visible, with_unseen
 from benchmarks.scoring.keypoints import ENTAILMENTS
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.summhay import COVERAGES
+from benchmarks.scoring.text import visible, with_unseen
 
 REQUIRED = ("annotator", "item", "label")
 LENGTHS = {"annotator": 120, "item": 300, "label": 120, "cluster": 300, "task": 40}

@@ -15,7 +15,7 @@ from benchmarks.io.reading.problems import Got, Problems, joined
 from benchmarks.io.schemas.fields import Expected, Id, Part, Text, as_object, checked, label, null_as, report_twice
 from benchmarks.io.schemas.long2rag import DocumentPart, Language, Name
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
-from benchmarks.scoring.position.texts import sentences
+from benchmarks.scoring.spread import sentences
 from benchmarks.summarizers.arrangements import RELEVANCE
 
 SUBTOPIC = "reference"

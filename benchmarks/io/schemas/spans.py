@@ -1,4 +1,4 @@
-"""Where a quoted passage is in a text: letter by letter, as it is compared (`scoring.folding`), or nearly.
+"""Where a quoted passage is in a text: letter by letter, as it is compared (`scoring.text`), or nearly.
 
 A span that people see must be what was quoted or say how far from it; what is too far is not found at all.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from benchmarks.scoring.folding import fold, same_letters, same_signs, widen
+from benchmarks.scoring.text import fold, same_letters, same_signs, widen
 
 LEAST_RATIO = 0.75
 """Quotes less alike than this are not found; beside it stands the ratio, so that readers can be stricter."""

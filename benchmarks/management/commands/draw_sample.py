@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchmarks.leaderboard import sampling
 from benchmarks.models import SourceSample
-from benchmarks.scoring.position.figures import LATE_FROM
+from benchmarks.scoring.position import LATE_FROM
 
 
 def _part(text: str) -> tuple[str, int]:

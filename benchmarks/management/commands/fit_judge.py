@@ -1,9 +1,15 @@
-"""Fit the offline judge to human labels, and say how that does on labels held out."""
+"""Fit the offline judge to human labels, and say how that does on labels held out.
+
+The fitting itself is plain data in `benchmarks.judges.lexical_fit`; labels from anywhere else enter there too.
+"""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +18,24 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from benchmarks.engine import texts, versions
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import eval_benchmark
+from benchmarks.io.schemas.eval_benchmark import BenchmarkEntry
+from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.judges.lexical_expected import ExpectedConfig
-from benchmarks.judges.lexical_fit import FitResult, NothingHeldOut, TooFewLabels, fit
-from benchmarks.judging import fitting
+from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary, NothingHeldOut, TooFewLabels, fit
+from benchmarks.judges.registry import OFFLINE
+from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.comparison import Comparison, ExpectedFigures
-from benchmarks.scoring.draws import Resampling
 from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.summhay import Coverage
+from benchmarks.scoring.sums import Resampling
 
 FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "linking_strict")
+
+FITTED = "lexical-fitted"
 
 
 class Command(BaseCommand):
@@ -42,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--save",
             nargs="?",
-            const=fitting.FITTED,
+            const=FITTED,
             metavar="NAME",
             help="store it as the newest version of this judge (default name: %(const)s)",
         )
@@ -53,14 +66,14 @@ class Command(BaseCommand):
         entries = [entry for path in options["files"] for entry in self._read(path)]
         try:
             base = ExpectedConfig() if options["version_2"] else LexicalConfig()
-            result = fit(fitting.labelled_summaries(entries), base=base, resampling=Resampling())
+            result = fit(labelled_summaries(entries), base=base, resampling=Resampling())
         except (TooFewLabels, NothingHeldOut) as error:
             raise CommandError(str(error)) from error
         judge = None
         if options["save"]:
             try:
-                judge = fitting.save_fitted(result=result, name=options["save"], now=timezone.now())
-            except fitting.NameTaken as error:
+                judge = save_fitted(result=result, name=options["save"], now=timezone.now())
+            except NameTaken as error:
                 raise CommandError(str(error)) from error
         if options["json"]:
             report = {"judge": str(judge) if judge else None, **_as_json(result)}
@@ -146,3 +159,59 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
         if name.startswith("linking") and figure["value"] is not None:
             figure["hits"] = round(figure["value"] * figure["n_items"])
     return figures
+
+
+class NameTaken(Exception):
+    """Another kind of judge has this name, or it is the name of the defaults."""
+
+
+def labelled_summaries(entries: Sequence[BenchmarkEntry]) -> list[LabelledSummary]:
+    """Human labels of a published file, as they are fitted on.
+
+    Word frequencies come from the haystack where it is here with its documents; otherwise from the file's own
+    insights and summaries of that topic, as for any haystack without documents.
+    """
+    by_topic: dict[str, list[BenchmarkEntry]] = defaultdict(list)
+    for entry in entries:
+        by_topic[entry.haystack_key].append(entry)
+    known = {key: _background(key, group) for key, group in by_topic.items()}
+    return [
+        LabelledSummary(
+            summary=SummaryToJudge(
+                key=entry.system.key,
+                lines=entry.lines,
+                insights=tuple(ItemRef(insight.key, insight.text) for insight in entry.insights),
+            ),
+            labels=tuple(
+                HumanLabel(label.insight_key, Coverage(label.coverage), label.lines) for label in entry.human
+            ),
+            topic=entry.haystack_key,
+            subtopic=entry.subtopic_key,
+            background=known[entry.haystack_key],
+        )
+        for entry in entries
+    ]
+
+
+def _background(key: str, entries: Sequence[BenchmarkEntry]) -> Background:
+    haystack = Haystack.objects.named(key).filter(n_documents__gt=0).first()
+    if haystack is not None:
+        return texts.of_haystack(haystack.pk)
+    insights = {insight.text for entry in entries for insight in entry.insights}
+    summaries = {"\n".join(entry.lines) for entry in entries}
+    return Background(texts=tuple(sorted(summaries)), insights=tuple(sorted(insights)))
+
+
+def save_fitted(*, result: FitResult, name: str, now: datetime) -> Judge:
+    """Store a fitted judge with its held-out figures as the note; the same thresholds again change nothing.
+
+    Raises:
+        NameTaken: the name belongs to the defaults or to a judge of another kind.
+    """
+    if name in OFFLINE:
+        raise NameTaken(f"“{name}” is the offline judge with its defaults; give the fitted one another name.")
+    if Judge.objects.filter(name=name).exclude(kind=Judge.Kind.LEXICAL).exists():
+        raise NameTaken(f"“{name}” is the name of a judge of another kind.")
+    return versions.ensure_judge(
+        name=name, kind=Judge.Kind.LEXICAL, config=result.config.as_mapping(), now=now, note=result.description()
+    )

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, juries, versions
 from benchmarks.engine.versions import judges_called
-from benchmarks.judges.jury import JuryRule, WrongJury
-from benchmarks.judges.registry import OFFLINE
+from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Summary
 

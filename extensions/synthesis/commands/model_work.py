@@ -20,8 +20,8 @@ from benchmarks.engine import costs, judging, runs
 from benchmarks.engine.judging import JudgeUnavailable, ModelOptions
 from benchmarks.engine.runs import RunProgress
 from benchmarks.io.schemas import summhay
-from benchmarks.judges.generator import GeneratorConfig
 from benchmarks.judges.openai import check_address
+from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.judges.replies import LIMITS
 from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 from benchmarks.states import RunState

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from benchmarks.judges.lexical_terms import sentences
-from benchmarks.judges.lexical_words import alike
+from benchmarks.judges.lexical_terms import alike, sentences
 
 RARE_IN = 2
 """Insights of a haystack that may have a mark in common, which still gives them away."""

@@ -1,4 +1,4 @@
-// How texts are compared: forms of one sign are one, and signs that nobody sees are none; `benchmarks/scoring/folding.py`
+// How texts are compared: forms of one sign are one, and signs that nobody sees are none; `benchmarks/scoring/text.py`
 // does the same on the server.
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // Accents and vowel signs that are left out as often as written; those of Thai or Devanagari never are.

@@ -15,7 +15,7 @@ from annotation.leaderboard import files
 from annotation.models import Exclusion, Session, Study
 from benchmarks.models import Verdict
 from benchmarks.results.stored import forget_all
-from benchmarks.scoring.minutes import TOO_FEW
+from benchmarks.scoring.components import TOO_FEW_SESSIONS
 from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, Reader, judged, report, written
 from tests.conftest import make_user
 from tests.makers import flat, make_haystack, make_writing_study
@@ -150,9 +150,9 @@ def test_human_minutes_and_differences_are_in_json_where_they_are_asked_for(peop
     wren = found["wren"]["minutes"]
     assert wren.pop("target") == pytest.approx(80 / 3)  # each subtopic counts once
     assert found["wren"]["joint"] == 26
-    assert wren == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW}
+    assert wren == {"value": 10, "low": None, "high": None, "n": 2, "reason": TOO_FEW_SESSIONS}
     heron = found["heron"]["minutes"]
-    assert (heron["value"], heron["reason"]) == (None, f"not reached; {TOO_FEW}")
+    assert (heron["value"], heron["reason"]) == (None, f"not reached; {TOO_FEW_SESSIONS}")
     assert (found["people"]["minutes"], found["people"]["differences"]["people"]) == (None, None)
     assert rows[0]["differences"]["above"] is None
     for row in rows[1:]:

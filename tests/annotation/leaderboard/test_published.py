@@ -17,7 +17,7 @@ from annotation.leaderboard import files
 from benchmarks.leaderboard.board import family_of, scores_of
 from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
-from benchmarks.scoring.minutes import Minutes
+from benchmarks.scoring.components import Minutes
 from tests.annotation.leaderboard.board import CELLS, PAGE, report
 from tests.makers import NOW
 from tests.makers_topic import topic_json, write_topic

@@ -19,8 +19,7 @@ from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer,
 from benchmarks.engine.tasks.key_points import AutodsQuestion
 from benchmarks.engine.tasks.points import EntailmentQuestion, EntailmentReply
 from benchmarks.judges import parsing
-from benchmarks.judges.cleaning import MOST_BYTES, MOST_CHARACTERS, NOTE
-from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
+from benchmarks.judges.parsing import MOST_BYTES, MOST_CHARACTERS, NOTE, LabelAnswer, Problem, read_labels
 from benchmarks.judges.replies import Reply, read_body
 from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, KeyPoint, ResponsePoint, Summary
 from tests.fake_openai import MODEL, Answer, FakeServer

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.engine import judging, runs, versions
 from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.io.schemas import long2rag
-from benchmarks.judges.splitting import split_points
+from benchmarks.judges.passages import split_points
 from benchmarks.models import Extraction, JudgeRun, PointVerdict, Response, ResponsePoint
 from tests.taking_in import import_questions
 

@@ -1,1 +1,0 @@
-"""Where texts take their content from (On Context Utilization in Summarization, section 3): pure, numpy only."""
