@@ -13,7 +13,7 @@ from typing import Any
 from django.urls import reverse
 
 from annotation import clock
-from annotation.linking import planning
+from annotation.linking import items
 from annotation.models import (
     ActivePeriod,
     Annotator,
@@ -345,7 +345,7 @@ def make_linking_study(
         ]
     people = [annotator_of(person) for person in annotators]
     give_consent(*people, now=now)
-    study = planning.create_study(
+    study = items.create_study(
         details=Details(name=name, contact="study@example.org"),
         plan=LinkingPlan(**plan),
         summaries=summaries,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
 from annotation.studies.dealing import Item, Pair, sample
 from annotation.studies.gaps import Reason
-from annotation.studies.kind import NotPossible
+from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.overview import Remark
 from benchmarks import audit
 from benchmarks.leaderboard.sampling import source_corpora
@@ -217,16 +217,16 @@ def add_summaries(
     *,
     study: Study,
     summaries: Iterable[Summary],
-    n_questions: Mapping[int, int] | None = None,
     at_random: bool = False,
     by: Any,
     now: datetime,
 ) -> int:
-    """Add items, each once; gives how many are new. They are nobody's until the next deal.
+    """Add items, each once, with a question or one for every insight; gives how many are new.
 
-    `n_questions` are the answers that one person gives on a summary of each subtopic, by default one. The labels
-    are of a random draw as long as all items were drawn `at_random`; gold items never are.
+    They are nobody's until the next deal. The labels are of a random draw as long as all items were drawn
+    `at_random`; gold items never are.
     """
+    kind: Any = work_of(study)
     known = set(study.label_items.values_list("summary_id", flat=True))
     new = {row.pk: row for row in summaries if row.pk not in known}
     if not new:
@@ -234,12 +234,14 @@ def add_summaries(
     first = not study.label_items.exclude(role=LabelItem.Role.TRAINING).exists()
     study.labels_are_random = at_random and (first or study.labels_are_random)
     study.save(update_fields=["labels_are_random"])
+    insights = Insight.objects.filter(subtopic__in={row.subtopic_id for row in new.values()})
+    n_insights = Counter(insights.values_list("subtopic_id", flat=True)) if kind.answers.by_insight else None
     LabelItem.objects.bulk_create(
         LabelItem(
             study=study,
             summary=row,
             block=f"subtopic-{row.subtopic_id}",
-            n_questions=1 if n_questions is None else n_questions[row.subtopic_id],
+            n_questions=1 if n_insights is None else n_insights[row.subtopic_id],
             added_at=now,
         )
         for row in new.values()

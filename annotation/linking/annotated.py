@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -121,6 +121,7 @@ def export_dataset(study: Study, options: Mapping[str, Any], write: Callable[...
 
 
 def _in_order(name: str) -> tuple[int, str]:
+    """So that annotator2 comes before annotator10."""
     return len(name), name
 
 
@@ -154,23 +155,8 @@ def _predictions(study: Study, names: Mapping[int, str]) -> dict[int, dict[str, 
 # In
 
 
-class Said(NamedTuple):
-    """A prediction, with the rows that it is about and where it stands in the file."""
-
-    summary: Summary
-    insight: Insight
-    verdict: TopicVerdict
-    where: str
-
-    @property
-    def place(self) -> published.Place:
-        """What it is about."""
-        return published.place_of(self.summary, self.insight)
-
-    @property
-    def answer(self) -> tuple[str, tuple[int, ...]]:
-        """What counts of it."""
-        return self.verdict.coverage, self.verdict.lines
+Said = tuple[Summary, Insight, TopicVerdict, str]
+"""A prediction after the rows that it is about, and where it stands in the file."""
 
 
 class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
@@ -223,8 +209,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 values = known.values_list("annotator__label", "summary", "insight", "coverage", "lines")
                 for name, summary, insight, coverage, lines in values:
                     self.labels[name][summary, insight] = (coverage, tuple(lines))
-        names = {name for entry in rows for name in entry.people}
-        for name in sorted(names, key=lambda name: (len(name), name)):  # annotator2 comes before annotator10
+        for name in sorted({name for entry in rows for name in entry.people}, key=_in_order):
             self.annotator(name)
         for entry in rows:
             for name in entry.fitted:
@@ -248,7 +233,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 self._label(name, summary, insights[label.insight_key], label, where)
         for name, verdicts in entry.predictions.items():
             for verdict in verdicts:
-                yield name, Said(summary, insights[verdict.insight_key], verdict, where)
+                yield name, (summary, insights[verdict.insight_key], verdict, where)
 
     def _haystack(self, entry: BenchmarkEntry) -> Haystack:
         """Find it by its key or the name of its file, or make one without documents."""
@@ -276,8 +261,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.subtopics[haystack.uid, subtopic.key] = subtopic
         for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
             self.insights[insight.subtopic.uid, insight.key] = insight
-        summaries = Summary.objects.filter(haystack=haystack)
-        for summary in summaries.select_related("subtopic", "system"):
+        for summary in Summary.objects.filter(haystack=haystack).select_related("subtopic", "system"):
             self._remember(summary)
 
     def _known(self, row: Subtopic | Insight, kind: str) -> None:
@@ -286,22 +270,20 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.counted.add(row.uid)
             self.unchanged[kind] += 1
 
+    def _create(self, row: Any, kind: str, rows: dict[Any, Any], key: tuple[UUID, str]) -> None:
+        """Make a subtopic or insight, numbered after the others of its owner."""
+        row.number = 1 + max((row.number for (owner, _key), row in rows.items() if owner == key[0]), default=0)
+        self.counted.add(row.uid)
+        rows[key] = self.create(row, kind)
+
     def _subtopic(self, haystack: Haystack, entry: BenchmarkEntry) -> Subtopic:
         key = (haystack.uid, entry.subtopic_key)
         if key in self.subtopics:
             self._known(self.subtopics[key], "subtopics")
-            return self.subtopics[key]
-        others = [row.number for (owner, _key), row in self.subtopics.items() if owner == haystack.uid]
-        row = Subtopic(
-            haystack=haystack,
-            key=entry.subtopic_key,
-            number=max(others, default=0) + 1,
-            name=entry.subtopic,
-            query=entry.subtopic,
-        )
-        self.counted.add(row.uid)
-        self.subtopics[key] = self.create(row, "subtopics")
-        return row
+        else:
+            row = Subtopic(haystack=haystack, key=key[1], name=entry.subtopic, query=entry.subtopic)
+            self._create(row, "subtopics", self.subtopics, key)
+        return self.subtopics[key]
 
     def _insight(self, subtopic: Subtopic, stated: TopicInsight, where: str) -> Insight:
         key = (subtopic.uid, stated.key)
@@ -319,11 +301,8 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 got=stated.key,
                 message="The insights of a haystack never change.",
             )
-        others = [row.number for (owner, _key), row in self.insights.items() if owner == subtopic.uid]
-        row = published.new_insight(subtopic, max(others, default=0) + 1, stated)
-        self.counted.add(row.uid)
-        self.insights[key] = self.create(row, "insights")
-        return row
+        self._create(published.new_insight(subtopic, 0, stated), "insights", self.insights, key)
+        return self.insights[key]
 
     def _summary(self, haystack: Haystack, subtopic: Subtopic, entry: BenchmarkEntry) -> Summary:
         """Find it by its text, or make one; where the haystack's file is there, or another text, beside it."""
@@ -354,14 +333,10 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
     def _predictions(self, name: str, said: Sequence[Said]) -> None:
         judge = self._judge(name, said)
         known, field = self.verdicts[name], f"predictions_{judge}"
-        for prediction in said:
-            if self.is_new_answer(
-                known, prediction.place, prediction.answer, kind="verdicts", where=prediction.where, name=field
-            ):
-                row = published.new_verdict(
-                    judge, prediction.summary, prediction.insight, prediction.verdict, now=self.now
-                )
-                self.create(row, "verdicts")
+        for summary, insight, verdict, where in said:
+            place, answer = published.place_of(summary, insight), (verdict.coverage, verdict.lines)
+            if self.is_new_answer(known, place, answer, kind="verdicts", where=where, name=field):
+                self.create(published.new_verdict(judge, summary, insight, verdict, now=self.now), "verdicts")
 
     def _judge(self, name: str, said: Sequence[Said]) -> Judge:
         """The judge of this name (or “NAME vN”) that says the same; one that contradicts it gets a next version.
@@ -369,9 +344,7 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
         A version that came with such a file before stays the one: what it contradicts is an error.
         """
         judge = self.judges.get(name)
-        haystacks = list(
-            {prediction.summary.haystack.uid: prediction.summary.haystack for prediction in said}.values()
-        )
+        haystacks = list({summary.haystack.uid: summary.haystack for summary, *_rest in said}.values())
         versions = [judge] if judge else list(Judge.objects.filter(name=name)) or judges_called(name)
         known = published.answers_of(versions, haystacks)
         if judge is None:
@@ -379,7 +352,10 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
             new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
             alike = self._fitted_alike(versions, name, haystacks)
-            incoming = {prediction.place: prediction.answer for prediction in said}
+            incoming = {
+                published.place_of(summary, insight): (verdict.coverage, verdict.lines)
+                for summary, insight, verdict, _where in said
+            }
             judge = published.version_said_by(alike, incoming, lambda judge: known.get(judge.pk, {}), new=new)
             judge = judge or published.of_configuration(versions, new) or self.create(new)
             self.judges[name] = judge
@@ -388,17 +364,12 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
 
     def _fitted_alike(self, versions: Sequence[Judge], name: str, haystacks: Sequence[Haystack]) -> list[Judge]:
         """The versions that were fitted to exactly those of the haystacks of which the file says so."""
-        fitted_on = fitted_haystacks(versions)
-
-        def is_fitted(judge: Judge, haystack: Haystack) -> bool:
-            names = names_of_haystack(haystack.key, haystack.metadata.get("source_name"))
-            return bool(fitted_on[judge.pk] & names)
-
-        told = self.fitted_on.get(name, ())
+        fitted_on, told = fitted_haystacks(versions), self.fitted_on.get(name, ())
+        names_of = {row.key: names_of_haystack(row.key, row.metadata.get("source_name")) for row in haystacks}
         return [
             judge
             for judge in versions
-            if all((haystack.key in told) == is_fitted(judge, haystack) for haystack in haystacks)
+            if all((key in told) == bool(fitted_on[judge.pk] & names) for key, names in names_of.items())
         ]
 
 

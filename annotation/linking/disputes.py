@@ -1,28 +1,116 @@
-"""Where people, or people and a judge, disagree on coverage: the queue of a study, and one item side by side."""
+"""Where people, or people and a judge, disagree on coverage: the queue, one item side by side, decisions.
+
+Labels stay whatever is decided.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
 
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
-from annotation.coverage.collect import coverage_table
-from annotation.coverage.rows import PEOPLE, Answer, RowFilter, RowPosition, RowView, positions, views
+from annotation.adjudication.decisions import DecisionRefused, Decisions
+from annotation.coverage.collect import coverage_table, gold_of
+from annotation.coverage.rows import PEOPLE, Answer, RowFilter, RowPosition, positions, views
+from annotation.labelling.summaries import labellable
 from annotation.linking import files
-from annotation.linking.adjudicating import DECISIONS, adjudicate, may_link_several
 from annotation.linking.annotated import haystacks_of
-from annotation.linking.bullets import Bullet, bullets_of
-from annotation.models import CoverageLabel, Study
+from annotation.linking.answers import Bullet, bullets_of, linkable_numbers
+from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from annotation.results.table import Filters, LabelTable
-from benchmarks.models import Haystack, Verdict
-from benchmarks.scoring.summhay import Coverage
+from annotation.studies.exposures import record_exposure
+from benchmarks.models import Haystack, Insight, Summary, Verdict
+from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
+
+DECISIONS = Decisions(
+    model=CoverageAdjudication,
+    labels=CoverageLabel,
+    item=("summary", "insight"),
+    answers=("coverage",),
+    made="label.adjudicate",
+    taken_back="label.adjudication_taken_back",
+)
+
+
+@transaction.atomic
+def adjudicate(
+    *,
+    study: Study,
+    summary: Summary,
+    insight: Insight,
+    coverage: str,
+    lines: Iterable[int],
+    by: Any,
+    now: datetime,
+    **about: Any,
+) -> CoverageAdjudication:
+    """Decide how far a summary covers an insight, and in which lines; otherwise as `Decisions.decide`.
+
+    Raises:
+        DecisionRefused: nobody labelled this in the study, not an answer, or covered without a line.
+    """
+    labels = CoverageLabel.objects.filter(study=study, summary=summary, insight=insight)
+    if insight.subtopic_id != summary.subtopic_id or not labels.exists():
+        raise DecisionRefused("Nobody in the study has labelled this.")
+    if coverage not in COVERAGES:
+        raise DecisionRefused("Coverage is none, partial or full.")
+    chosen = sorted(set(lines)) if coverage in COVERED else []
+    if coverage in COVERED and not chosen:
+        raise DecisionRefused("Choose the bullet that covers the insight.")
+    if not set(chosen) <= linkable_numbers(summary):
+        raise DecisionRefused("The summary has no such bullet.")
+    if len(chosen) > 1 and not may_link_several(study):
+        raise DecisionRefused("Choose the one bullet that covers the insight best.")
+    row = DECISIONS.decide(
+        study=study,
+        item={"summary": summary, "insight": insight},
+        answer={"coverage": coverage, "lines": chosen, "is_linked": bool(chosen)},
+        by=by,
+        now=now,
+        **about,
+    )
+    record_exposure(user=by, haystack=summary.haystack, reason=Exposure.Reason.ADJUDICATION, now=now)
+    return row
+
+
+def may_link_several(study: Study) -> bool:
+    """Whether a decision may name several bullets: as its people may; labels made elsewhere set no limit."""
+    plan = getattr(study, "linking_plan", None)
+    return plan is None or plan.allow_several_lines
+
+
+def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ...]]]]:
+    """Summaries of a study all whose insights have an answer: {summary: {insight: (coverage, lines)}}.
+
+    That is what was adjudicated, else what people agree on: they chose the same coverage and, if covered, share a
+    line; shared lines are the answer.
+    """
+    labels_on: dict[tuple[int, int], list[tuple[str, set[int]]]] = defaultdict(list)
+    rows = CoverageLabel.objects.filter(study=study).for_figures().order_by("pk")
+    for summary, insight, coverage, lines in rows.values_list("summary_id", "insight_id", "coverage", "lines"):
+        labels_on[summary, insight].append((coverage, set(lines)))
+    gold = gold_of([study.pk])
+    answers: dict[int, dict[int, tuple[str, tuple[int, ...]]]] = defaultdict(dict)
+    for (summary, insight), labels in labels_on.items():
+        shared = set.intersection(*(lines for _coverage, lines in labels))
+        coverages = {coverage for coverage, _lines in labels}
+        if (summary, insight) in gold:
+            answers[summary][insight] = gold[summary, insight]
+        elif len(coverages) == 1 and (coverages == {Coverage.NONE} or shared):
+            answers[summary][insight] = (coverages.pop(), tuple(sorted(shared)))
+    known: Any = labellable().filter(pk__in=answers)
+    n_insights = dict(known.values_list("pk", "n_insights"))
+    return {summary: all_of for summary, all_of in answers.items() if n_insights.get(summary) == len(all_of)}
+
 
 MAX_LINES = 200
 MAX_LINE_DIGITS = 9
@@ -36,19 +124,13 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
     """
     if not len(table.codes):
         return []
-    disputed = positions(table, RowFilter(against=between or PEOPLE))
+    disputed = [(row.index, row.dispute) for row in positions(table, RowFilter(against=between or PEOPLE))]
     decided = set() if table.gold_codes is None else {int(at) for at in (table.gold_codes >= 0).nonzero()[0]}
     if not between:
-        others = decided - {position.index for position in disputed}
-        disputed += [RowPosition(index, None) for index in sorted(others)]
+        disputed += [(at, None) for at in sorted(decided - {at for at, _dispute in disputed})]
     return [
-        Place(
-            key=(table.summaries[table.summary_of[position.index]].pk, int(table.insights[position.index])),
-            dispute=position.dispute,
-            is_decided=position.index in decided,
-            at=position.index,
-        )
-        for position in disputed
+        Place((table.summaries[table.summary_of[at]].pk, int(table.insights[at])), dispute, at in decided, at)
+        for at, dispute in disputed
     ]
 
 
@@ -67,9 +149,9 @@ class CoverageDeciding(Deciding):
     )
     question = "How fully does the summary cover it?"
     options = (
-        Option(Coverage.NONE.value, gettext_lazy("none"), is_alone=True),
-        Option(Coverage.PARTIAL.value, gettext_lazy("partial")),
-        Option(Coverage.FULL.value, gettext_lazy("full")),
+        Option("none", "none", is_alone=True),
+        Option("partial", "partial"),
+        Option("full", "full"),
     )
     narrowed_by = ("between", "summarizer")
     hides = "names, systems and judges"
@@ -99,8 +181,7 @@ class CoverageDeciding(Deciding):
         between, summarizer = which.get("between", ""), which.get("summarizer", "")
         table = full.filtered(Filters(summarizer=summarizer))
         judge = next((judge.name for judge in table.judges if judge.key == between), "")
-        against = "annotators and %(name)s"
-        judges = [(rater.key, against % {"name": rater.name}) for rater in table.judges_with_verdicts]
+        judges = [(rater.key, f"annotators and {rater.name}") for rater in table.judges_with_verdicts]
         summarizers = sorted({info.summarizer for info in full.summaries})
         filters: list[Any] = []
         if judges:
@@ -157,12 +238,9 @@ class CoverageDeciding(Deciding):
     def form(self, study: Study, dispute: Dispute, *, current: Any, sent: QueryDict | None) -> dict[str, Any]:
         """Every bullet with the people who point at it, and which are chosen."""
         chosen = _lines(sent) if sent is not None else current.lines if current else []
+        people = dispute.people
         bullets = [
-            (
-                bullet,
-                [person.name for person in dispute.people if bullet in person.bullets],
-                bullet.number in chosen,
-            )
+            (bullet, [person.name for person in people if bullet in person.bullets], bullet.number in chosen)
             for bullet in dispute.more["bullets"]
         ]
         return {"bullets": bullets, "allows_several": may_link_several(study)}
@@ -178,17 +256,16 @@ def _rows(table: LabelTable, judge: str, places: Sequence[Place]) -> list[Row]:
         is_judge = answer.kind != "person"
         return Said(name=answer.name, words=in_words(answer.label), key=answer.key, is_judge=is_judge)
 
-    def row(view: RowView) -> Row:
-        answers = [said(answer) for answer in view.answers if answer.kind == "person" or answer.name == judge]
-        return Row(
+    return [
+        Row(
             uids=(UUID(view.summary_uid), UUID(view.insight_uid)),
             text=view.insight,
             about=view.subtopic,
             system=view.system,
-            said=answers,
+            said=[said(each) for each in view.answers if each.kind == "person" or each.name == judge],
         )
-
-    return [row(view) for view in views(table, [RowPosition(place.at, place.dispute) for place in places])]
+        for view in views(table, [RowPosition(place.at, place.dispute) for place in places])
+    ]
 
 
 def _among(bullets: Sequence[Bullet], lines: Iterable[int]) -> tuple[Bullet, ...]:

@@ -7,6 +7,7 @@ are the texts that a label is about, so that a table can be read by itself.
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -14,14 +15,13 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.kinds import StudyFile
 from annotation.labelling.archive import BY, verdict_file
 from annotation.linking.annotated import dump_of, haystacks_of
-from annotation.linking.unlinked import unlinked_of
-from annotation.models import LinkingPlan, Study
+from annotation.linking.answers import UNLINKED, linkable_numbers
+from annotation.models import LabelItem, LabelTask, LinkingPlan, Study, UnlinkedLabel
 from annotation.studies.rows import (
     IS_UNDO,
     PERSON,
@@ -34,7 +34,7 @@ from annotation.studies.rows import (
     rows_of,
 )
 from annotation.studies.scope import study_of
-from benchmarks.models import Verdict
+from benchmarks.models import Summary, Verdict
 from benchmarks.web.downloads import download
 from benchmarks.web.permissions import requires, saw_insights
 
@@ -113,21 +113,35 @@ def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
 def unlinked_rows(study: Study) -> Iterator[tuple[Any, ...]]:
     """One row a bullet that somebody linked to nothing, as `UNLINKED_COLUMNS`; `label` is the reason."""
     names = pseudonyms_of(study)
-    for bullet in unlinked_of(study):
-        summary = bullet.summary
+    for person, summary, line, reason, label in unlinked_of(study):
+        haystack, subtopic, system = summary.subtopic.haystack, summary.subtopic, summary.system
         yield (
-            names.get(bullet.annotator, "unknown"),
-            *(f"{summary.uid}/line {bullet.line}", bullet.reason, str(summary.subtopic.uid)),
-            *(
-                summary.subtopic.haystack.key,
-                summary.subtopic.key,
-                str(summary.uid),
-                summary.system.key,
-                bullet.line,
-            ),
-            *(bullet.guideline_version, bullet.made_at.isoformat() if bullet.made_at else ""),
-            summary.text.split("\n")[bullet.line - 1],
+            *(names.get(person, "unknown"), f"{summary.uid}/line {line}", reason, str(subtopic.uid)),
+            *(haystack.key, subtopic.key, str(summary.uid), system.key, line),
+            label.guideline.version if label and label.guideline else None,
+            label.made_at.isoformat() if label else "",
+            summary.text.split("\n")[line - 1],
         )
+
+
+def unlinked_of(study: Study) -> Iterator[tuple[int, Summary, int, str, UnlinkedLabel | None]]:
+    """Bullets that somebody linked to no insight in a task that is done, without training; three queries.
+
+    Gives annotator, summary, line, the reason (empty without one) and the answer that has it.
+    """
+    linked: dict[tuple[int, int], set[int]] = defaultdict(set)
+    labels = study.coveragelabels.for_figures()
+    for person, summary, lines in labels.values_list("annotator_id", "summary_id", "lines"):
+        linked[person, summary].update(lines)
+    current = study.unlinkedlabels.filter(is_current=True).select_related("guideline")
+    answers = {row.task_id: row for row in current}
+    tasks = study.label_tasks.filter(state=LabelTask.State.DONE).exclude(item__role=LabelItem.Role.TRAINING)
+    for task in tasks.select_related("item__summary__system", "item__summary__subtopic__haystack"):
+        summary, row = task.item.summary, answers.get(task.pk)
+        reasons = dict(UNLINKED.answer_of(row).reasons)
+        for line in sorted(linkable_numbers(summary) - linked[task.annotator_id, summary.pk]):
+            reason = reasons.get(line, "")
+            yield task.annotator_id, summary, line, reason, row if reason else None
 
 
 def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:
@@ -138,13 +152,17 @@ def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple
     rows = study.coverage_adjudications.order_by("pk")
     if not with_history:
         rows = rows.filter(is_current=True)
-    labels_on = _labels_of_decided(study)
+    decisions = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
+    labels = study.coveragelabels.for_figures().filter(Exists(decisions)).order_by("annotator", "pk")
+    labels_on: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in read(study, labels, PERSON, "summary", "insight", "coverage", "lines"):
+        label = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}
+        labels_on[row["summary"], row["insight"]].append(label)
     fields = fields_of(DECISION_COLUMNS) - {"labels"} | {"summary", "insight"}
-    decided = (
-        {**row, "labels": labels_on.get((row["summary"], row["insight"]), [])}
-        for row in read(study, rows, *fields)
+    decided = read(study, rows, *fields)
+    return cells(
+        ({**row, "labels": labels_on[row["summary"], row["insight"]]} for row in decided), DECISION_COLUMNS
     )
-    return cells(decided, DECISION_COLUMNS)
 
 
 def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
@@ -155,26 +173,16 @@ def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
         yield [*row[:at], "; ".join(" ".join(map(str, words)) for words in labels), *row[at + 1 :]]
 
 
-def _labels_of_decided(study: Study) -> dict[tuple[int, int], list[dict[str, Any]]]:
-    decided = study.coverage_adjudications.filter(summary=OuterRef("summary"), insight=OuterRef("insight"))
-    labels = study.coveragelabels.for_figures().filter(Exists(decided)).order_by("annotator", "pk")
-    by_item: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    for row in read(study, labels, PERSON, "summary", "insight", "coverage", "lines"):
-        label = {"annotator": row[PERSON], "label": row["coverage"], "lines": row["lines"]}
-        by_item.setdefault((row["summary"], row["insight"]), []).append(label)
-    return by_item
-
-
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """Annotated summaries, decisions and verdicts: what an archive holds beside the labels."""
     files = [
-        StudyFile("annotated-summaries.json", "Annotated summaries", lambda: dump_of(study)),
+        StudyFile("annotated-summaries.json", "Annotated summaries", partial(dump_of, study)),
         csv_file("adjudicated.csv", "Decisions", DECISION_COLUMNS, lambda: decision_cells(decision_rows(study))),
     ]
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)  # imported labels have none
     if plan is not None and plan.asks_unlinked:
         unlinked = partial(unlinked_rows, study)
-        files.append(csv_file("bullets.csv", _("Bullets that cover no insight"), UNLINKED_COLUMNS, unlinked))
+        files.append(csv_file("bullets.csv", "Bullets that cover no insight", UNLINKED_COLUMNS, unlinked))
     labelled = study.coveragelabels.for_figures().order_by().values("summary")
     verdicts = Verdict.objects.counted().filter(repeat=0, summary__in=labelled)
     return [*files, verdict_file(study, VERDICTS, verdicts)]

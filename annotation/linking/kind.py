@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
@@ -19,17 +20,20 @@ from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
 from annotation.licences import pages as licences
-from annotation.linking import annotated, planning
-from annotation.linking.bullets import SPARE_LETTERS
+from annotation.linking import annotated, items
+from annotation.linking.answers import (
+    KEYS,
+    LINK,
+    UNLINKED,
+    bullets_of,
+    feedback,
+    page_context,
+    question_in_words,
+)
 from annotation.linking.disputes import DECIDING
 from annotation.linking.files import COLUMNS, files_of, label_rows, spaced
-from annotation.linking.forms import LinkingStudyForm, MoreSummariesForm, checks_in
+from annotation.linking.items import SIMULATED, TRIAL, LinkingStudyForm, MoreSummariesForm, checks_in
 from annotation.linking.overview import checks_in_order, checks_of, page_of
-from annotation.linking.page_context import page_context
-from annotation.linking.recording import LINK, feedback, question_in_words
-from annotation.linking.simulated import SIMULATED
-from annotation.linking.trial import TRIAL
-from annotation.linking.unlinked import UNLINKED, bullets_in_words
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
@@ -106,7 +110,7 @@ class Linking(LabelWork):
         Key("general", "5", gettext_lazy("covers no insight: too general")),
         Key("unsupported", "6", gettext_lazy("covers no insight: unsupported")),
     )
-    fixed_keys = "jk" + SPARE_LETTERS + SPARE_LETTERS.upper()
+    fixed_keys = "jk" + KEYS
     question_rows = ("insight", "task__item__summary__haystack", "task__item__summary__subtopic")
     beside_rows = ("task__item__summary__haystack",)
     recipes = (
@@ -143,30 +147,31 @@ class Linking(LabelWork):
     )  # fmt: skip
     simulated = SIMULATED
     trial = TRIAL
-    dealing = staticmethod(planning.dealing)
-    assign = staticmethod(planning.deal)
+    dealing = staticmethod(items.dealing)
+    assign = staticmethod(items.deal)
     checks = staticmethod(checks_of)
     checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
         """Take the summaries and deal them, with training and gold items where they are asked for."""
-        return create_from(planning.create_study, form=form, by=by, now=now, checks=form.checks())
+        return create_from(items.create_study, form=form, by=by, now=now, checks=form.checks())
 
     def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
         dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
         drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
-        return planning.create_study(plan=LinkingPlan(**plan), summaries=drawn, **values)
+        return items.create_study(plan=LinkingPlan(**plan), summaries=drawn, **values)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
         return super().initial_of(study, user) | checks_in(study) | choice_of(study, user=user)
 
+    @transaction.atomic
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
         """Add summaries; with the first ones training and gold items where they are asked for."""
-        add = planning.add_summaries
         if form.takes_checks:
-            add = partial(planning.add_first_summaries, checks=form.checks(), pass_mark=form.pass_share())
-        return add_from(add, form=form, study=study, by=by, now=now)
+            LinkingPlan.objects.filter(study=study).update(pass_mark=form.pass_share())
+            items.add_checks(study, form.checks(), now=now)
+        return add_from(summaries.add_summaries, form=form, study=study, by=by, now=now)
 
     def work_in_words(self, study: Study) -> str:
         plan = getattr(study, "linking_plan", None)
@@ -187,9 +192,9 @@ class Linking(LabelWork):
         return QuestionText(row.insight.text, summary.haystack.language, beside=summary.subtopic.query)
 
     def question_beside(self, row: Any) -> QuestionText:
-        summary = row.task.item.summary
-        bullets = bullets_in_words(summary, UNLINKED.answer_of(row))
-        return QuestionText(bullets, summary.haystack.language, about=gettext("Bullets that cover no insight"))
+        summary, reasons = row.task.item.summary, dict(UNLINKED.answer_of(row).reasons)
+        texts = "\n".join(bullet.text for bullet in bullets_of(summary) if bullet.number in reasons)
+        return QuestionText(texts, summary.haystack.language, about=gettext("Bullets that cover no insight"))
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.LINKING)

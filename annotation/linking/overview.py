@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from annotation.labelling.summaries import ABOUT_ROWS, about
-from annotation.linking.unlinked import unlinked_of
+from annotation.linking.files import unlinked_of
 from annotation.models import CoverageLabel, LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
 from annotation.studies.amounts import duration, percent
 from annotation.studies.overview import (
@@ -42,9 +40,9 @@ class PersonRow(Answering):
     """One annotator: their answers by coverage (current, complete answers), and the hidden gold."""
 
     n_incomplete: int
-    n_gold: int = 0
-    n_gold_right: int = 0
-    unlinked: Mapping[str, int] = field(default_factory=dict)
+    n_gold: int
+    n_gold_right: int
+    unlinked: Mapping[str, int]
     """Bullets that cover nothing, by reason; "" where none was given."""
 
     @property
@@ -61,41 +59,37 @@ class PersonRow(Answering):
 def overview_of(study: Study) -> Overview:
     """Progress, labels and times of a linking study and of each person in it."""
     labels: dict[int, Counter[str]] = defaultdict(Counter)
-    odd: dict[int, Counter[str]] = defaultdict(Counter)
     rows = CoverageLabel.objects.filter(study=study, is_current=True, is_check=False).exclude(coverage="")
-    for person, coverage, is_complete, is_unsure in rows.values_list(
-        "annotator_id", "coverage", "is_complete", "is_unsure"
-    ).iterator(chunk_size=5_000):
-        if is_complete:
-            labels[person][coverage] += 1
-        odd[person]["incomplete"] += not is_complete
-        odd[person]["unsure"] += is_unsure
-    gold, unlinked = _gold(study), _unlinked(study)
+    fields = ("annotator_id", "coverage", "is_complete", "is_unsure")
+    for person, coverage, is_complete, is_unsure in rows.values_list(*fields).iterator(chunk_size=5_000):
+        labels[person][coverage if is_complete else "incomplete"] += 1
+        labels[person]["unsure"] += is_unsure
+    gold, unlinked, none = checks_of(study), _unlinked(study), Counter[str]()
     people = []
-    for fields in people_of(study):
-        pk = fields["member"].annotator_id
+    for values in people_of(study):
+        pk = values["member"].annotator_id
+        n_gold, n_right = gold.get(pk, (0, 0))
         people.append(
             PersonRow(
-                **fields,
+                **values,
                 answers={name: labels[pk][name] for name in COVERAGES},
-                n_unsure=odd[pk]["unsure"],
-                n_incomplete=odd[pk]["incomplete"],
-                n_gold=sum(gold[pk].values()),
-                n_gold_right=gold[pk][True],
-                unlinked=unlinked[pk],
+                n_unsure=labels[pk]["unsure"],
+                n_incomplete=labels[pk]["incomplete"],
+                n_gold=n_gold,
+                n_gold_right=n_right,
+                unlinked=unlinked.get(pk, none),
             )
         )
-    remarks = remarks_of(study, *ABOUT_ROWS)
     counts = counts_of(study)
     if not counts["n_items"]:
         # Labels were imported: nobody was given a task, and the summaries are those that have a label.
         counts["n_items"] = study.coveragelabels.order_by().values("summary").distinct().count()
-    return Overview(people=people, **counts, remarks=remarks)
+    return Overview(people=people, **counts, remarks=remarks_of(study, *ABOUT_ROWS))
 
 
 def checks_of(study: Study) -> dict[int, tuple[int, int]]:
     """Per annotator how many gold questions were answered, and how many with the agreed coverage. Two queries."""
-    return {person: (sum(counts.values()), counts[True]) for person, counts in _gold(study).items()}
+    return {person: (len(each), sum(each)) for person, each in checks_in_order(study).items()}
 
 
 def checks_in_order(study: Study) -> dict[int, list[bool]]:
@@ -109,20 +103,11 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
     if not agreed:
         return answers
     labels = CoverageLabel.objects.filter(study=study, summary__in={summary for summary, _insight in agreed})
-    for person, summary, insight, coverage in (
-        labels.for_figures()
-        .order_by("made_at", "pk")
-        .values_list("annotator_id", "summary_id", "insight_id", "coverage")
-    ):
-        if (summary, insight) in agreed:
-            answers[person].append(coverage == agreed[summary, insight])
+    rows = labels.for_figures().order_by("made_at", "pk")
+    for person, *key, coverage in rows.values_list("annotator_id", "summary_id", "insight_id", "coverage"):
+        if tuple(key) in agreed:
+            answers[person].append(coverage == agreed[tuple(key)])
     return answers
-
-
-def _gold(study: Study) -> dict[int, Counter[bool]]:
-    """Per annotator how many gold questions were answered with the agreed coverage, and how many not."""
-    answers = checks_in_order(study)
-    return defaultdict(Counter, {person: Counter(each) for person, each in answers.items()})
 
 
 def _unlinked(study: Study) -> dict[int, Counter[str]]:
@@ -130,15 +115,12 @@ def _unlinked(study: Study) -> dict[int, Counter[str]]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
     if plan and plan.asks_unlinked:
-        for bullet in unlinked_of(study):
-            counts[bullet.annotator][bullet.reason] += 1
+        for person, _summary, _line, reason, _label in unlinked_of(study):
+            counts[person][reason] += 1
     return counts
 
 
-def _unlinked_table(plan: LinkingPlan | None, overview: Overview) -> list[Table]:
-    if plan is None or not plan.asks_unlinked:
-        return []
-
+def _unlinked_table(people: Sequence[PersonRow]) -> Table:
     def shares(row: PersonRow) -> list[Share]:
         return shares_of({reason: row.unlinked.get(reason, 0) for reason in (*UnlinkedReason.values, "")})
 
@@ -148,7 +130,7 @@ def _unlinked_table(plan: LinkingPlan | None, overview: Overview) -> list[Table]
         *share_columns(dict(zip((*UnlinkedReason.values, "none"), headings, strict=True)), shares),
     ]
     caption = "Bullets of finished summaries that the annotator linked to no insight, without training."
-    return [Table("unlinked", _("Bullets that cover no insight"), caption, columns, overview.people)]
+    return Table("unlinked", "Bullets that cover no insight", caption, columns, people)
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
@@ -157,16 +139,13 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
     everyone = f"{overview.n_overlap} for everyone" if overview.n_overlap else ""
     done, *costs = work_cards(overview, study.currency)
+    gold = Column("gold", "Gold", lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)
     columns = [
         *progress_columns(),
         *share_columns({"none": "None", "partial": "Partial", "full": "Full"}, lambda row: row.shares),
         Column("unsure", "Not sure", lambda row: row.n_unsure),
         Column("open", "No bullet yet", lambda row: row.n_incomplete),
-        *(
-            [Column("gold", "Gold", lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)]
-            if overview.n_gold
-            else []
-        ),
+        *([gold] if overview.n_gold else []),
         time_column(),
         Column(
             "per_summary",
@@ -177,45 +156,35 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         cost_column(study.currency),
     ]
     caption = "Labels are current, complete answers, without training. Time leaves gaps of over two minutes out."
+    tables = [Table("people", "Annotators", caption, columns, overview.people)]
+    if plan and plan.asks_unlinked:
+        tables.append(_unlinked_table(overview.people))
     return OverviewPage(
-        cards=[
-            Card("Summaries", overview.n_items, everyone),
-            done,
-            Card("Labels", overview.n_labels),
-            *costs,
-        ],
-        tables=[
-            Table("people", "Annotators", caption, columns, overview.people),
-            *_unlinked_table(plan, overview),
-        ],
+        cards=[Card("Summaries", overview.n_items, everyone), done, Card("Labels", overview.n_labels), *costs],
+        tables=tables,
         facts=_facts(plan, overview) if plan else (),
         remarks=[about(task) for task in overview.remarks],
-        subject=_("Summary"),
+        subject="Summary",
     )
 
 
 def _gold_cell(row: PersonRow, plan: LinkingPlan | None) -> Cell:
     mark = plan.pass_mark if plan else None
     is_below = row.gold_share is not None and mark is not None and row.gold_share < mark
-    return Cell(
-        f"{row.n_gold_right} / {row.n_gold}",
-        note=percent(row.gold_share),
-        badge="below the mark" if is_below else "",
-    )
+    badge = "below the mark" if is_below else ""
+    return Cell(f"{row.n_gold_right} / {row.n_gold}", note=percent(row.gold_share), badge=badge)
 
 
 def _facts(plan: LinkingPlan, overview: Overview) -> list[tuple[str, Any]]:
     everyone: Any = plan.overlap_number or 0
     if plan.overlap_share is not None:
         everyone = f"{percent(float(plan.overlap_share))} of the summaries"
-    facts: list[tuple[str, Any]] = [
+    mark = "" if plan.pass_mark is None else f", pass mark {percent(float(plan.pass_mark))}"
+    return [
         ("People for each summary", plan.people_per_item),
         ("For everyone", everyone),
+        *order_fact(plan),
+        *([("Training, with feedback", overview.n_training)] if overview.n_training else []),
+        *([("Hidden gold", f"{overview.n_gold}{mark}")] if overview.n_gold else []),
+        ("Bullets for an insight", "several" if plan.allow_several_lines else "one"),
     ]
-    facts += order_fact(plan)
-    if overview.n_training:
-        facts.append(("Training, with feedback", overview.n_training))
-    if overview.n_gold:
-        mark = "" if plan.pass_mark is None else ", " + "pass mark" + f" {percent(float(plan.pass_mark))}"
-        facts.append(("Hidden gold", f"{overview.n_gold}{mark}"))
-    return [*facts, ("Bullets for an insight", "several" if plan.allow_several_lines else "one")]

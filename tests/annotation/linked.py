@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from annotation.labelling.recording import record
-from annotation.linking.recording import LINK, LinkingAnswer
+from annotation.linking.answers import LINK, LinkingAnswer
 from annotation.models import CoverageLabel, LabelTask
 from benchmarks.models import Insight
 

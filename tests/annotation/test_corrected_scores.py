@@ -11,7 +11,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.linking.planning import add_summaries, create_study
+from annotation.labelling.summaries import add_summaries
+from annotation.linking.items import create_study
 from annotation.models import LinkingPlan, Study
 from annotation.studies.lifecycle import Details
 from benchmarks.models import AuditEvent, Insight, Judge, Summary, Verdict

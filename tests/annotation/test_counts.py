@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from annotation.linking import adjudicating
+from annotation.linking import disputes
 from annotation.studies.overview import Card
 from benchmarks.corpora import archiving as corpora
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -18,7 +18,7 @@ def test_what_stands_on_a_haystack_counts_once(ada: Any, login: Any, now: dateti
     summaries = make_summaries()
     study = make_labelled_study(summaries=summaries, researcher=ada)
     for insight in summaries[0].subtopic.insights.all():
-        adjudicating.adjudicate(
+        disputes.adjudicate(
             study=study, summary=summaries[0], insight=insight, coverage="none", lines=[], note="", by=ada, now=now
         )
     counts = {row.label: row.count for row in corpora.obstacles(summaries[0].haystack)}

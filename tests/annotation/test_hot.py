@@ -12,7 +12,7 @@ from django.db.models import OuterRef
 
 from annotation import hot
 from annotation.labelling import handling, recording
-from annotation.linking.recording import LINK, LinkingAnswer
+from annotation.linking.answers import LINK, LinkingAnswer
 from annotation.models import (
     Annotator,
     Consent,

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.labelling import handling
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import record, undo
-from annotation.linking.recording import LINK, LinkingAnswer
+from annotation.linking.answers import LINK, LinkingAnswer
 from annotation.models import CoverageLabel, LabelTask
 from benchmarks.models import Insight
 from tests.annotation.linked import current, insights_of, own, say

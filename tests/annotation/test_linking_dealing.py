@@ -13,10 +13,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.labelling import summaries as choosing
-from annotation.linking import planning
-from annotation.linking.bullets import bullets_of
+from annotation.linking import items
+from annotation.linking.answers import bullets_of, feedback
 from annotation.linking.overview import overview_of
-from annotation.linking.recording import feedback
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies import consent, lifecycle, members
 from annotation.studies.kind import work_of
@@ -87,7 +86,7 @@ def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
     begun = label_task(study, ben, position=7)
     say(begun, "none", now=now)
     members.add_annotators(study=study, annotators=[annotator_of(dot)], by=ada, now=now)
-    planning.deal(study=study, by=ada, now=now, rebalance=True)
+    items.deal(study=study, by=ada, now=now, rebalance=True)
     begun.refresh_from_db()
     assert (begun.position, begun.n_answered, begun.annotator) == (1, 1, annotator_of(ben))
     loads = Counter(study.label_tasks.values_list("annotator", flat=True))
@@ -100,24 +99,24 @@ def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, 
     study = big_study(ben, cleo)
     before = dict(study.label_tasks.values_list("uid", "position"))
     subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
-    planning.add_summaries(
+    choosing.add_summaries(
         study=study, summaries=[make_summary(subtopic=subtopic, system="late")], by=ada, now=now
     )
-    assert planning.deal(study=study, by=ada, now=now).n_new == 1
-    assert planning.deal(study=study, by=ada, now=now).n_new == 0
+    assert items.deal(study=study, by=ada, now=now).n_new == 1
+    assert items.deal(study=study, by=ada, now=now).n_new == 0
     after = dict(study.label_tasks.values_list("uid", "position"))
     assert before.items() <= after.items()
     assert max(after.values()) == 11
 
 
 def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
-    study = planning.create_study(
+    study = items.create_study(
         details=lifecycle.Details(name="With checks"),
         plan=LinkingPlan(pass_mark=Decimal("0.8")),
         summaries=Summary.objects.filter(label_items__study=source),
         guidelines="Look closely.",
         annotators=[annotator_of(person) for person in people],
-        checks=planning.Checks(source=source, n_training=n_training, n_gold=n_gold),
+        checks=(source, n_training, n_gold),
         by=None,
         now=source.created_at,
     )
@@ -167,7 +166,7 @@ def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben
 
 
 def test_more_checks_than_agreed_answers_are_refused(source: Study, dot: Any) -> None:
-    with pytest.raises(planning.TooFewAgreed, match="of 3"):
+    with pytest.raises(items.TooFewAgreed, match="of 3"):
         checked_study(source, dot, n_training=2, n_gold=2)
 
 
@@ -205,7 +204,7 @@ def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
         consent.withdraw(annotator=annotator_of(ben), by=ben, now=now)
     assert work_of(study).gaps(study).n_short() == 4
     members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now)
-    planning.deal(study=study, by=ada, now=now, rebalance=True)
+    items.deal(study=study, by=ada, now=now, rebalance=True)
     assert {task.annotator for task in study.label_tasks.all()} == {annotator_of(cleo)}
     assert work_of(study).gaps(study).n_short() == 0
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.linking.bullets import bullets_of
+from annotation.linking.answers import bullets_of
 from annotation.models import CoverageLabel, Exposure, LabelTask, Study
 from tests.makers import (
     annotator_of,

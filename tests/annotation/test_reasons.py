@@ -14,8 +14,7 @@ from django.urls import reverse
 
 from annotation.labelling.handling import TaskRefused
 from annotation.linking import files
-from annotation.linking.files import files_of
-from annotation.linking.unlinked import unlinked_of
+from annotation.linking.files import files_of, unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
 from annotation.people.removal import going_of
 from annotation.validation.answers import PairAnswer
@@ -215,7 +214,7 @@ def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, cleo
     give(client, task, line_3="general", line_4="subtopic")
     assert list(unlinked_of(study)) == []  # the task is not done
     finish(client, task, 3)
-    rows = [(one.line, one.reason) for one in unlinked_of(study)]
+    rows = [(line, reason) for _person, _summary, line, reason, _label in unlinked_of(study)]
     assert (3, "general") not in rows
     assert (4, "subtopic") in rows
     assert all(reason == "" for line, reason in rows if line != 4)

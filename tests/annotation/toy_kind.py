@@ -10,7 +10,7 @@ from django import forms
 
 from annotation.kinds import Words
 from annotation.labelling.kind import LabelWork
-from annotation.linking.recording import LINK
+from annotation.linking.answers import LINK
 from annotation.models import LabelItem, LinkingPlan, Study
 from annotation.results.frames import Verdicts
 from annotation.results.of_labels import LabelResults, Question

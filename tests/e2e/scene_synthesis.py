@@ -29,7 +29,7 @@ def link() -> str:
     from django.utils import timezone
 
     from annotation.labelling.summaries import candidates
-    from annotation.linking import planning
+    from annotation.linking import items
     from annotation.models import Annotator, LinkingPlan
     from annotation.studies import lifecycle
     from annotation.studies.guidelines import default_guidelines
@@ -45,7 +45,7 @@ def link() -> str:
     run = judging.request_run(judge=writer, subjects=drafts, task=summarizing.TASK, reason="story", now=now)
     assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
-    study = planning.create_study(
+    study = items.create_study(
         plan=LinkingPlan(people_per_item=1),
         summaries=candidates([haystack], user=ada, with_people=False),
         details=lifecycle.Details(name=f"Link {haystack.title}"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.coverage.collect import coverage_table
-from annotation.linking import adjudicating, disputes
+from annotation.linking import disputes
 from annotation.models import DraftRevision, Study
 from annotation.studies.progress import Pace
 from benchmarks.engine import versions
@@ -56,7 +56,7 @@ def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any
     assert waiting(ada) == {f"{len(queue)} disagreements to decide": study.name}
     label = study.coveragelabels.filter(summary=queue[0].key[0], insight=queue[0].key[1]).first()
     assert label is not None
-    adjudicating.adjudicate(
+    disputes.adjudicate(
         study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
     )
     assert waiting(ada) == {f"{len(queue) - 1} disagreements to decide": study.name}

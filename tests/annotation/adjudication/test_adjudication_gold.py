@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.adjudication.decisions import DecisionRefused
-from annotation.linking import adjudicating
+from annotation.linking import disputes
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies.overview import people_of
 from benchmarks.models import Insight, Judge, Summary, Verdict
@@ -38,7 +38,7 @@ def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[
     items = [(Summary.objects.get(pk=summary), Insight.objects.get(pk=insight)) for summary, insight in rows[:n]]
     given = {"coverage": "full", "lines": [2], **values}
     for summary, insight in items:
-        adjudicating.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
+        disputes.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
     return items
 
 

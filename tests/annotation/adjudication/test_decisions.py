@@ -15,7 +15,7 @@ from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table
 from annotation.kinds import kind_named
 from annotation.linking import disputes
-from annotation.linking.adjudicating import adjudicate as decide_coverage
+from annotation.linking.disputes import adjudicate as decide_coverage
 from annotation.models import Study
 from annotation.verification.review import adjudicate as decide_point
 from benchmarks.models import AuditEvent, Insight, Summary

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.adjudication import blind, deciding
 from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table, data_version, gold_of
-from annotation.linking import adjudicating, disputes, files
+from annotation.linking import disputes, files
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
@@ -39,7 +39,7 @@ def first(study: Study) -> tuple[Summary, Insight]:
 def decide(study: Study, by: Any, now: datetime, **values: Any) -> CoverageAdjudication:
     summary, insight = first(study)
     given = {"coverage": "full", "lines": [2], **values}
-    return adjudicating.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
+    return disputes.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
 
 
 def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: Any, study: Study, now: Any) -> None:
@@ -58,8 +58,8 @@ def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: An
     assert Exposure.objects.get(user=ada, reason="adjudication").haystack == old.summary.haystack
     assert AuditEvent.objects.filter(action="label.adjudicate", actor=ada).count() == 2
     place = {"study": study, "item": {"summary": new.summary, "insight": new.insight}}
-    assert adjudicating.DECISIONS.take_back(**place, by=ada, now=now)
-    assert not adjudicating.DECISIONS.take_back(**place, by=ada, now=now)
+    assert disputes.DECISIONS.take_back(**place, by=ada, now=now)
+    assert not disputes.DECISIONS.take_back(**place, by=ada, now=now)
     assert gold_of([study]) == {}
     assert CoverageAdjudication.objects.count() == 2
 
@@ -79,7 +79,7 @@ def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> No
     summary, insight = first(study)
     CoverageLabel.objects.filter(summary=summary, insight=insight).delete()
     with pytest.raises(DecisionRefused):
-        adjudicating.adjudicate(
+        disputes.adjudicate(
             study=study, summary=summary, insight=insight, coverage="none", lines=[], by=ada, now=now
         )
 
@@ -113,7 +113,7 @@ def test_an_item_on_which_people_agree_joins_the_queue_once_it_is_decided(
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     known = {place.key for place in queue}
     label = next(row for row in study.coveragelabels.all() if (row.summary_id, row.insight_id) not in known)
-    adjudicating.adjudicate(
+    disputes.adjudicate(
         study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
     )
     last = disputes.queue_of(coverage_table(study.coveragelabels.all()))[-1]
@@ -130,7 +130,7 @@ def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: 
     rows = list(study.coveragelabels.order_by("pk"))
     for label in {(row.summary_id, row.insight_id): row for row in rows}.values():
         said = label.summary.verdicts.get(judge__name="strict", insight=label.insight).coverage
-        adjudicating.adjudicate(
+        disputes.adjudicate(
             study=study,
             summary=label.summary,
             insight=label.insight,
@@ -147,12 +147,12 @@ def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: 
 
 def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:
     summary, _ = first(study)
-    assert summary.pk not in adjudicating.agreed_answers(study)
+    assert summary.pk not in disputes.agreed_answers(study)
     for insight in summary.subtopic.insights.all():
-        adjudicating.adjudicate(
+        disputes.adjudicate(
             study=study, summary=summary, insight=insight, coverage="partial", lines=[3], by=ada, now=now
         )
-    answers = adjudicating.agreed_answers(study)[summary.pk]
+    answers = disputes.agreed_answers(study)[summary.pk]
     assert set(answers.values()) == {("partial", (3,))}
 
 

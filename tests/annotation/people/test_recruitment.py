@@ -12,7 +12,7 @@ from django.db import DataError, IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotation.linking import planning as linking
+from annotation.linking import items as linking
 from annotation.models import LabelTask, Participant, RecruitmentLink, Study
 from annotation.people.recruitment import links
 from annotation.people.recruitment.outcomes import endings

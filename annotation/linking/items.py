@@ -1,0 +1,511 @@
+"""Linking studies: set up, dealt, their forms, the worked examples of a trial, and how simulated people link.
+
+Work that was begun is never taken from anybody.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Unpack
+
+from django import forms
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils.functional import SimpleLazyObject
+from pydantic import Field
+
+from annotation.labelling import summaries as label_items
+from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
+from annotation.labelling.summaries import chosen_summaries
+from annotation.labelling.summary_forms import Count, SummariesForm
+from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind, sentence, uid_of
+from annotation.labelling.trial.schema import MOST, OwnItem, OwnSet
+from annotation.linking.answers import (
+    LINK,
+    UNLINKED,
+    LinkingAnswer,
+    Question,
+    UnlinkedReasons,
+    bullets_of,
+    laid_out,
+    linkable_numbers,
+)
+from annotation.linking.disputes import agreed_answers
+from annotation.models import (
+    CoverageLabel,
+    LabelItem,
+    LabelKey,
+    LabelTask,
+    LinkingPlan,
+    Study,
+    UnlinkedReason,
+)
+from annotation.pane import direction_of
+from annotation.studies import tasks
+from annotation.studies.dealing import Item, Pair, sample
+from annotation.studies.estimates import Sizes
+from annotation.studies.fewer_tasks import task_counts
+from annotation.studies.forms import (
+    NARROWS_FIRST,
+    NARROWS_FIRST_HELP,
+    NewStudyForm,
+    PlanForm,
+    TrialFields,
+    percent,
+)
+from annotation.studies.gaps import Reason, present_people
+from annotation.studies.guidelines import default_guidelines
+from annotation.studies.kind import NotPossible
+from annotation.studies.lifecycle import NewStudy, new_study
+from annotation.studies.tasks import Dealing, Dealt
+from benchmarks.io.schemas.fields import Expected, Part, Text
+from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
+from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
+
+Checks = tuple[Study, int, int]
+"""The study on whose agreed or decided answers training and hidden gold items stand, and how many of each."""
+
+
+class TooFewAgreed(NotPossible):
+    """The source has not enough summaries whose answers are agreed on or decided; the message says how many."""
+
+    field = "checks_source"
+
+
+@transaction.atomic
+def create_study(
+    *,
+    plan: LinkingPlan,
+    summaries: Iterable[Summary],
+    checks: Checks | None = None,
+    at_random: bool = False,
+    **values: Unpack[NewStudy],
+) -> Study:
+    """Make a linking study with its items and tasks, not yet open; its maker is one of its researchers.
+
+    `at_random` says that the summaries were drawn within each system.
+
+    Raises:
+        TooFewAgreed: there are not as many summaries with agreed answers as `checks` asks for.
+    """
+    by, now = values["by"], values["now"]
+    study = new_study(Study.Kind.LINKING, plan=plan, **values)
+    add_checks(study, checks, now=now)
+    label_items.add_summaries(study=study, summaries=summaries, at_random=at_random, by=by, now=now)
+    deal(study=study, by=by, now=now)
+    return study
+
+
+@transaction.atomic
+def deal(*, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
+    """Give every summary its missing annotators. With `rebalance`, tasks that nobody opened are assigned anew.
+
+    Nobody gets a summary of their own, nor one on a haystack that they still have to write on, nor a training or
+    gold item that they labelled before.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    before = task_counts(study)
+    if rebalance:
+        study.label_tasks.untouched().delete()
+    _draw_overlap(study)
+    narrows_first = study.linking_plan.narrows_first
+    return tasks.deal(study=study, by=by, now=now, before=before, narrows_first=narrows_first, **dealing(study))
+
+
+def dealing(study: Study) -> Dealing:
+    """Summaries are assigned one by one; nobody gets a training or gold item that they labelled before."""
+    barred: Any = SimpleLazyObject(partial(_barred, study))  # four queries, for where it is asked
+    return {"group": "pk", "wanted": study.linking_plan.people_per_item, "barred": barred}
+
+
+def _barred(study: Study) -> dict[Pair, Reason]:
+    people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
+    checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
+    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
+    known = Reason("Labelled the training and gold items before.")
+    return label_items.barred_pairs(people, items) | {
+        (person, checks[summary]): known
+        for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
+    }
+
+
+def _draw_overlap(study: Study) -> None:
+    """Mark items that everyone gets, drawn among those that nobody has yet."""
+    plan, assigned = study.linking_plan, set(study.label_tasks.values_list("item_id", flat=True))
+    items = list(study.label_items.filter(role=LabelItem.Role.ORDINARY).select_related("summary"))
+    target = plan.overlap_number or 0
+    if plan.overlap_share is not None:
+        target = math.ceil(plan.overlap_share * len(items))
+    if (missing := target - sum(item.is_overlap for item in items)) <= 0:
+        return
+    free = [
+        Item(item.pk, (item.summary.system_id, item.summary.subtopic_id))
+        for item in items
+        if not item.is_overlap and item.pk not in assigned
+    ]
+    chosen = sample(free, missing, seed=study.seed, label="overlap")[:missing]
+    LabelItem.objects.filter(pk__in=[item.pk for item in chosen]).update(is_overlap=True)
+
+
+def add_checks(study: Study, checks: Checks | None, *, now: datetime) -> None:
+    """Draw training and gold items among the summaries whose answers are agreed on or decided in the source.
+
+    Raises:
+        TooFewAgreed: there are not as many of them as are asked for.
+    """
+    if checks is None:
+        return
+    source, n_training, n_gold = checks
+    agreed, wanted = agreed_answers(source), n_training + n_gold
+    if len(agreed) < wanted:
+        raise TooFewAgreed(
+            f"{wanted} summaries were asked for; in “{source.name}” all insights of {len(agreed)} are agreed on "
+            "or decided."
+        )
+    rows = Summary.objects.in_bulk(agreed)
+    items = [Item(pk, (row.system_id, row.subtopic_id)) for pk, row in rows.items()]
+    for place, item in enumerate(sample(items, wanted, seed=study.seed, label="checks")[:wanted]):
+        row, answers = rows[item.pk], agreed[item.pk]
+        made = LabelItem.objects.create(
+            study=study,
+            summary=row,
+            block=f"subtopic-{row.subtopic_id}",
+            n_questions=len(answers),
+            is_overlap=True,
+            role=LabelItem.Role.TRAINING if place < n_training else LabelItem.Role.GOLD,
+            added_at=now,
+        )
+        LabelKey.objects.bulk_create(
+            LabelKey(item=made, insight_id=insight, coverage=coverage, lines=list(lines))
+            for insight, (coverage, lines) in answers.items()
+        )
+
+
+class ChecksForm(SummariesForm):
+    """Which summaries, and how many of them are training or hidden gold."""
+
+    CHECKS = ("checks_source", "n_training", "n_gold", "pass_mark")
+
+    n_training = forms.IntegerField(
+        label="Training summaries",
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text="They come first and show the agreed answer after each choice. They count in no figure.",
+    )
+    n_gold = forms.IntegerField(
+        label="Hidden gold summaries",
+        min_value=0,
+        max_value=100,
+        required=False,
+        help_text="They look like any other. You see how often each annotator chose the agreed coverage.",
+    )
+    pass_mark = forms.DecimalField(
+        label="Pass mark, percent", min_value=0, max_value=100, decimal_places=2, required=False
+    )
+    checks_source = forms.ModelChoiceField(
+        label="Agreed answers from",
+        queryset=Study.objects.none(),
+        required=False,
+        empty_label="none",
+        help_text="Its summaries whose every insight was agreed on by all, or adjudicated.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        labelled = Exists(CoverageLabel.objects.order_by().filter(study=OuterRef("pk")))
+        sources = Study.objects.for_user(self.user).filter(labelled, kind=Study.Kind.LINKING)
+        self.fields["checks_source"].queryset = sources  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Training and gold need a source."""
+        data = super().clean()
+        if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
+            self.add_error("checks_source", "Choose the study whose agreed answers are used.")
+        return data
+
+    def checks(self) -> Checks | None:
+        """Training and gold items, if any are wanted."""
+        data = self.cleaned_data
+        n_training, n_gold = data["n_training"] or 0, data["n_gold"] or 0
+        return (data["checks_source"], n_training, n_gold) if n_training or n_gold else None
+
+    def pass_share(self) -> Decimal | None:
+        """The pass mark as a share."""
+        percent: Decimal | None = self.cleaned_data["pass_mark"]
+        return None if percent is None else percent / 100
+
+
+class MoreSummariesForm(ChecksForm):
+    """More summaries of a study; training and gold only where they are its first ones."""
+
+    def __init__(self, *args: Any, study: Study | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_first = study is not None and not study.label_items.exists()
+        self.takes_checks = self.is_first and bool(self.fields["checks_source"].queryset)  # type: ignore[attr-defined]
+        if study is not None and self.takes_checks:
+            self.fields["pass_mark"].initial = percent(study.linking_plan.pass_mark)
+        else:
+            for name in self.CHECKS:
+                del self.fields[name]
+
+    def sizes(self, count: Count) -> Sizes:
+        """An answer for each insight."""
+        return replace(super().sizes(count), n_labels=round(count.n * count.n_insights))
+
+
+class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
+    """All settings of a new linking study."""
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
+        **NewStudyForm.FOLDS,
+        "checks": (
+            "allow_several_lines",
+            "asks_unlinked",
+            "narrows_first",
+            "n_training",
+            "n_gold",
+            "pass_mark",
+            "checks_source",
+        ),
+    }
+
+    people_per_item = forms.IntegerField(label="Annotators per summary", min_value=1, max_value=50)
+    overlap = forms.DecimalField(
+        label="Labelled by everyone",
+        min_value=0,
+        max_value=100_000,
+        decimal_places=2,
+        required=False,
+        help_text="Agreement is measured on summaries that several annotators label.",
+    )
+    overlap_unit = forms.ChoiceField(
+        label="in",
+        choices=[("percent", "percent"), ("number", "summaries")],
+    )
+
+    class Meta:
+        model = LinkingPlan
+        fields = ("people_per_item", "allow_several_lines", "asks_unlinked", "narrows_first")
+        labels = {
+            "allow_several_lines": "Several bullets may cover one insight together",
+            "asks_unlinked": "Ask why bullets cover no insight",
+            "narrows_first": NARROWS_FIRST,
+        }
+        help_texts = {
+            "narrows_first": NARROWS_FIRST_HELP,
+            "asks_unlinked": (
+                "Another subtopic, too general or unsupported: an optional choice for bullets without a link."
+            ),
+        }
+
+    def clean(self) -> dict[str, Any]:
+        """A percentage ends at 100; a number is whole."""
+        data = super().clean()
+        overlap = data.get("overlap") or Decimal(0)
+        if data.get("overlap_unit") == "percent" and overlap > 100:
+            self.add_error("overlap", "100 percent or less.")
+        if data.get("overlap_unit") == "number" and overlap != int(overlap):
+            self.add_error("overlap", "A whole number of summaries.")
+        return data
+
+    @classmethod
+    def usual_plan(cls) -> LinkingPlan:
+        return LinkingPlan(overlap_share=Decimal("0.1"))
+
+    @classmethod
+    def shown(cls, plan: LinkingPlan) -> dict[str, Any]:
+        """Shares as percent; the overlap as a number with its unit."""
+        is_number = plan.overlap_number is not None
+        return super().shown(plan) | {
+            "overlap": plan.overlap_number if is_number else percent(plan.overlap_share or Decimal(0)),
+            "overlap_unit": "number" if is_number else "percent",
+            "pass_mark": percent(plan.pass_mark),
+        }
+
+    def plan(self) -> Any:
+        """The settings as a row, with an overlap of one kind."""
+        overlap, plan = self.cleaned_data["overlap"] or Decimal(0), self.instance
+        is_share = self.cleaned_data["overlap_unit"] == "percent"
+        plan.overlap_share, plan.overlap_number = (overlap / 100, None) if is_share else (None, int(overlap))
+        plan.pass_mark = self.pass_share()
+        return plan
+
+
+def checks_in(study: Study) -> dict[str, Any]:
+    """How many training and gold items another study has; where agreed answers are from no study keeps."""
+    n_of = Counter(study.label_items.values_list("role", flat=True))
+    return {"n_training": n_of[LabelItem.Role.TRAINING] or None, "n_gold": n_of[LabelItem.Role.GOLD] or None}
+
+
+WEIGHTS = (0.5, 0.2, 0.3)
+"""How often insights are covered not at all, partially, fully."""
+SHARE_UNSURE, SHARE_WITHOUT_REASON = 0.04, 0.15
+"""Of answers in the demo."""
+FACTS = (UnlinkedReason.SUBTOPIC.value, UnlinkedReason.UNSUPPORTED.value)
+"""Why a bullet with a citation may cover nothing."""
+
+
+class Truth(NamedTuple):
+    """The coverage of an insight, the bullet that covers it where it is covered, and all that can be linked."""
+
+    coverage: str
+    line: int
+    lines: tuple[int, ...]
+
+
+class SimulatedLinking(Simulated[Truth]):
+    """A coverage and a bullet, of one insight after the other."""
+
+    careless = Rates(first=2 / 3, second=0.75, seconds=6)
+    rows = ("summary",)
+
+    def make(self, chosen: Chosen, **values: Any) -> Study:
+        return create_study(
+            plan=LinkingPlan(people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None),
+            summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
+            at_random=chosen.n_items is not None,
+            guidelines=default_guidelines(Study.Kind.LINKING),
+            **values,
+        )
+
+    def answer(self, true: Truth, rates: Rates, dice: random.Random) -> LinkingAnswer:
+        coverage = mistaken(true.coverage, COVERAGES, rate=rates.first, dice=dice)
+        line = mistaken(true.line, true.lines, rate=rates.second, dice=dice)
+        is_covered = coverage in COVERED and true.lines
+        return LinkingAnswer(coverage, (line,)) if is_covered else LinkingAnswer(Coverage.NONE.value)
+
+    def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Truth]:
+        def truth_of(item: LabelItem, dice: random.Random) -> Truth:
+            lines = tuple(sorted(linkable_numbers(item.summary)))
+            coverage = dice.choices(COVERAGES, WEIGHTS)[0]
+            return Truth(coverage, dice.choice(lines), lines) if lines else Truth(Coverage.NONE.value, 0, ())
+
+        return truth_of
+
+    def parts(self, answer: LinkingAnswer) -> Mapping[str, Hashable]:
+        return {"coverage": answer.coverage, "link": answer.lines}
+
+    def played(self, study: Study, known: Mapping[str, str]) -> Played:
+        """By what judges say of each insight, imported ones first; then why bullets cover nothing.
+
+        Those that cite nothing are too general; some get no reason.
+        """
+        rows = Verdict.objects.valid().filter(summary__label_items__study=study).order_by("is_imported", "pk")
+        verdicts = {(row.summary_id, row.insight_id): row for row in rows}
+
+        def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
+            summary: Any = item.summary
+            linkable, linked = sorted(linkable_numbers(summary)), set()
+            for insight in summary.subtopic.insights.order_by("number"):
+                verdict = verdicts.get((summary.pk, insight.pk))
+                right = verdict.coverage if verdict else Coverage.NONE.value
+                coverage = near(right, COVERAGES, rate=rates.first, dice=dice)
+                lines = [line for line in verdict.lines if line in linkable] if verdict else []
+                if linkable and (not lines or dice.random() < rates.second):
+                    lines = [dice.choice(linkable)]
+                if coverage not in COVERED or not lines:
+                    coverage, lines = Coverage.NONE.value, []
+                linked.update(lines[:1])
+                is_unsure = dice.random() < SHARE_UNSURE
+                yield Said(LINK, LinkingAnswer(coverage, tuple(lines[:1]), is_unsure), insight.uid)
+            texts = summary.text.split("\n")
+            reasons = tuple(
+                (line, dice.choice(FACTS) if "[" in texts[line - 1] else UnlinkedReason.GENERAL.value)
+                for line in linkable
+                if line not in linked and dice.random() >= SHARE_WITHOUT_REASON
+            )
+            if reasons:
+                yield Said(UNLINKED, UnlinkedReasons(reasons))
+
+        return answers
+
+
+SIMULATED = SimulatedLinking()
+
+
+class OwnInsight(Part):
+    """An insight with its expected coverage and bullets, counted from 1; any of them is right."""
+
+    EXPECTED = "an insight"
+    text: Text
+    coverage: Annotated[Literal["none", "partial", "full"], Expected("none, partial or full")]
+    lines: Annotated[list[int], Field(max_length=MOST), Expected("numbers of bullets, from 1")] = []
+    why: Text
+
+
+class OwnSummary(OwnItem):
+    """A summary with the insights that are asked about it."""
+
+    bullets: Annotated[list[Text], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} bullets")]
+    insight: Annotated[list[OwnInsight], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} insights")]
+
+    def problem(self, shared: Any) -> tuple[str, str] | None:
+        for number, each in enumerate(self.insight):
+            if (each.coverage == "none") == bool(each.lines):
+                return f"insight[{number}].lines", "bullets where the insight is covered, and none where it is not"
+            if not all(1 <= line <= len(self.bullets) for line in each.lines):
+                return f"insight[{number}].lines", f"numbers from 1 to {len(self.bullets)}"
+        return None
+
+
+class OwnSummaries(OwnSet):
+    """Summaries about one query."""
+
+    query: Text
+    item: Annotated[list[OwnSummary], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+
+
+class LinkingTrial(TrialKind[LinkingAnswer]):
+    """Right is the expected coverage and, where it is covered, an expected bullet."""
+
+    file = Path(__file__).with_name("trial.toml")
+    answers = LINK
+    schema = OwnSummaries
+
+    def texts(self, example: Example) -> Iterable[str]:
+        return (*example.values["bullets"], *(insight["text"] for insight in example.values["insight"]))
+
+    def texts_of_items(self, study: Study) -> Iterable[str]:
+        items = study.label_items.select_related("summary")
+        insights = Insight.objects.filter(subtopic__in=items.values("summary__subtopic"))
+        lines = (bullet.text for item in items for bullet in bullets_of(item.summary))
+        return chain(insights.values_list("text", flat=True), lines)
+
+    def questions(self, example: Example) -> Sequence[str]:
+        return [str(uid_of(example, n)) for n in range(len(example.values["insight"]))]
+
+    def item(self, example: Example) -> LabelItem:
+        haystack = Haystack(language=example.language, direction=direction_of(example.language))
+        subtopic = Subtopic(haystack=haystack, name="", query=example.shared["query"])
+        text = "\n".join(f"- {bullet}" for bullet in example.values["bullets"])
+        return LabelItem(summary=Summary(haystack=haystack, subtopic=subtopic, text=text))
+
+    def context(self, task: LabelTask, example: Example, answers: ExampleAnswers[LinkingAnswer]) -> dict[str, Any]:
+        rows = []
+        for n, (uid, values) in enumerate(zip(self.questions(example), example.values["insight"], strict=True), 1):
+            insight = Insight(uid=uid, number=n, text=values["text"])
+            answer = answers.answers.get(uid, LinkingAnswer())
+            rows.append(Question(n, insight, answer, answers.feedback.get(uid, "")))
+        return laid_out(task, rows)
+
+    def judged(self, task: LabelTask, example: Example, question: str, answer: LinkingAnswer) -> list[Judged]:
+        values = example.values["insight"][list(self.questions(example)).index(question)]
+        expected = LinkingAnswer(values["coverage"], tuple(values.get("lines", ())))
+        is_right = answer.coverage == expected.coverage and (
+            not expected.lines or not set(expected.lines).isdisjoint(answer.lines)
+        )
+        words = LINK.in_words(task, expected)
+        return [Judged(question, is_right, sentence(is_right=is_right, expected=words, why=values["why"]))]
+
+
+TRIAL = LinkingTrial()
