@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +31,7 @@ from annotation.states import ItemRole
 from annotation.studies import tasks
 from annotation.studies.estimates import Estimate, Measured, NarrowedForm, estimate
 from annotation.studies.forms import DetailsForm
-from annotation.studies.gaps import LabelGaps
+from annotation.studies.gaps import LabelGaps, rows_of
 from annotation.studies.kind import Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
@@ -203,9 +204,15 @@ class LabelWork(TaskPage, Work):
         """Who was seen on a task in the last two minutes; nobody where answers are no longer saved."""
         if study.state != Study.State.OPEN:
             return []
-        rows = study.label_tasks.filter(last_seen_at__gt=now - HERE_FOR).select_related("annotator")
-        last = {task.annotator_id: task for task in rows.order_by("last_seen_at")}
-        return [Presence(task.annotator.label, f"at task {task.position}") for task in last.values()]
+        rows = rows_of(study)
+        seen = [task for task in rows.tasks if task.last_seen_at and task.last_seen_at > now - HERE_FOR]
+        last = {task.annotator: task.position for task in sorted(seen, key=attrgetter("last_seen_at"))}
+        labels = {member.annotator_id: member.annotator.label for member in rows.members}
+        return [
+            Presence(labels[person], f"at task {position}")
+            for person, position in last.items()
+            if person in labels
+        ]
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
         """Flags and comments that nobody has answered, and what there is to decide."""

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation import clock
 from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
 from annotation.studies.dealing import Item, Pair, sample
-from annotation.studies.gaps import Reason
+from annotation.studies.gaps import Reason, Rows
 from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.overview import Remark
 from benchmarks import audit
@@ -250,12 +250,10 @@ def add_summaries(
     return len(new)
 
 
-def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[Pair, Reason]:
-    """Who may not have which item, and why: a summary of theirs, or one on a haystack they still have to write on.
-
-    Items come with their summaries.
-    """
-    authors = authors_of(item.summary.pk for item in items)
+def barred_pairs(rows: Rows) -> dict[Pair, Reason]:
+    """Why somebody may not have an item: it is theirs, or on a haystack that they still have to write on."""
+    people, items = rows.present, rows.items.values()
+    authors = authors_of(item.summary for item in items)
     writing = {
         (task.annotator_id, task.subtopic.haystack_id): Reason(
             f"Still has to write on “{task.subtopic.haystack.title}”.", task.study
@@ -272,8 +270,8 @@ def barred_pairs(people: Collection[int], items: Collection[LabelItem]) -> dict[
         for item in items
         if (
             reason := by_hand
-            if (person, item.summary_id) in authors
-            else writing.get((person, item.summary.haystack_id))
+            if (person, item.summary) in authors
+            else writing.get((person, item.summary__haystack))
         )
     }
 

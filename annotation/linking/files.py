@@ -124,15 +124,17 @@ def unlinked_rows(study: Study) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def unlinked_of(study: Study) -> Iterator[tuple[int, Summary, int, str, UnlinkedLabel | None]]:
-    """Bullets that somebody linked to no insight in a task that is done, without training; three queries.
+def unlinked_of(
+    study: Study, labels: Iterable[Any] | None = None
+) -> Iterator[tuple[int, Summary, int, str, UnlinkedLabel | None]]:
+    """Bullets that somebody linked to no insight in a task that is done, without training.
 
-    Gives annotator, summary, line, the reason (empty without one) and the answer that has it.
+    Gives annotator, summary, line, the reason (empty without one) and the answer that has it. Three queries, or two
+    where its current, complete labels are given.
     """
     linked: dict[tuple[int, int], set[int]] = defaultdict(set)
-    labels = study.coveragelabels.for_figures()
-    for person, summary, lines in labels.values_list("annotator_id", "summary_id", "lines"):
-        linked[person, summary].update(lines)
+    for label in study.coveragelabels.for_figures() if labels is None else labels:
+        linked[label.annotator_id, label.summary_id].update(label.lines)
     current = study.unlinkedlabels.filter(is_current=True).select_related("guideline")
     answers = {row.task_id: row for row in current}
     tasks = study.label_tasks.filter(state=LabelTask.State.DONE).exclude(item__role=LabelItem.Role.TRAINING)

@@ -62,7 +62,7 @@ from annotation.studies.forms import (
     TrialFields,
     percent,
 )
-from annotation.studies.gaps import Reason, present_people
+from annotation.studies.gaps import Reason, rows_of
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
@@ -128,11 +128,11 @@ def dealing(study: Study) -> Dealing:
 
 
 def _barred(study: Study) -> dict[Pair, Reason]:
-    people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
-    checks = {item.summary_id: item.pk for item in items if item.role != LabelItem.Role.ORDINARY}
-    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=people).exclude(study=study)
+    rows = rows_of(study)
+    checks = {item.summary: item.pk for item in rows.items.values() if item.role != LabelItem.Role.ORDINARY}
+    labelled = CoverageLabel.objects.filter(summary__in=checks, annotator__in=rows.present).exclude(study=study)
     known = Reason("Labelled the training and gold items before.")
-    return label_items.barred_pairs(people, items) | {
+    return label_items.barred_pairs(rows) | {
         (person, checks[summary]): known
         for person, summary in labelled.order_by().values_list("annotator_id", "summary_id").distinct()
     }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.linking.files import unlinked_of
-from annotation.models import CoverageLabel, LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
+from annotation.models import LabelItem, LabelKey, LinkingPlan, Study, UnlinkedReason
 from annotation.studies.amounts import duration, percent
 from annotation.studies.overview import (
     Answering,
@@ -59,28 +59,30 @@ class PersonRow(Answering):
 def overview_of(study: Study) -> Overview:
     """Progress, labels and times of a linking study and of each person in it."""
     labels: dict[int, Counter[str]] = defaultdict(Counter)
-    rows = CoverageLabel.objects.filter(study=study, is_current=True, is_check=False).exclude(coverage="")
-    fields = ("annotator_id", "coverage", "is_complete", "is_unsure")
-    for person, coverage, is_complete, is_unsure in rows.values_list(*fields).iterator(chunk_size=5_000):
-        labels[person][coverage if is_complete else "incomplete"] += 1
-        labels[person]["unsure"] += is_unsure
-    gold, unlinked, none = checks_of(study), _unlinked(study), Counter[str]()
+    rows = study.coveragelabels.filter(is_current=True, is_check=False).exclude(coverage="")
+    fields = ("annotator_id", "summary_id", "insight_id", "coverage", "lines", "is_complete", "is_unsure")
+    current = list(rows.order_by("made_at", "pk").values_list(*fields, named=True))
+    complete = [label for label in current if label.is_complete]
+    for label in current:
+        labels[label.annotator_id][label.coverage if label.is_complete else "incomplete"] += 1
+        labels[label.annotator_id]["unsure"] += label.is_unsure
+    counts = counts_of(study)
+    checks = checks_in_order(study, complete) if counts["n_gold"] else {}
+    unlinked, none = _unlinked(study, complete), Counter[str]()
     people = []
     for values in people_of(study):
         pk = values["member"].annotator_id
-        n_gold, n_right = gold.get(pk, (0, 0))
         people.append(
             PersonRow(
                 **values,
                 answers={name: labels[pk][name] for name in COVERAGES},
                 n_unsure=labels[pk]["unsure"],
                 n_incomplete=labels[pk]["incomplete"],
-                n_gold=n_gold,
-                n_gold_right=n_right,
+                n_gold=len(checks.get(pk, ())),
+                n_gold_right=sum(checks.get(pk, ())),
                 unlinked=unlinked.get(pk, none),
             )
         )
-    counts = counts_of(study)
     if not counts["n_items"]:
         # Labels were imported: nobody was given a task, and the summaries are those that have a label.
         counts["n_items"] = study.coveragelabels.order_by().values("summary").distinct().count()
@@ -92,8 +94,11 @@ def checks_of(study: Study) -> dict[int, tuple[int, int]]:
     return {person: (len(each), sum(each)) for person, each in checks_in_order(study).items()}
 
 
-def checks_in_order(study: Study) -> dict[int, list[bool]]:
-    """Per annotator whether each gold question was answered as agreed, in the order of answering. Two queries."""
+def checks_in_order(study: Study, labels: Iterable[Any] | None = None) -> dict[int, list[bool]]:
+    """Per annotator whether each gold question was answered as agreed, in the order of answering.
+
+    Two queries, or one where the current, complete labels are given in that order.
+    """
     keys = LabelKey.objects.filter(item__study=study, item__role=LabelItem.Role.GOLD)
     agreed = {
         (summary, insight): coverage
@@ -102,20 +107,21 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
     answers: dict[int, list[bool]] = defaultdict(list)
     if not agreed:
         return answers
-    labels = CoverageLabel.objects.filter(study=study, summary__in={summary for summary, _insight in agreed})
-    rows = labels.for_figures().order_by("made_at", "pk")
-    for person, *key, coverage in rows.values_list("annotator_id", "summary_id", "insight_id", "coverage"):
-        if tuple(key) in agreed:
-            answers[person].append(coverage == agreed[tuple(key)])
+    if labels is None:
+        rows = study.coveragelabels.for_figures().filter(summary__in={summary for summary, _insight in agreed})
+        labels = rows.order_by("made_at", "pk")
+    for label in labels:
+        if (coverage := agreed.get((label.summary_id, label.insight_id))) is not None:
+            answers[label.annotator_id].append(label.coverage == coverage)
     return answers
 
 
-def _unlinked(study: Study) -> dict[int, Counter[str]]:
+def _unlinked(study: Study, labels: Iterable[Any]) -> dict[int, Counter[str]]:
     """Bullets without a link by annotator and reason, where the study asks for reasons."""
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
     if plan and plan.asks_unlinked:
-        for person, _summary, _line, reason, _label in unlinked_of(study):
+        for person, _summary, _line, reason, _label in unlinked_of(study, labels):
             counts[person][reason] += 1
     return counts
 

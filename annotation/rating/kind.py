@@ -27,7 +27,7 @@ from annotation.rating.pages import page_context, page_of, pane
 from annotation.rating.sheet import REPORT, RESULTS
 from annotation.studies.dealing import Pair
 from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields, TrialSettingsForm
-from annotation.studies.gaps import Reason, present_people
+from annotation.studies.gaps import Reason, rows_of
 from annotation.studies.guidelines import wording
 from annotation.studies.prose import listed
 from annotation.studies.recipes import Recipe
@@ -158,8 +158,7 @@ class Rating(LabelWork):
 
 
 def _who_may_not(study: Study) -> dict[Pair, Reason]:
-    people, items = list(present_people(study)), list(study.label_items.select_related("summary"))
-    return summaries.barred_pairs(people, items)
+    return summaries.barred_pairs(rows_of(study))
 
 
 KIND = register(Rating())

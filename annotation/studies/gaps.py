@@ -38,39 +38,71 @@ class Held:
 Groups = Mapping[int, Items]
 
 
-def present_people(study: Study) -> dict[int, str]:
-    """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
-    members = study.memberships.current()
-    free = consent.free_to_work(Annotator.objects.filter(pk__in=members.values("annotator")))
-    rows = members.filter(annotator__in=free).order_by("number")
-    return {pk: str(number) for pk, number in rows.values_list("annotator", "number")}
+class Rows:
+    """The items, tasks and people of a study's label work, each read once, so of use until they change."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+
+    @cached_property
+    def items(self) -> dict[int, Any]:
+        """Items by primary key, in the order of work, as named tuples of the fields that pages share."""
+        fields = ("pk", "role", "is_overlap", "n_questions", "block", "question", "response", "summary")
+        rows = self.study.label_items.order_by("pk").values_list(*fields, "summary__haystack", named=True)
+        return {row.pk: row for row in rows}
+
+    @cached_property
+    def tasks(self) -> list[Any]:
+        """Tasks of everybody, likewise."""
+        fields = ("annotator", "item", "position", "state", "active_ms", "begun_at", "last_seen_at")
+        return list(self.study.label_tasks.order_by().values_list(*fields, named=True))
+
+    @cached_property
+    def members(self) -> list[Any]:
+        """Whoever is or was in the study, by number, with their accounts and whether they can be given work."""
+        free = consent.free_to_work(Annotator.objects.filter(pk=OuterRef("annotator")))
+        rows = self.study.memberships.annotate(is_free=Exists(free)).select_related("annotator__user")
+        return list(rows.order_by("number"))
+
+    @property
+    def current(self) -> dict[int, bool]:
+        """{annotator pk: whether they can be given work} of those who take part."""
+        return {member.annotator_id: member.is_free for member in self.members if member.left_at is None}
+
+    @property
+    def present(self) -> dict[int, str]:
+        """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
+        current = self.current
+        return {row.annotator_id: str(row.number) for row in self.members if current.get(row.annotator_id)}
+
+    def groups(self, group: str) -> dict[int, Items]:
+        """The items of each group."""
+        groups: dict[int, Items] = {}
+        for row in self.items.values():
+            is_training = row.role == LabelItem.Role.TRAINING
+            items = groups.setdefault(getattr(row, group), Items([], row.block, False, is_training))
+            items.rows.append((row.pk, row.n_questions))
+            items.is_for_everyone = items.is_for_everyone or row.is_overlap
+        return groups
+
+    def held(self, group: str) -> dict[Pair, Held]:
+        """The tasks of each person in each group, by (person, group)."""
+        held: dict[Pair, Held] = defaultdict(Held)
+        for task in self.tasks:
+            row = held[task.annotator, getattr(self.items[task.item], group)]
+            row.n += 1
+            row.is_begun = row.is_begun or task.begun_at is not None
+        return dict(held)
 
 
-def current_people(study: Study) -> dict[int, bool]:
-    """{annotator pk: whether they can be given work} of those who take part."""
-    free = consent.free_to_work(Annotator.objects.filter(pk=OuterRef("annotator")))
-    return dict(study.memberships.current().order_by().values_list("annotator", Exists(free)))
+def rows_of(study: Study) -> Rows:
+    """The rows that a page keeps, or others, not read yet."""
+    return study.__dict__.get("_label_rows") or Rows(study)
 
 
-def groups_of(study: Study, group: str) -> dict[int, Items]:
-    groups: dict[int, Items] = {}
-    fields = ("pk", group, "n_questions", "block", "is_overlap", "role")
-    for pk, key, n_questions, block, is_overlap, role in study.label_items.order_by("pk").values_list(*fields):
-        items = groups.setdefault(key, Items([], block, False, role == LabelItem.Role.TRAINING))
-        items.rows.append((pk, n_questions))
-        items.is_for_everyone = items.is_for_everyone or is_overlap
-    return groups
-
-
-def held_of(study: Study, group: str) -> dict[Pair, Held]:
-    """The tasks of each person in each group, by (person, group)."""
-    held: dict[Pair, Held] = defaultdict(Held)
-    rows = study.label_tasks.order_by().values_list("annotator_id", f"item__{group}", "begun_at")
-    for person, key, begun_at in rows:
-        row = held[person, key]
-        row.n += 1
-        row.is_begun = row.is_begun or begun_at is not None
-    return dict(held)
+def keep_rows(study: Study) -> None:
+    """Read rows once for all that a page shows of this object, which changes none of them."""
+    study.__dict__["_label_rows"] = Rows(study)
 
 
 def caps_of(study: Study, people: Iterable[int]) -> dict[int, int]:
@@ -206,12 +238,16 @@ class LabelGaps:
     barred: Mapping[Pair, Reason] = field(default_factory=dict)
 
     @cached_property
+    def rows(self) -> Rows:
+        return rows_of(self.study)
+
+    @cached_property
     def groups(self) -> Groups:
-        return groups_of(self.study, self.group)
+        return self.rows.groups(self.group)
 
     @cached_property
     def current(self) -> Mapping[int, bool]:
-        return current_people(self.study)
+        return self.rows.current
 
     @cached_property
     def people(self) -> set[int]:
@@ -219,7 +255,7 @@ class LabelGaps:
 
     @cached_property
     def tasks(self) -> Mapping[Pair, Held]:
-        return held_of(self.study, self.group)
+        return self.rows.held(self.group)
 
     @cached_property
     def at_work(self) -> set[int]:

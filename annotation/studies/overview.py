@@ -10,7 +10,6 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
-from django.db.models import Prefetch, prefetch_related_objects
 from django.http import QueryDict
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 from annotation.kinds import Text
 from annotation.models import LabelItem, LabelTask, Membership, Study
 from annotation.studies.amounts import duration, money, pay, percent
+from annotation.studies.gaps import rows_of
 from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.lists import Column as ListColumn
@@ -164,15 +164,15 @@ def speed_of(times_ms: Sequence[int]) -> Speed | None:
 
 
 def people_of(study: Study) -> list[dict[str, Any]]:
-    """The fields of `Person` for every member in the order of joining. Two queries."""
+    """The fields of `Person` for every member in the order of joining. Three queries."""
     progress: dict[int, Progress] = defaultdict(Progress)
-    rows = study.label_tasks.order_by().values_list("annotator_id", "state", "active_ms", "item__role")
-    for person, state, active_ms, role in rows.iterator(chunk_size=5_000):
-        of_person = progress[person]
-        of_person.tasks[state] += 1
-        of_person.active_ms += active_ms
-        if state == LabelTask.State.DONE and role == LabelItem.Role.ORDINARY:
-            of_person.times_ms.append(active_ms)
+    rows = rows_of(study)
+    for task in rows.tasks:
+        of_person = progress[task.annotator]
+        of_person.tasks[task.state] += 1
+        of_person.active_ms += task.active_ms
+        if task.state == LabelTask.State.DONE and rows.items[task.item].role == LabelItem.Role.ORDINARY:
+            of_person.times_ms.append(task.active_ms)
     return [
         {
             "member": member,
@@ -181,25 +181,18 @@ def people_of(study: Study) -> list[dict[str, Any]]:
             "cost": pay(progress[member.annotator_id].active_ms, study.hourly_rate),
             "speed": speed_of(progress[member.annotator_id].times_ms),
         }
-        for member in members_of(study)
+        for member in rows.members
     ]
-
-
-def members_of(study: Study) -> list[Membership]:
-    """Whoever is or was in a study, with their accounts, in the order of joining; read once for this object."""
-    rows = Membership.objects.select_related("annotator__user").order_by("number")
-    prefetch_related_objects([study], Prefetch("memberships", rows))
-    return list(study.memberships.all())
 
 
 def counts_of(study: Study, group: str = "pk") -> dict[str, int]:
     """The numbers of items in `Overview`, and of groups, which have the same in this field. One query."""
-    rows = list(study.label_items.order_by().values_list("role", "is_overlap", group))
-    roles = Counter((role, is_overlap) for role, is_overlap, _key in rows)
+    items = rows_of(study).items.values()
+    roles = Counter((item.role, item.is_overlap) for item in items)
     return {
-        "n_groups": len({key for _role, _is_overlap, key in rows}),
-        "n_shared_groups": len({key for _role, is_overlap, key in rows if is_overlap}),
-        "n_items": sum(roles.values()),
+        "n_groups": len({getattr(item, group) for item in items}),
+        "n_shared_groups": len({getattr(item, group) for item in items if item.is_overlap}),
+        "n_items": len(items),
         "n_overlap": roles[LabelItem.Role.ORDINARY, True],
         "n_training": roles[LabelItem.Role.TRAINING, True],
         "n_gold": roles[LabelItem.Role.GOLD, True],

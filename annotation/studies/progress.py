@@ -20,8 +20,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment, LabelTask, Study
+from annotation.studies.gaps import rows_of
 from annotation.studies.kind import Work
-from annotation.studies.overview import members_of
 from benchmarks.scoring.sums import t_quantile
 from benchmarks.web.charts import MUTED, Bars, Chart, Lines, Point, Words, colour_of
 
@@ -51,7 +51,7 @@ def charts_of(study: Study, work: Work, pace: Pace) -> list[Chart]:
 
 def workers(study: Study, work: Work, pace: Pace) -> list[Worker]:
     """Who did tasks in the last 14 days, most of them first."""
-    members = [member for member in members_of(study) if member.annotator_id in pace.by_person]
+    members = [member for member in rows_of(study).members if member.annotator_id in pace.by_person]
     page, field = work.list_of_tasks
     address = reverse(page, args=[study.uid])
     active = [

@@ -18,7 +18,7 @@ from annotation.models import Annotator, LabelTask, Study
 from annotation.studies.dealing import Group, Pair, in_blocks, narrowing_first
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.fewer_tasks import note_fewer, task_counts
-from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, caps_of, groups_of, held_of, present_people
+from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, Rows, caps_of
 from benchmarks import audit
 
 IN_A_QUERY = 500
@@ -62,7 +62,8 @@ def deal(
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     before = task_counts(study) if before is None else before
-    people, groups, held = present_people(study), groups_of(study, group), held_of(study, group)
+    rows = Rows(study)
+    people, groups, held = rows.present, rows.groups(group), rows.held(group)
     fixed, movable = _split(held, groups, people, rebalance=rebalance)
     dealt = dealt_evenly(
         _to_deal(groups, wanted),
@@ -97,7 +98,8 @@ def room(
 
     It is what `deal` would give them, and changes nothing.
     """
-    people, groups, held = present_people(study), groups_of(study, group), held_of(study, group)
+    rows = Rows(study)
+    people, groups, held = rows.present, rows.groups(group), rows.held(group)
     fixed, movable = _split(held, groups, people, rebalance=max_tasks is None)
     newcomers = range(-n, 0)
     caps = caps_of(study, people) | ({} if max_tasks is None else dict.fromkeys(newcomers, max_tasks))

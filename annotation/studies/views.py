@@ -18,6 +18,7 @@ from annotation.models import Study
 from annotation.studies import lifecycle, progress
 from annotation.studies.estimates import Estimate
 from annotation.studies.forms import CloneForm, copy_name, is_overtaken, saving_alone, shown_by
+from annotation.studies.gaps import keep_rows
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import (
     Frozen,
@@ -116,6 +117,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     work = work_of(study)
     now = timezone.now()
+    keep_rows(study)
     overview, pace = work.overview(study, now), paces([study], now)[study.pk]
     may_read, gaps = request.user.has_perm("annotation.view_session"), gaps_of(study)
     charts = [] if wants_fragment(request) else progress.charts_of(study, work, pace)

@@ -39,8 +39,8 @@ LEASE = Lease(timedelta(seconds=LIMIT_S + 60))
 WAIT_S = 0.15
 FILE_WAIT_S = 8.0
 """How long a page waits for the first figures, and how long a download does."""
-STEP_S, LONGEST_STEP_S = 0.08, 1.0
-"""Until the first look whether they are there; each costs a query, so the next steps are three times as long."""
+FIRST_STEP_S, STEP_S = 0.3, 1.0
+"""How long until the first look whether they are there, and between others: each costs a query."""
 UNHEARD = timedelta(seconds=3)
 """What no worker took up for so long is not waited for: a page without a worker is as quick as others."""
 UNTAKEN = timedelta(seconds=20)
@@ -137,10 +137,10 @@ def look_up_all(
             _send(row.uid, now)
     if settings.RESULTS_AT_ONCE:
         rows = _read_again(rows, due)
-    deadline, step_s = time.monotonic() + wait_s, STEP_S
+    deadline, step_s = time.monotonic() + wait_s, FIRST_STEP_S
     while (missing := {row.key for row in rows if _is_coming(row, now)}) and time.monotonic() < deadline:
         time.sleep(max(0.0, min(step_s, deadline - time.monotonic())))
-        step_s = min(3 * step_s, LONGEST_STEP_S)
+        step_s = STEP_S
         rows = _read_again(rows, missing)
     return [Shown(_figures(computation, row), row, now) for row in rows]
 

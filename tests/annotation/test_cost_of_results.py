@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import kinds
-from benchmarks.models import Haystack, Question
+from annotation.models import LinkingPlan, Session
+from benchmarks.models import Haystack, Question, Result
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +24,8 @@ MOST = 24
 MOST_OF_ARCHIVE = 25
 MOST_OF_BOARD = 20
 """Of an archive of a leaderboard, which is looked up once."""
+MOST_OF_OVERVIEW = 20
+"""With its figures, and while it waits for them."""
 MOST_OF_PLAN = 22
 """Waiting for its charts adds five where no worker draws them."""
 PARTS = {
@@ -60,6 +65,8 @@ def linked(page: str, start: str) -> str:
 @pytest.mark.parametrize("kind", MAKERS)
 def test_results_of_a_study_are_looked_up(kind: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    if not kind.startswith("external"):
+        assert_cheap(client, reverse("annotation:study", args=[study.uid]), most=MOST_OF_OVERVIEW)
     page = assert_cheap(client, reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
     for name in PARTS.get(kind, ()):
         most = MOST_OF_PLAN if name == "study-plan" else MOST
@@ -69,6 +76,23 @@ def test_results_of_a_study_are_looked_up(kind: str, ada: Any, ben: Any, cleo: A
         assert_cheap(client, linked(session, "/sessions/"))
     # What its methods section says:
     assert_cheap(client, reverse("annotation:study-archive", args=[study.uid]), most=MOST_OF_ARCHIVE)
+
+
+@pytest.mark.parametrize("kind", ["writing", "linking"])
+def test_an_overview_that_waits_for_its_figures_is_cheap(
+    kind: str, ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
+) -> None:
+    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    LinkingPlan.objects.update(asks_unlinked=True)
+    if kind == "linking":
+        study.label_items.filter(pk=study.label_items.first().pk).update(role="gold", is_overlap=True)
+    study.label_tasks.update(state="done", n_answered=F("n_questions"), done_at=timezone.now())
+    Session.objects.update(ended_at=timezone.now())
+    address = reverse("annotation:study", args=[study.uid])
+    settings.RESULTS_AT_ONCE = False
+    page = assert_cheap(client, address, most=MOST_OF_OVERVIEW)
+    assert "done-by-day" in page
+    assert all(row.figures is None for row in Result.objects.all())
 
 
 def test_results_of_benchmarks_are_looked_up(ada: Any, ben: Any, cleo: Any, login: Any) -> None:

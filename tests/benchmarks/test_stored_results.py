@@ -346,7 +346,7 @@ def test_many_missing_or_stale_figures_cost_the_queries_of_one(
     monkeypatch.setattr(stored, "enqueue", lambda *message: sent.append(message))
     for first, n in ((0, 1), (100, 12)):
         looks = [Look(first + number) for number in range(n)]
-        with django_assert_num_queries(5):  # find, insert, find, and two looks whether they are there
+        with django_assert_num_queries(4):  # find, insert, find, and a look whether they are there
             shown = stored.look_up_all(doubling, looks, now=NOW)
         assert {one.state for one in shown} == {"computing"}
     assert len(sent) == 13
