@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -307,24 +306,6 @@ def test_only_the_newest_version_of_a_judge_has_the_plain_name(study: Study) -> 
     table = coverage_table(study.coveragelabels.all())
     assert [judge.name for judge in table.judges] == ["kind", "kind v1", "strict"]
     assert [judge.cost for judge in table.judges] == [0.0, None, None]
-
-
-def test_people_with_an_account_leave_under_a_pseudonym(study: Study, ben: Any) -> None:
-    label = study.coveragelabels.first()
-    assert label is not None
-    CoverageLabel.objects.create(
-        study=study,
-        annotator=ben.annotator,
-        summary=label.summary,
-        insight=label.insight,
-        coverage="none",
-        is_complete=True,
-        made_at=NOW,
-    )
-    table = coverage_table(study.coveragelabels.all(), study=study)
-    ben_ = next(person for person in table.people if person.name == "Ben")
-    assert ben_.pseudonym.startswith("annotator")
-    assert agreement(table, public=True).people[0] == ben_.pseudonym
 
 
 @pytest.mark.every_database

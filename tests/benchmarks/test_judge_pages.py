@@ -20,7 +20,6 @@ from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.sending import CallFailed
 from benchmarks.models import (
     AuditEvent,
-    Insight,
     Judge,
     JudgeCall,
     JudgeRun,
@@ -149,22 +148,6 @@ def test_a_run_is_started_and_read_when_it_is_over(
     assert "Nothing is missing" in client.get(url("judge-detail", judge.uid), NUMBERS).text
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_run_that_the_server_refuses_says_why_and_goes_on_when_told(
-    ada: Any, login: Login, server: FakeServer, summary: Summary
-) -> None:
-    client = login(ada)
-    judge = made(client, server)
-    server.behaviour = lambda n, body: failing(401, "Wrong <key>.")
-    client.post(url("judge-try", judge.uid, summary.uid))
-    run = JudgeRun.objects.get()
-    assert "401: Wrong &lt;key&gt;." in client.get(url("judge-run", run.uid)).text
-    server.behaviour = None
-    client.post(url("judge-run-resume", run.uid))
-    run.refresh_from_db()
-    assert (run.state, judge.verdicts.count()) == (JudgeRun.State.DONE, 3)
-
-
 def test_a_run_is_paused_and_cancelled_by_hand(
     ada: Any, login: Login, server: FakeServer, summary: Summary
 ) -> None:
@@ -227,19 +210,6 @@ def test_the_summary_to_try_is_chosen_and_the_insight_to_look_at(
     one = client.get(here, {"summary": str(summary.uid), "insight": str(insight.uid)}).text.partition("<main")[2]
     assert (one.count("<details"), one.count("selected")) == (1, 2)
     assert client.get(here, {"summary": "nonsense"}).status_code == 200
-
-
-def test_verdicts_on_texts_that_changed_are_called_stale(
-    ada: Any, login: Login, server: FakeServer, summary: Summary
-) -> None:
-    client = login(ada)
-    judge = made(client, server)
-    run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
-    assert run is not None
-    judging.run_pending(run=run, clock=timezone.now)
-    assert "stale" not in client.get(url("judge-detail", judge.uid)).text
-    Insight.objects.filter(subtopic=summary.subtopic, number=2).update(text="Something else.")
-    assert "1 verdict is stale" in client.get(url("judge-detail", judge.uid)).text
 
 
 def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(

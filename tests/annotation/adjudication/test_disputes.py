@@ -21,7 +21,6 @@ from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Stu
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
-from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -105,44 +104,6 @@ def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Stud
     assert deciding.narrowed(after, "open") == after[1:]
     assert deciding.next_open(after, after=after[-1].key) == after[1]
     assert deciding.next_open(after[:1]) is None
-
-
-def test_an_item_on_which_people_agree_joins_the_queue_once_it_is_decided(
-    ada: Any, study: Study, now: Any
-) -> None:
-    queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
-    known = {place.key for place in queue}
-    label = next(row for row in study.coveragelabels.all() if (row.summary_id, row.insight_id) not in known)
-    disputes.adjudicate(
-        study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
-    )
-    last = disputes.queue_of(coverage_table(study.coveragelabels.all()))[-1]
-    assert (last.key, last.is_decided) == ((label.summary_id, label.insight_id), True)
-
-
-def test_judges_are_compared_on_decided_items_only(ada: Any, study: Study, now: Any) -> None:
-    def report() -> Any:
-        return json_of("report", "judges", "--study", study.name, "--reference", "adjudicated")
-
-    with pytest.raises(Exception, match="adjudicated"):
-        report()
-    verdicts = {"none": [], "partial": [2], "full": [2]}
-    rows = list(study.coveragelabels.order_by("pk"))
-    for label in {(row.summary_id, row.insight_id): row for row in rows}.values():
-        said = label.summary.verdicts.get(judge__name="strict", insight=label.insight).coverage
-        disputes.adjudicate(
-            study=study,
-            summary=label.summary,
-            insight=label.insight,
-            coverage=said,
-            lines=verdicts[said],
-            by=ada,
-            now=now,
-        )
-    rows_by_judge = {row["judge"]: row for row in report()}
-    assert rows_by_judge["strict"]["exact_agreement"] == 1
-    assert rows_by_judge["kind"]["exact_agreement"] < 1
-    assert rows_by_judge["strict"]["n_insights"] == len(gold_of([study]))
 
 
 def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:

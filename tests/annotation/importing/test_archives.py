@@ -94,30 +94,8 @@ def simulated(kind: str, *args: str) -> Study:
     return study
 
 
-def pseudonyms(study: Study) -> list[str]:
-    return [member.pseudonym for member in study.memberships.order_by("number")]
-
-
 def people(study: Study) -> list[str]:
     return list(study.memberships.order_by("number").values_list("annotator__label", flat=True))
-
-
-def test_linking_comes_back_with_its_judges(tmp_path: Path) -> None:
-    study = make_labelled_study(summaries=make_summaries(n=10))
-    before, n = figures(study.name), study.coveragelabels.count()
-    judges = json.loads(run("report", "judges", "--study", study.name, "--json"))
-    path = archived(study, tmp_path)
-    fresh()
-    assert imported(path)["created"]["labels"] == n
-    back = Study.objects.get()
-    assert (back.name, back.kind, back.state) == (study.name, "linking", "closed")
-    assert people(back) == pseudonyms(back) == ["annotator1", "annotator2", "annotator3"]
-    assert same(figures(back.name), before)
-    again = json.loads(run("report", "judges", "--study", back.name, "--json"))
-    assert [row["judge"] for row in again] == [row["judge"] for row in judges] == ["kind", "strict"]
-    for name in ("exact_agreement", "quadratic_kappa"):
-        assert [row[name] for row in again] == pytest.approx([row[name] for row in judges])
-    assert Verdict.objects.count() == 60
 
 
 def test_linking_comes_back_with_answers_that_could_not_be_used(tmp_path: Path) -> None:
