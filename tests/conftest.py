@@ -51,7 +51,7 @@ IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 ON_EVERY_DATABASE = {
     "locks, claims, leases, and what happens when they are contended": """
-        test_drafting test_dealing test_budgets test_judging test_leases test_retrieving test_many_passwords
+        test_drafting test_dealing test_budgets test_judging test_slices test_retrieving test_many_passwords
         test_login
     """,
     "constraints, and rows that go with others": """

@@ -47,7 +47,7 @@ FAULTS = (
         "two workers have the same rows at once",
         "Q(claimed_at__lt=now - self.length)",
         "Q(claimed_at__lte=now)",
-        "tests/benchmarks/engine/test_leases.py::test_a_row_without_the_name_of_its_worker_is_free_before_and_after_its_lease",
+        "tests/benchmarks/engine/test_slices.py::test_a_row_without_the_name_of_its_worker_is_free_before_and_after_its_lease",
     ),
     Fault(
         "a run spends more than its budget, as requests on their way do not count",

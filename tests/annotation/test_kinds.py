@@ -1,13 +1,17 @@
-"""A kind of study that is one file and one line of registration has every page that any kind has."""
+"""A kind of study that is one file, or a folder with its models, and one line has every page that any kind has."""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
 import zipfile
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 
 from annotation import kinds
@@ -96,3 +100,17 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     for doomed in (study, copy):
         assert client.post(url("study-delete", doomed)).status_code == 302
     assert not Study.objects.exists()
+
+
+def test_a_kind_needs_its_folder_alone() -> None:
+    proof = "tests/annotation/preference/proof.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", proof]
+    done = subprocess.run(
+        [*command, "--ds=tests.annotation.preference.settings"],
+        cwd=settings.BASE_DIR,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -1,4 +1,4 @@
-"""The guidelines that a study starts from name the answers in the order and with the keys of the page."""
+"""The guidelines that a study starts from: the answers in the order of the page, in the reader's language."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils.translation import override
 from rapidfuzz import fuzz
 
 from annotation.kinds import label_kinds
-from annotation.studies.guidelines import default_guidelines, render_markdown
+from annotation.studies.guidelines import (
+    default_guidelines,
+    guideline_html,
+    publish_guideline,
+    render_markdown,
+    translation_of,
+)
 from summhay_site.demo.material import read
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged
 from tests.makers import label_task, make_linking_study
+
+pytestmark = pytest.mark.django_db
 
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "linking": lambda person: make_linking_study(annotators=[person]),
@@ -66,3 +76,30 @@ def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -
         if fuzz.token_sort_ratio(example.lower(), subject.lower()) > 70
     ]
     assert alike == []
+
+
+def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_below(
+    ben: Any, login: Any, now: Any
+) -> None:
+    study = make_linking_study(annotators=[ben])
+    publish_guideline(study=study, body=default_guidelines("linking"), by=None, now=now)
+    client = login(ben)
+    shown = client.get(reverse("annotation:study-guidelines", args=[study.uid]), headers={"accept-language": "de"})
+    html = shown.content.decode()
+    assert "Gar nicht" in html
+    assert "Dies ist eine Übersetzung" in html
+    assert "None, partial, full" in html
+
+
+def test_guidelines_that_somebody_wrote_stay_as_they_are(ben: Any, now: Any) -> None:
+    study = make_linking_study(annotators=[ben])
+    own = publish_guideline(study=study, body=default_guidelines("linking") + "\n\nMore.", by=None, now=now)
+    sent = publish_guideline(
+        study=study, body=default_guidelines("linking").replace("\n", "\r\n"), by=None, now=now
+    )
+    with override("de"):
+        assert translation_of(own) == ""
+        assert "None, partial, full" in guideline_html(own)
+        assert "Gar nicht" in translation_of(sent)
+    with override("en"):
+        assert translation_of(sent) == ""

@@ -1,4 +1,4 @@
-"""How many more labels are enough: page, files and report of each kind, and what they say of little."""
+"""How many more labels are enough: page, files and report of each kind, and what new studies are planned by."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
+from annotation.coverage.results import RESULTS as COVERAGE
 from annotation.results.planning import Work
 from annotation.studies.amounts import MS_PER_HOUR
 from benchmarks.scoring.agreement import randolph_error, randolph_kappa
+from benchmarks.scoring.planning import variances_of_agreement
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.sums import t_interval
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
+from tests.judges.real_data import FOLDER, HUMAN, MODEL, needs_data
 from tests.makers import flat
 from tests.running import json_of
 
@@ -100,3 +104,31 @@ def test_two_raters_have_an_error_over_clusters_only_and_one_has_none() -> None:
     assert two.of_clusters > 0
     alone = [{"a": row["a"]} for row in rows]
     assert randolph_error(Ratings.from_rows(alone, categories=("x", "y"), clusters=range(4))) is None
+
+
+def equal_labels(entry: dict[str, Any]) -> list[bool]:
+    """Whether people and GPT-4o gave the same coverage, of each insight that both judged."""
+    people = {each["insight_id"]: HUMAN[each["coverage"]] for each in entry["annotation"]}
+    model = {each["insight_id"]: each["coverage"] for each in entry["predictions_prompted_gpt-4o"]}
+    return [said == MODEL[model[key]] for key, said in people.items() if model.get(key) in MODEL]
+
+
+@needs_data
+def test_linking_is_planned_by_the_published_labels() -> None:
+    entries = json.loads((FOLDER / "eval_benchmark_conversations.json").read_text())
+    rows = [(entry["subtopic_id"], same) for entry in entries for same in equal_labels(entry)]
+    same = np.array([value for _subtopic, value in rows], dtype=float)
+    _names, of = np.unique([subtopic for subtopic, _value in rows], return_inverse=True)
+    sizes = np.bincount(of)
+    means = np.bincount(of, same) / sizes
+    n, k = len(same), len(sizes)
+    between = (sizes * (means - same.mean()) ** 2).sum() / (k - 1)
+    within = ((same - means[of]) ** 2).sum() / (n - k)
+    size = (n - (sizes**2).sum() / n) / (k - 1)
+    alike = (between - within) / (between + (size - 1) * within)
+    assert same.mean() == pytest.approx(0.67, abs=0.01)
+    assert 0 <= alike <= 0.03
+    assert COVERAGE.published is not None
+    planned, measured = COVERAGE.published.of(30.0).items, float(means.var(ddof=1)) * 1.5**2
+    assert planned == pytest.approx(measured, rel=0.35)
+    assert COVERAGE.published.of(1.0) == variances_of_agreement(0.67, q=3, size=1.0, alike=0.01)

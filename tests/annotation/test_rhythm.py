@@ -1,23 +1,38 @@
-"""The quiet line of label work and of My work: what is left, pay of today and of the study, goal, own pace."""
+"""The quiet line of label work and of My work, the strip of days on the page of earnings, and active time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.timezone import localdate
+from hypothesis import given
+from hypothesis import strategies as st
 
+from annotation.labelling.activity import Told, worked_ms
 from annotation.models import LabelTask, Study
-from annotation.people.earnings import earned_by, last_days
+from annotation.people.earnings import N_DAYS, earned_by, last_days
 from annotation.studies.rhythm import Preferences, day_of, goal_of, items_an_hour, prefer
 from tests.annotation.points import make_points_question, make_points_study
 from tests.annotation.test_label_acts import KINDS, Desk, desk
-from tests.makers import annotator_of, flat, label_task, label_url, make_assignment, make_session
+from tests.makers import (
+    annotator_of,
+    flat,
+    label_task,
+    label_url,
+    make_assignment,
+    make_session,
+    make_writing_study,
+)
+
+pytestmark = pytest.mark.django_db
 
 __all__ = ["desk"]
 MINUTE = 60_000
@@ -121,3 +136,70 @@ def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, study: Study, log
     prefer(annotator=annotator_of(ben), shows_pace=False, goal_items=5)
     assert "of 5 items today" not in client.get(pages[0]).content.decode()
     assert "2.50 USD today" not in flat(client.get(pages[1]).content.decode())
+
+
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+@given(st.lists(st.integers(1, 400_000), max_size=30))
+def test_time_is_the_sum_of_gaps_of_at_most_two_minutes(gaps: list[int]) -> None:
+    at, total = NOW, 0
+    for gap in gaps:
+        then = at + timedelta(milliseconds=gap)
+        total += worked_ms(since=at, now=then)
+        at = then
+    assert total == sum(gap for gap in gaps if gap <= 120_000)
+
+
+def test_a_clock_that_steps_back_counts_nothing() -> None:
+    assert worked_ms(since=NOW, now=NOW - timedelta(seconds=5)) == 0
+    assert worked_ms(since=None, now=NOW) == 0
+
+
+def test_no_gap_counts_how_long_the_clock_stood() -> None:
+    def counted(gap_s: int, *, worked_s: int, stood_s: int) -> int:
+        told = Told(worked_ms=worked_s * 1000, stood_ms=stood_s * 1000)
+        return worked_ms(since=NOW, now=NOW + timedelta(seconds=gap_s), told=told)
+
+    assert counted(60, worked_s=15, stood_s=45) == 15_000
+    assert counted(60, worked_s=0, stood_s=90) == 0
+    assert counted(60, worked_s=60, stood_s=-90) == 60_000
+    assert counted(300, worked_s=20, stood_s=280) == 20_000
+    assert counted(300, worked_s=250, stood_s=280) == 20_000
+
+
+HOUR = 3_600_000
+
+
+def test_each_day_has_the_time_and_money_of_what_was_worked_on_it_in_all_kinds(
+    ben: Any, login: Any, now: Any
+) -> None:
+    points = make_points_study(annotators=[ben])
+    yesterday = now - timedelta(days=1)
+    points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=HOUR // 6, begun_at=yesterday)
+    session = make_session(
+        assignment=make_assignment(annotator=ben, study=make_writing_study(annotators=[ben]), state="done"),
+        state="submitted",
+        acc_ms=HOUR,
+    )
+    type(session).objects.update(started_at=now)
+    person = annotator_of(ben)
+    earned = earned_by(person, now)
+    days = {day.on: day for day in last_days(person, earned, now=now)}
+    assert len(days) == N_DAYS
+    today, before = days[localdate(now)], days[localdate(yesterday)]
+    assert (today.worked_ms, today.height, [str(amount) for _, amount in today.amounts]) == (HOUR, 100, ["25.00"])
+    assert (before.worked_ms, before.height) == (3 * HOUR // 6, 50)
+    assert [str(amount) for _, amount in before.amounts] == ["12.50"]
+    assert sum(day.worked_ms for day in days.values()) == earned.worked_ms
+
+
+def test_what_is_older_than_the_strip_is_in_the_total_only(ben: Any, login: Any, now: Any) -> None:
+    study = make_points_study(annotators=[ben])
+    long_ago = now - timedelta(days=N_DAYS)
+    study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=HOUR, begun_at=long_ago)
+    person = annotator_of(ben)
+    earned = earned_by(person, now)
+    assert earned.worked_ms
+    assert not any(day.worked_ms for day in last_days(person, earned, now=now))
+    assert login(ben).get(reverse("annotation:earnings")).status_code == 200

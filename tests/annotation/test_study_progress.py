@@ -1,4 +1,4 @@
-"""The charts of an overview: tasks a day by person, what is left, and a fan of what is expected."""
+"""The overview: who is at work and when the study ends, and charts of tasks a day and of what is left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from django.utils import timezone
 
 from annotation.models import LabelTask, Study
 from annotation.studies.progress import Pace, ahead
-from tests.makers import make_haystack, make_linking_study, make_summary, make_writing_study
+from tests.makers import (
+    label_task,
+    make_haystack,
+    make_linking_study,
+    make_session,
+    make_summary,
+    make_writing_study,
+)
 from tests.queries import cost_of
 
 TODAY = date(2026, 3, 2)
@@ -116,3 +123,85 @@ def test_the_overview_of_label_work_asks_no_more_with_more_people(
     LabelTask.objects.update(state="done", done_at=timezone.now(), n_answered=F("n_questions"))
     of_few, of_many = (cost_of(login(ada), reverse("annotation:study", args=[study.uid])) for study in (few, many))
     assert of_many <= of_few <= 20
+
+
+def test_label_work_says_who_was_seen_just_now(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben, cleo], researcher=ada)
+    now = timezone.now()
+    for person, ago in ((ben, 10), (cleo, 300)):
+        task = label_task(study, person)
+        LabelTask.objects.filter(pk=task.pk).update(last_seen_at=now - timedelta(seconds=ago))
+    client = login(ada)
+    address = reverse("annotation:study", args=[study.uid])
+    shown = client.get(address)
+    assert [one.name for one in shown.context["on_now"]] == [label_task(study, ben).annotator.label]
+    assert "data-live" in shown.text
+    assert "Not enough recent work to estimate" in shown.text
+    part = client.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert 'id="live"' in part
+    Study.objects.update(state="closed")
+    assert "data-live" not in client.get(address, headers={"HX-Request": "true"}).text
+
+
+def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben, cleo], researcher=ada)
+    study.label_tasks.update(last_seen_at=timezone.now())
+    client, address = login(ada), reverse("annotation:study", args=[study.uid])
+    assert len(client.get(address).context["on_now"]) == 2
+    for state in ("closed", "archived", "draft"):
+        Study.objects.update(state=state)
+        shown = client.get(address)
+        assert shown.context["on_now"] == []
+        assert "At work now" not in shown.text
+
+
+def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, ben: Any, login: Any) -> None:
+    study = make_session(annotator=ben, state="paused").assignment.study
+    assert study is not None
+    study.researchers.add(ada)
+    Study.objects.update(state="closed")
+    assert "At work now" in login(ada).get(reverse("annotation:study", args=[study.uid])).text
+
+
+def test_writing_says_how_many_minutes_are_left(ada: Any, ben: Any, login: Any) -> None:
+    session = make_session(annotator=ben, state="paused")
+    study = session.assignment.study
+    assert study is not None
+    study.researchers.add(ada)
+    [one] = login(ada).get(reverse("annotation:study", args=[study.uid])).context["on_now"]
+    assert "paused" in one.note
+    assert "left" in one.note
+
+
+def test_the_list_of_studies_sorts_and_filters(ada: Any, ben: Any, login: Any) -> None:
+    linking = make_linking_study(annotators=[ben], researcher=ada, name="A linking")
+    haystack = linking.label_items.get(pk=linking.label_items.first().pk).summary.haystack  # type: ignore[union-attr]
+    Study.objects.create(name="Z draft", kind="writing", created_by=ada, created_at=timezone.now())
+    client = login(ada)
+
+    def names(**query: str) -> list[str]:
+        return [study.name for study in client.get(reverse("annotation:studies"), query).context["table"].data]
+
+    assert names(sort="name") == ["A linking", "Z draft"]
+    assert names(sort="-name") == ["Z draft", "A linking"]
+    assert names(kind="linking") == names(state="open") == names(on=str(haystack.uid)) == ["A linking"]
+    assert names(q="draft") == ["Z draft"]
+    assert names(on="no such set") == ["Z draft", "A linking"]
+    assert "Nothing matches these filters." in client.get(reverse("annotation:studies"), {"q": "xyz"}).text
+
+
+def test_people_of_an_overview_are_sorted_by_a_column(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_linking_study(annotators=[ben, cleo], researcher=ada)
+    for person, worked in ((ben, 60_000), (cleo, 3_600_000)):
+        LabelTask.objects.filter(pk=label_task(study, person).pk).update(active_ms=worked)
+    client = login(ada)
+
+    def people(sort: str) -> list[str]:
+        shown = client.get(reverse("annotation:study", args=[study.uid]), {"people-sort": sort})
+        assert shown.text.count("aria-sort") == 1
+        return [member.annotator.user.username for member, _cells in shown.context["tables"][0][3]]
+
+    assert people("-time") == ["cleo", "ben"]
+    assert people("time") == ["ben", "cleo"]
+    assert people("name") == ["ben", "cleo"]

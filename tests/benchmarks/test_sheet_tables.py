@@ -1,4 +1,4 @@
-"""How a sheet is drawn: groups of rows, leading and extra columns, switches, words in place of numbers."""
+"""How a sheet is drawn: groups of rows, extra columns, switches, words for numbers, cautions beside figures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django import forms
 from django.template import Context, Template
 from django.test import RequestFactory
 
 from annotation.studies.rows import objects
 from benchmarks.results.sheet import Card, Cards, Cell, Measure, Name, Row, Section, Sheet, Switch, Table, Unit
 from benchmarks.results.writing import LONG_COLUMNS, console, long_rows, sheet_json, wide
-from benchmarks.scoring.stat import Stat
+from benchmarks.scoring.stat import Stat, interval_json
+from benchmarks.templatetags.sheets import figure, sheet_cells
 from tests.makers import flat
 
 RANK = Measure("rank", "Rank", Unit.COUNT, is_leading=True)
@@ -149,3 +151,63 @@ def test_rows_of_one_name_are_told_apart_in_files() -> None:
     table = Table("sessions", "Sessions", (Name("who", "Who"), Name("on", "On")), (TIME,), rows)
     told = [(row, value) for _part, row, _figure, value, *_others in long_rows(Sheet((table,)))]
     assert told == [("ann | tides", 1.0), ("ann | tides (2)", 2.0), ("bob | tides", 3.0)]
+
+
+def test_few_clusters_and_these_people_are_marked_beside_the_interval() -> None:
+    plain = Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=10)
+    assert "†" not in figure(plain)
+    assert "these" not in figure(plain)
+    few = figure(Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=9))
+    assert "5 to 9 clusters" in few
+    assert few.index("interval") < few.index("†")
+    these = figure(Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=10, only_these=3))
+    assert "these 3" in these
+    assert "these people only" in these
+    assert "†" not in figure(Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=9), badge=False)
+    assert "†" not in figure(Stat(0.5, n_items=60, n_clusters=9, interval_reason="the same in every resample"))
+
+
+def test_a_caution_is_marked_with_its_words_and_is_in_json() -> None:
+    rare = Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=30, caution="rare labels")
+    assert 'title="rare labels">†' in figure(rare)
+    assert interval_json(rare)["caution"] == "rare labels"
+
+
+def test_the_best_and_the_second_are_marked_and_said() -> None:
+    row = Row(("heron",), {"a": Cell(0.75, place=1), "b": Cell(0.5, place=2), "c": Cell(0.25)})
+    best, second, other = (sheet_cells(row, [Measure(key, key)]) for key in "abc")
+    assert '<strong class="is-best">0.750<span class="visually-hidden"> (best)</span></strong>' in best
+    assert '<span class="is-second">0.500<span class="visually-hidden"> (second)</span></span>' in second
+    assert other == '<td class="num">0.250</td>'
+
+
+class _Form(forms.Form):
+    judge = forms.CharField()
+
+
+def test_a_form_keeps_what_an_address_says_beside_it() -> None:
+    request = RequestFactory().get("/", {"judge": "owl", "rows-sort": ["-n", '">']})
+    shown = Template("{% load lists %}{% kept_fields form %}").render(
+        Context({"request": request, "form": _Form()})
+    )
+    assert "judge" not in shown
+    assert '<input type="hidden" name="rows-sort" value="-n">' in shown
+    assert "&quot;&gt;" in shown
+
+
+def test_a_console_marks_intervals_over_few_clusters_and_says_why() -> None:
+    few = Stat(0.5, n_items=60, low=0.4, high=0.6, n_clusters=6)
+    enough = replace(few, n_clusters=12)
+    table = Table("t", "T", (Name("x", "X"),), (Measure("a", "A"),), (Row(("one",), {"a": few}),))
+    marked = console(Sheet((table,)))
+    assert any("0.500 [0.400, 0.600]†" in line for line in marked)
+    assert marked[-1].startswith("† 5 to 9 clusters")
+    plain = console(Sheet((replace(table, rows=(Row(("one",), {"a": enough}),)),)))
+    assert not any("†" in line for line in plain)
+
+
+def test_a_console_has_the_small_print_of_what_is_written_in_words() -> None:
+    cell = Cell(30.0, text="30", aside="20 – not reached")
+    table = Table("t", "T", (Name("x", "X"),), (Measure("a", "A"),), (Row(("one",), {"a": cell}),))
+    assert any("30 [20 – not reached]" in line for line in console(Sheet((table,))))
+    assert not any("[" in line for line in console(Sheet((table,)), with_intervals=False))

@@ -1,12 +1,21 @@
-"""Intervals of shares near 0 and 1: the worked examples, and what an analysis of variance elsewhere says."""
+"""Intervals of shares near 0 and 1, and of hits among what nobody looked at."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 from statsmodels.stats.proportion import proportion_confint
 
-from benchmarks.scoring.formulas import effective_n, is_rare, logit_ends, minority, share_ends, wilson_ends
+from benchmarks.scoring.formulas import (
+    effective_n,
+    is_rare,
+    logit_ends,
+    minority,
+    share_ends,
+    unseen_hits,
+    wilson_ends,
+)
 from benchmarks.scoring.retrieval import Retrieved, qualities
 
 SIZES = np.full(10, 4.0)
@@ -70,3 +79,25 @@ def test_retrievers_near_1_are_judged_by_their_documents_and_an_oracle_has_no_in
     assert made["oracle"].ndcg.interval_reason.startswith("1 by construction")
     assert made["oracle"].recall_documents == perfect
     assert made["perfect"].ndcg.low is not None
+
+
+@pytest.mark.parametrize(("n", "n_others"), [(5, 40), (20, 40), (40, 10)])
+def test_the_interval_holds_the_truth_in_95_of_100_draws_whatever_it_is(n: int, n_others: int) -> None:
+    stats = {hits: unseen_hits(hits, n, n_others) for hits in range(n + 1)}
+    for truth in range(n + n_others + 1):
+        held = 0.0
+        for hits, stat in stats.items():
+            assert stat.low is not None
+            assert stat.high is not None
+            if stat.low <= truth - hits <= stat.high:
+                held += hypergeom.pmf(hits, n + n_others, truth, n)
+        assert held >= 0.95 - 1e-9
+
+
+def test_nothing_is_estimated_of_nothing_and_all_of_all_is_known() -> None:
+    assert unseen_hits(0, 0, 50).value is None
+    everything = unseen_hits(3, 50, 0)
+    assert (everything.value, everything.low) == (0.0, None)
+    none_found = unseen_hits(0, 100, 9_000)
+    assert none_found.value == 0.0
+    assert none_found.high == pytest.approx(323, abs=15), "about three in a hundred, as the rule of three says"

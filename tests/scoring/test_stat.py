@@ -1,12 +1,16 @@
-"""A figure knows why it has no value."""
+"""A figure knows why it has no value, and loads nothing heavy."""
 
 from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+from pkgutil import walk_packages
 
 import pytest
 
+from benchmarks import scoring
 from benchmarks.scoring.stat import NotANumber, Stat, mean
 
 
@@ -55,3 +59,23 @@ def test_scaling_moves_value_and_interval_and_leaves_the_undefined() -> None:
 def test_zero_is_a_value_and_the_mean_of_nothing_is_none() -> None:
     assert mean([0.0, 0.0], reason="none").value == 0
     assert mean([], reason="no bullets").undefined_reason == "no bullets"
+
+
+HEAVY = ("scipy", "sklearn", "krippendorff", "statsmodels", "pandas", "altair", "django", "celery", "openai")
+EVERY = [module.name for module in walk_packages(scoring.__path__, "benchmarks.scoring.")]
+
+
+def loaded_by(modules: list[str]) -> set[str]:
+    code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    )
+
+
+def test_no_figure_loads_a_heavy_library_at_import() -> None:
+    assert not loaded_by(EVERY) & set(HEAVY)
+
+
+@pytest.mark.parametrize("module", ["text", "stat", "summhay"])
+def test_what_the_work_pages_need_is_the_standard_library(module: str) -> None:
+    assert "numpy" not in loaded_by([f"benchmarks.scoring.{module}"])

@@ -1,22 +1,27 @@
-"""Lines, kinds and citations of a summary."""
+"""Lines, kinds and citations of a summary, and how texts are compared."""
 
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.corpora.searching import pattern_of
 from benchmarks.scoring.text import (
     MAX_RANGE,
     LineKind,
     bullets,
+    fold,
     invalid_citations,
     lines_from_list,
     lines_from_text,
     split_text,
+    visible,
     without_citations,
     without_emphasis,
     words_by_spaces,
@@ -239,3 +244,39 @@ def test_every_published_summary_has_bullets_and_its_shape_is_seen(published: Pa
 )
 def test_a_title_loses_the_marks_of_markdown_and_no_others(title: str, plain: str) -> None:
     assert without_emphasis(title) == plain
+
+
+CASES = json.loads((Path(__file__).resolve().parents[1] / "texts.json").read_text(encoding="utf-8"))
+FOUND = [(*case, exact) for name, exact in (("found", False), ("found_in_its_case", True)) for case in CASES[name]]
+WHOLE = [case[1:] for case in CASES["found"] if case[0] != "part of a ligature"]
+"""A pattern finds ligatures as a whole."""
+
+
+@pytest.mark.parametrize(("text", "query", "found", "exact"), [case[1:] for case in FOUND], ids=lambda value: None)
+def test_what_is_searched_for_is_found_as_it_stands(text: str, query: str, found: str | None, exact: bool) -> None:
+    wanted, (signs, starts, ends) = fold(query, exact=exact).text, fold(text, exact=exact)
+    at = signs.find(wanted)
+    assert (text[starts[at] : ends[at + len(wanted) - 1]] if at >= 0 else None) == found
+
+
+@pytest.mark.parametrize(("text", "query", "found"), WHOLE)
+def test_the_search_of_corpora_finds_the_same(text: str, query: str, found: str | None) -> None:
+    match = re.search(pattern_of(query), text)
+    assert (match and match[0]) == found
+
+
+@pytest.mark.parametrize(("text", "numbers"), CASES["cited"])
+def test_what_cites(text: str, numbers: list[int]) -> None:
+    [line] = lines_from_text(text)
+    assert list(line.citations) == numbers
+
+
+@pytest.mark.parametrize(("text", "kind"), CASES["kinds"])
+def test_what_a_line_is(text: str, kind: str) -> None:
+    """Below a bullet, so that what has no mark is no bullet."""
+    assert lines_from_text(f"- first\n{text}")[-1].kind == kind
+
+
+def test_signs_of_format_are_those_that_nobody_sees() -> None:
+    formats = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"]
+    assert [sign for sign in formats if visible(f"a{sign}") != "a"] == []

@@ -1,9 +1,14 @@
-"""The map of the code can be scanned, and what it names is there."""
+"""The map of the code and the page of commands can be scanned, and what they name is there."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.commands import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 MAP = ROOT / "docs" / "architecture.md"
@@ -28,3 +33,11 @@ def test_every_path_that_the_map_names_exists() -> None:
 def test_the_page_of_commands_has_no_values_of_python() -> None:
     page = (ROOT / "docs" / "commands.md").read_text()
     assert not re.findall(r"\(['\"].*|\bNone\b.*", page)
+
+
+ALL = {path.parent.name for path in ROOT.glob("extensions/*/apps.py")}
+
+
+@pytest.mark.skipif(set(settings.EXTENSIONS) != ALL, reason="the page has the commands of all extensions")
+def test_the_page_of_commands_is_the_help_of_the_commands() -> None:
+    assert PAGE.read_text() == page(), "run `make commands`"

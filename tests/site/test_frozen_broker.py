@@ -118,7 +118,7 @@ def all_were_answered(line: str) -> bool:
     return answer["statuses"] == [200] * 20 and answer["longest"] < max(10, 3 * answer["floor"])
 
 
-@pytest.mark.nightly  # by day `test_wakeup` has a broker that takes nothing
+@pytest.mark.nightly  # by day `test_slices` has a broker that takes nothing
 def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
     silent_server: str, site: dict[str, str]
 ) -> None:

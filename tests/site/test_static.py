@@ -1,9 +1,10 @@
-"""Static files as production serves them: collected, hashed, each named file present."""
+"""Static files as production serves them, and fonts that have the characters of the site's own words."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import Client
+
+from tests.fonts import FONTS, RANGES, unicode_range
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,3 +71,26 @@ def test_a_fresh_checkout_can_be_looked_at_with_runserver_before_anything_was_co
     collected = {"version": "1.1", "paths": {"css/site.css": "css/site.55e609.css"}, "hash": ""}
     (tmp_path / "static" / "staticfiles.json").write_text(json.dumps(collected))
     assert ask("runserver").stdout.strip() == "/static/css/site.55e609.css"
+
+
+# Signs that hardly any font has: the system's stands for them.
+ELSEWHERE = set("⁃⏎▁⚑✎؟。！：？")
+
+
+def test_the_sites_own_words_are_written_with_its_own_fonts() -> None:
+    paths = [*ROOT.glob("templates/**/*.html"), *ROOT.glob("locale/**/*.po"), *ROOT.glob("static/**/*.css")]
+    paths += [*ROOT.glob("extensions/*/templates/**/*.html"), *ROOT.glob("extensions/*/static/**/*.css")]
+    used = {letter for path in paths for letter in path.read_text() if letter > " "}
+    missing = {letter for letter in used if not any(low <= ord(letter) <= high for low, high in RANGES)}
+    assert missing <= ELSEWHERE
+
+
+def test_each_font_is_named_with_its_range_and_its_licence_is_beside_it() -> None:
+    sheet = (ROOT / "static/css/tokens.css").read_text()
+    for name, family, _source, _limits in FONTS:
+        face = next(one for one in re.findall(r"@font-face {[^}]+}", sheet) if f"/{name}.woff2" in one)
+        assert f'"{family}"' in face
+        assert f"unicode-range: {unicode_range()};" in face
+        assert "font-display: swap" in face
+        assert (ROOT / f"static/fonts/{name}.woff2").stat().st_size < 70 * 1024
+        assert "SIL OPEN FONT LICENSE" in (ROOT / f"static/fonts/OFL-{name.split('-')[1]}.txt").read_text()

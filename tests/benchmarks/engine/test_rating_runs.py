@@ -24,7 +24,7 @@ from benchmarks.judges.base import ItemRef
 from benchmarks.judges.parsing import Problem
 from benchmarks.models import Document, Insight, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
 from tests.annotation.rated import make_rating_study
-from tests.annotation.test_aspects import BRIEF
+from tests.annotation.test_rating_results import BRIEF
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import NOW, make_haystack, make_summary
 from tests.taking_in import import_rows

@@ -1,18 +1,23 @@
-"""Work is done in slices of time, each in its queue, so that what is long delays nothing that is short."""
+"""Work is done in slices of time, each in its queue; leases say who holds a row, one message wakes a worker."""
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from annotation import tasks as annotation_tasks
 from benchmarks import tasks
 from benchmarks.engine import judging, runs, versions
-from benchmarks.models import Judge, JudgeRun, Subtopic, Verdict
+from benchmarks.engine.runs import Lease
+from benchmarks.engine.wakeup import enqueue
+from benchmarks.models import ImportJob, Judge, JudgeRun, Subtopic, Verdict
 from summhay_site.celery import app
 from tests.benchmarks.engine.test_judging import make_summary, request
 from tests.makers import NOW, make_haystack
@@ -79,3 +84,70 @@ def test_texts_are_checked_for_a_slice_of_time_only(monkeypatch: Any) -> None:
     annotation_tasks.check_texts()
     assert n_looks
     assert timezone.now() - began < timedelta(seconds=20)
+
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_a_row_without_the_name_of_its_worker_is_free_before_and_after_its_lease() -> None:
+    lease, rows = Lease(10 * MINUTE, names_worker=False), ImportJob.objects.all()
+    ImportJob.objects.create(format="summhay", file_name="a.json", file_path="a", n_total=1, created_at=NOW)
+    assert lease.take(rows.filter(lease.free(NOW)), now=NOW, state="running") == 1
+    assert rows.get().state == "running"
+    assert lease.take(rows.filter(lease.free(NOW + 9 * MINUTE)), now=NOW) == 0
+    lease.renew(rows, now=NOW + 9 * MINUTE)
+    assert not rows.filter(lease.free(NOW + 12 * MINUTE)).exists()
+    assert rows.filter(lease.free(NOW + 20 * MINUTE)).exists()
+    lease.release(rows)
+    assert rows.filter(lease.free(NOW)).exists()
+
+
+def test_a_worker_that_ended_is_known_and_forgotten_after_a_day(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    folder = tmp_path / "workers"
+    folder.mkdir()
+    (folder / "killed").touch()
+    assert runs.gone() == ["killed"]
+    runs.sweep()
+    assert runs.gone() == ["killed"]
+    old = (folder / "killed").stat().st_mtime - runs.KEPT_S - 1
+    os.utime(folder / "killed", (old, old))
+    runs.sweep()
+    assert runs.gone() == []
+
+
+TASK = "benchmarks.tasks.resume_runs"
+
+
+@pytest.fixture
+def sent(monkeypatch: Any) -> list[str]:
+    messages: list[str] = []
+    monkeypatch.setattr(tasks.resume_runs, "delay", lambda: messages.append(TASK))
+    return messages
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_calls_in_a_transaction_are_one_message_after_it(sent: list[str]) -> None:
+    with transaction.atomic():
+        enqueue(TASK)
+        enqueue(TASK)
+        assert sent == []
+    assert sent == [TASK]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_rolled_back_sends_nothing(sent: list[str]) -> None:
+    with transaction.atomic():
+        enqueue(TASK)
+        transaction.set_rollback(True)
+    assert sent == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_is_down_is_no_error(monkeypatch: Any, caplog: Any) -> None:
+    def refuse() -> None:
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(tasks.resume_runs, "delay", refuse)
+    enqueue(TASK)
+    assert "the sweep will find the work" in caplog.text
