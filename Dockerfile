@@ -4,6 +4,7 @@ WORKDIR /build
 COPY pyproject.toml setup.py constraints.txt README.md LICENSE ./
 COPY annotation annotation
 COPY benchmarks benchmarks
+COPY docs docs
 COPY extensions extensions
 COPY locale locale
 COPY summhay_site summhay_site

@@ -24,6 +24,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotation/", "benchmarks/", "extensions/", "summhay_site/")
 ASSETS = ("templates/", "static/", "locale/")
+DOCS = re.compile(r"docs/[^/]+\.(md|jsonl?)")
 PORT = 8471
 READY_S = 600  # far more than it takes, since the machine of a gate may be busy
 PIP = ("-I", "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -72,7 +73,9 @@ def build(python: Path, folder: Path) -> Path:
 def check_contents(wheel: Path) -> int:
     """Compare with what git knows; returns the number of files."""
     expected = {path for path in tracked() if path.startswith(PACKAGES)}
-    expected |= {f"summhay_site/assets/{path}" for path in tracked() if path.startswith(ASSETS)}
+    expected |= {
+        f"summhay_site/assets/{path}" for path in tracked() if path.startswith(ASSETS) or DOCS.fullmatch(path)
+    }
     with zipfile.ZipFile(wheel) as file:
         held = {path for path in file.namelist() if ".dist-info/" not in path}
     if missing := sorted(expected - held):

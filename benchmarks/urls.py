@@ -5,11 +5,14 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from benchmarks.results import views
+from benchmarks.web import help as reading
 
 app_name = "benchmarks"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("results/<uuid:uid>/", views.result_state, name="result-state"),
     path("results/<uuid:uid>/again/", views.result_again, name="result-again"),
+    path("help/", reading.help_page, name="help"),
+    path("help/<str:slug>/", reading.help_entry, name="help-entry"),
     path("", include("benchmarks.corpora.urls")),
     path("", include("benchmarks.systems.urls")),
     path("", include("benchmarks.recall.urls")),

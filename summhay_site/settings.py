@@ -25,6 +25,7 @@ PACKAGE_DIR = Path(__file__).resolve().parent
 IS_CHECKOUT = not (PACKAGE_DIR / "assets").is_dir()
 """In a checkout templates and static files stand at the top; a wheel carries them in `summhay_site/assets`."""
 BASE_DIR = PACKAGE_DIR.parent if IS_CHECKOUT else PACKAGE_DIR / "assets"
+DOCS_DIR = BASE_DIR / "docs"
 DATA_DIR = env.data_folder("DATA_DIR", default=BASE_DIR / "var" if IS_CHECKOUT else None)
 
 DEBUG = env.flag("DEBUG")

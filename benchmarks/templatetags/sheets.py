@@ -35,9 +35,11 @@ from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.sheet_files import EXTRA, whole_files
 from benchmarks.scoring.stat import Stat
 from benchmarks.templatetags.charts import chart
+from benchmarks.web.help import entry_of
 from benchmarks.web.lists import Column, MemoryTable
 
 register = template.Library()
+register.filter(entry_of)
 ROWS_OF_A_PAGE, LEAST_ROWS, MOST_ROWS = 60, 10, 40
 """Long tables of a page share so many rows; how many one of them shows before one asks for all of its rows."""
 MOST_AT_A_GLANCE = 5
@@ -258,6 +260,7 @@ def _figure_column(measure: Measure) -> Column:
         css="" if is_text else "num",
         high_first=not is_text and not measure.is_leading,
         th={"title": measure.how} if measure.how else {},
+        help_on=entry_of(measure.key),
     )
 
 

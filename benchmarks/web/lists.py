@@ -33,7 +33,8 @@ class Column(PlainColumn):  # type: ignore[misc]
     """A column of values by the path or function `key`, else of its own name.
 
     With `high_first` the first click sorts from the highest or latest. A `MemoryTable` is narrowed to one of the
-    values of a column with `is_filter`, and to a text in any of those with `is_searched`.
+    values of a column with `is_filter`, and to a text in any of those with `is_searched`. Its head opens
+    `help_on`, an entry of the help.
     """
 
     def __init__(
@@ -45,12 +46,13 @@ class Column(PlainColumn):  # type: ignore[misc]
         high_first: bool = False,
         is_filter: bool = False,
         is_searched: bool = False,
+        help_on: Any = None,
         **attributes: Any,
     ) -> None:
         path = key if isinstance(key, str) else ""
         attrs = {"th": {"class": css, **attributes.pop("th", {})}}
         super().__init__(verbose_name, path, attrs=attrs, initial_sort_descending=high_first, **attributes)
-        self.key, self.is_filter, self.is_searched = key, is_filter, is_searched
+        self.key, self.is_filter, self.is_searched, self.help_on = key, is_filter, is_searched, help_on
 
 
 class ByDatabase(TableQuerysetData):  # type: ignore[misc]

@@ -22,7 +22,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = (ROOT / "compose.yaml").read_text()
-SHIPPED = {"annotation", "benchmarks", "extensions", "locale", "summhay_site", "static", "templates"}
+SHIPPED = {"annotation", "benchmarks", "docs", "extensions", "locale", "summhay_site", "static", "templates"}
 """The folders that a wheel is made of."""
 
 

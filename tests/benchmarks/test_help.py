@@ -1,0 +1,53 @@
+"""Help for researchers: entries of the docs, found by words and opened beside measures."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from benchmarks.web.help import ENTRY_OF, NOT_FOR_READERS, entries, entry_of
+
+RANDOLPH = ENTRY_OF["randolph"]
+
+
+@pytest.mark.parametrize("measure", ENTRY_OF)
+def test_every_measure_with_help_has_an_entry(measure: str) -> None:
+    assert entry_of(measure)
+
+
+def test_an_entry_is_a_row_of_a_table_or_a_paragraph_with_all_that_follows_it() -> None:
+    by_name = {entry.name: entry for entry in entries()}
+    assert by_name[RANDOLPH].section == "Agreement"
+    assert "<em>Pₑ</em>: 1 / q" in by_name[RANDOLPH].html
+    assert "thresholds are settings" in by_name["Licence of a judge"].text
+    assert not NOT_FOR_READERS & {entry.section for entry in entries()}
+
+
+def test_links_stay_within_the_help_and_no_two_entries_share_an_anchor() -> None:
+    assert set(re.findall(r'href="(.)', "".join(entry.html for entry in entries()))) <= {"#"}
+    assert len({entry.slug for entry in entries()}) == len(entries())
+
+
+def test_the_page_finds_entries_by_all_words_whatever_their_case(ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = client.get("/help/", {"q": "RANDOLPH Kappa 1"}).content.decode()
+    assert "1 / q" in page
+    assert "Gwet" not in page
+    part = client.get("/help/", {"q": "zebra kappa"}, headers={"HX-Request": "true"}).content.decode()
+    assert part.strip().startswith("<p")
+    assert "zebra kappa" in part
+
+
+def test_an_entry_opens_alone_and_its_measure_leads_to_it(ada: Any, login: Any) -> None:
+    client, entry = login(ada), entry_of("randolph")
+    assert entry is not None
+    part = client.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
+    assert "1 / q" in part
+    assert "<html" not in part
+    assert client.get("/help/no-such-thing/").status_code == 404
+
+
+def test_help_is_for_researchers(ben: Any, login: Any) -> None:
+    assert login(ben).get("/help/").status_code == 403
