@@ -129,8 +129,8 @@ def unlinked_of(
 ) -> Iterator[tuple[int, Summary, int, str, UnlinkedLabel | None]]:
     """Bullets that somebody linked to no insight in a task that is done, without training.
 
-    Gives annotator, summary, line, the reason (empty without one) and the answer that has it. Three queries, or two
-    where its current, complete labels are given.
+    Gives annotator, summary, line, the reason (empty without one) and the answer that has it. Three queries, or
+    two where its current, complete labels are given.
     """
     linked: dict[tuple[int, int], set[int]] = defaultdict(set)
     for label in study.coveragelabels.for_figures() if labels is None else labels:
