@@ -13,8 +13,8 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         """Load the kinds of study; tell the lower app what records exposure, imports labels and finds studies."""
         from annotation import kinds
+        from annotation.approvals.recording import ApprovalSource
         from annotation.importing import archives
-        from annotation.licences.recording import LicenceSource
         from annotation.results.run_scopes import RunStudies
         from annotation.studies.exposures import record_exposures
         from benchmarks.engine import scopes
@@ -25,7 +25,7 @@ class AnnotationConfig(AppConfig):
         kinds.load()
         scopes.register(RunStudies())
         permissions.register(record_exposures)
-        judged.register(LicenceSource())
+        judged.register(ApprovalSource())
         for kind in kinds.kinds():
             for entry in kind.formats:
                 formats.register(entry)

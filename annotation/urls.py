@@ -19,7 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include(writing.PAGES)),
     path("", include("annotation.results.pages")),
     path("", include("annotation.agreement.pages")),
-    path("", include("annotation.licences.pages")),
+    path("", include("annotation.approvals.pages")),
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.views")),
     path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),

@@ -79,7 +79,7 @@ SENTENCES: dict[str, str] = {
     "recruitment.place_freed": "freed places of a recruitment link of %(what)s",
     "questions.archived": "archived a question set",
     "questions.deleted": "deleted a question set",
-    "licence.recorded": "recorded a licence of the judge %(what)s",
+    "approval.recorded": "recorded an approval of the judge %(what)s",
     "questions.imported": "imported a question set",
     "questions.moved": "gave a question set to a research group",
     "questions.restored": "restored a question set",

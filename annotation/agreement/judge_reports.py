@@ -1,4 +1,4 @@
-"""Reports on judges beside people: `manage.py report judges`, `bias`, `licence` and `replaceability`."""
+"""Reports on judges beside people: `manage.py report judges`, `bias`, `approval` and `replaceability`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from statistics import fmean
 from typing import Any
 
 from annotation.agreement.label_reports import add_reference, add_scope, filters_of, judged_table
+from annotation.approvals.computing import ApprovalLook, Approvals, approvals_on, as_json
+from annotation.approvals.sheet import sheet
 from annotation.coverage.files import judges_json
 from annotation.coverage.look import Look
 from annotation.coverage.systems import as_json as bias_json
 from annotation.coverage.systems import bias_report, consistency, corrected, judged_summaries, rankings
-from annotation.licences.computing import LicenceLook, Licences, as_json, licences_on
-from annotation.licences.sheet import sheet
 from annotation.models import CoverageLabel
 from annotation.results.judges import as_json as judges_rows
 from annotation.results.judges import judge_report
 from annotation.results.reports import Report, ReportRefused, bounds_of, number, with_interval
 from annotation.results.table import LabelTable
 from benchmarks.results.writing import aligned
-from benchmarks.scoring.licence import STANDARD, Thresholds
+from benchmarks.scoring.approval import STANDARD, Thresholds
 from benchmarks.scoring.replaceability import EPSILON, Distance, LeftOut, TooLittle, replaceability
 
 
@@ -153,7 +153,7 @@ def _bias_lines(rows: list[dict[str, Any]]) -> list[str]:
 BIAS = Report("judge minus human coverage, by summarizer and by length", _bias_arguments, _bias_make, _bias_lines)
 
 
-def _licence_arguments(parser: ArgumentParser) -> None:
+def _approval_arguments(parser: ArgumentParser) -> None:
     add_scope(parser)
     add_reference(parser)
     parser.add_argument("--judge", default="", metavar="NAME", help="only this judge")
@@ -169,25 +169,25 @@ def _licence_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def _licence_make(options: Mapping[str, Any]) -> Licences:
+def _approval_make(options: Mapping[str, Any]) -> Approvals:
     if not 0 <= options["epsilon"] < 1:
         raise ReportRefused("--epsilon is a number from 0 up to, but not, 1.")
     if not (0 < options["bias"] <= 100 and 0 < options["spread"] <= 100 and 0 < options["concordance"] <= 100):
         raise ReportRefused("--bias, --spread and --concordance are above 0 and at most 100.")
     table = judged_table(options).anonymous()
     limits = Thresholds(options["bias"] / 100, options["spread"] / 100, options["concordance"] / 100)
-    look = LicenceLook(Look(reference=options["reference"], score=table.score), limits, options["epsilon"])
-    licences = licences_on(table, look)
+    look = ApprovalLook(Look(reference=options["reference"], score=table.score), limits, options["epsilon"])
+    approvals = approvals_on(table, look)
     if not options["judge"]:
-        return licences
-    if options["judge"] not in {row.name for row in licences.rows}:
-        known = ", ".join(row.name for row in licences.rows) or "none"
+        return approvals
+    if options["judge"] not in {row.name for row in approvals.rows}:
+        known = ", ".join(row.name for row in approvals.rows) or "none"
         raise ReportRefused(f"There is no judge “{options['judge']}” here; there are: {known}.")
-    return licences.only(options["judge"])
+    return approvals.only(options["judge"])
 
 
-LICENCE = Report(
-    "may a judge stand in for people", _licence_arguments, _licence_make, sheet=sheet, as_json=as_json
+APPROVAL = Report(
+    "may a judge stand in for people", _approval_arguments, _approval_make, sheet=sheet, as_json=as_json
 )
 
 

@@ -26,8 +26,8 @@ from annotation.studies.prose import listed
 from annotation.studies.rows import csv_file
 from benchmarks.leaderboard.board import Entry
 from benchmarks.models import Summary, Verdict
-from benchmarks.results.judged import licence_notes
-from benchmarks.results.licence_notes import with_licence_notes
+from benchmarks.results.approval_notes import with_approval_notes
+from benchmarks.results.judged import approval_notes
 from benchmarks.results.stored import fresh
 
 VERDICTS = {
@@ -70,8 +70,8 @@ def laid_out(view: View, board: Board, version: str) -> BoardMade:
     """Figures as an archive holds them; retrievers have the names of files."""
     names = {setting: setting for setting in board.settings}
     bare = sheet(Layout(board, view, names, QueryDict(), is_whole=True))
-    notes = licence_notes(bare.judged)
-    whole = with_licence_notes(bare, notes)
+    notes = approval_notes(bare.judged)
+    whole = with_approval_notes(bare, notes)
     plain = {"data_version": version, "rows": files.as_json(board, with_intervals=True)}
     return BoardMade(view, board, Made(plain, whole, files.origin_of(view, version=version), notes=notes))
 
@@ -113,7 +113,7 @@ def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Dra
                 + (", as in methods.md." if told else "."),
                 "personalSensitiveInformation": "None: people appear as one row.",
                 "dataUseCases": "Comparison of systems on these haystacks.",
-                "dataBiases": "Scores are those of an automatic judge; judges.json says whether it has a licence.",
+                "dataBiases": "Scores are those of an automatic judge; judges.json says whether it is approved.",
             },
         ),
         files=_files(board_made, draw=draw),

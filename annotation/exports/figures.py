@@ -15,10 +15,10 @@ from annotation.models import Study
 from annotation.results.study_results import StudyResults
 from annotation.studies.rows import csv_file, origin_of
 from benchmarks.models import Judge
+from benchmarks.results.approval_notes import as_comments, with_approval_notes
 from benchmarks.results.computation import CannotCompute
 from benchmarks.results.drawings import file_now
-from benchmarks.results.judged import LicenceNote, licence_notes
-from benchmarks.results.licence_notes import as_comments, with_licence_notes
+from benchmarks.results.judged import ApprovalNote, approval_notes
 from benchmarks.results.sheet import Sheet, Table
 from benchmarks.results.stored import fresh
 from benchmarks.results.tex import Origin, paper_layout, tex
@@ -48,7 +48,7 @@ class Made:
     sheet: Sheet
     origin: Origin
     headline: Headline | None = None
-    notes: Sequence[LicenceNote] = ()
+    notes: Sequence[ApprovalNote] = ()
     reason: str = ""
 
     @property
@@ -84,10 +84,10 @@ def figures_of(study: Study, *, now: datetime) -> Made | None:
 def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: Any, *, version: str) -> Made:
     """Stored figures of a study laid out; `public` as `public_results` gives it."""
     results, options = public
-    notes = licence_notes(results.judged(study, options, figures))
+    notes = approval_notes(results.judged(study, options, figures))
     return Made(
         results.as_json(figures),
-        with_licence_notes(results.sheet(study, figures, QueryDict()), notes),
+        with_approval_notes(results.sheet(study, figures, QueryDict()), notes),
         results.origin(study, figures, version=version),
         results.headline(figures),
         notes,
@@ -110,7 +110,7 @@ def result_files(made: Made, *, draw: Draw) -> Iterator[StudyFile]:
             if (drawn := draw(chart, ending)) is not None:
                 yield StudyFile(f"charts/{chart.name}.{ending}", chart.words.title, partial(_whole, drawn))
     if judges := judges_in(made):
-        yield StudyFile("judges.json", "Judges: settings and licences", partial(json_file, judges))
+        yield StudyFile("judges.json", "Judges: settings and approvals", partial(json_file, judges))
 
 
 def judges_in(made: Made) -> list[dict[str, Any]]:
@@ -125,7 +125,7 @@ def judges_in(made: Made) -> list[dict[str, Any]]:
             "kind": judge.kind,
             "settings": settings_of(judge),
             "settings_sha256": judge.config_sha256,
-            "licence": None
+            "approval": None
             if (note := said.get(str(judge))) is None
             else {"holds": note.holds, "text": note.text},
         }

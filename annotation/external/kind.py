@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
+from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
 from annotation.external.files import PLAIN_LABELS, PlainLabelsPlan, files_of, told_of
 from annotation.kinds import SUMMARIES, StudyKind, kinds, register, results_tab
-from annotation.licences import pages as licences
 from annotation.models import Study
 
 
@@ -22,7 +22,7 @@ class External(StudyKind):
     is_of_coverage = True
     judged = SUMMARIES
     study_page = "annotation:study-figures"
-    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), licences.TAB)
+    tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), approvals.TAB)
     files = staticmethod(files_of)
     formats = (PLAIN_LABELS,)
     archive_plan = PlainLabelsPlan
@@ -36,7 +36,7 @@ class External(StudyKind):
     def results_of(self, study: Study, part: str = "") -> Any:
         """Labels that answer what a kind of study asks have the results of those given here."""
         if part:
-            return licences.RESULTS if part == licences.TAB.here else None
+            return approvals.RESULTS if part == approvals.TAB.here else None
         return next((kind.results_of(study) for kind in kinds() if kind.has_imported(study)), RESULTS)
 
     def agreement_of(self, study: Study, options: Mapping[str, Any]) -> Any:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from annotation.leaderboard.board import Board, Line, View
 from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.people import key_of, times_json
-from benchmarks.results.judged import LicenceNote
-from benchmarks.results.licence_notes import as_comments, with_licence_column
+from benchmarks.results.approval_notes import as_comments, with_approval_column
+from benchmarks.results.judged import ApprovalNote
 from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
 from benchmarks.results.tex import Origin, tex
 from benchmarks.results.writing import STAT_COLUMNS, stat_cells
@@ -145,7 +145,7 @@ def text_of(
     *,
     with_intervals: bool = True,
     reader: str = SPREADSHEETS,
-    said: Sequence[LicenceNote] = (),
+    said: Sequence[ApprovalNote] = (),
     origin: Origin | None = None,
 ) -> str:
     """The board in one of `FORMS`, with what is said of its judges and, but for CSV, of which data it is."""
@@ -159,7 +159,7 @@ def text_of(
     return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
 
 
-def _csv(board: Board, said: Sequence[LicenceNote], reader: str, *, with_intervals: bool) -> str:
+def _csv(board: Board, said: Sequence[ApprovalNote], reader: str, *, with_intervals: bool) -> str:
     """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
     columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
     rows = (
@@ -172,7 +172,7 @@ def _csv(board: Board, said: Sequence[LicenceNote], reader: str, *, with_interva
         )
         for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
     )
-    head, cells = with_licence_column(said, ("system", "retriever", "figure", *columns), rows)
+    head, cells = with_approval_column(said, ("system", "retriever", "figure", *columns), rows)
     return "".join(csv_lines(head, cells, reader=reader))
 
 

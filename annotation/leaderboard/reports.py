@@ -32,7 +32,7 @@ from benchmarks.engine.versions import judges_called
 from benchmarks.management import haystacks as haystacks_argument
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Haystack, Judge, SourceSample
-from benchmarks.results.judged import licence_notes
+from benchmarks.results.judged import approval_notes
 from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit, values_of
 from benchmarks.scoring.retrieval import FIGURES
 from benchmarks.scoring.stat import stat_json
@@ -88,7 +88,7 @@ class Printed:
     @property
     def text(self) -> str:
         """The text that was asked for."""
-        said = licence_notes(judged_in(self.view, self.board))
+        said = approval_notes(judged_in(self.view, self.board))
         origin = files.origin_of(self.view)
         return files.text_of(self.form, self.board, with_intervals=self.with_intervals, said=said, origin=origin)
 

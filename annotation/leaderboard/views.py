@@ -20,7 +20,7 @@ from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack
-from benchmarks.results.judged import licence_notes
+from benchmarks.results.judged import approval_notes
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.tex import Origin
@@ -78,7 +78,7 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
     name = f"leaderboard-{shown.version}.{FORMATS[file_format]}"
     if file_format == "json":
         return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
-    said = licence_notes(judged_in(view, board), reader=request.user)
+    said = approval_notes(judged_in(view, board), reader=request.user)
     text = files.text_of(file_format, board, reader=reader_of(request), said=said, origin=_origin(view, shown))
     return download([text], name=name, content_type=TYPES.get(file_format, "text/plain; charset=utf-8"))
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
+from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
 from annotation.kinds import SUMMARIES, Words, register, results_tab
 from annotation.labelling import summaries
@@ -19,7 +20,6 @@ from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
 from annotation.labelling.task_page import QuestionText
 from annotation.labelling.views import barred
-from annotation.licences import pages as licences
 from annotation.linking import annotated, items
 from annotation.linking.answers import (
     KEYS,
@@ -65,7 +65,7 @@ class Linking(LabelWork):
     tabs = (
         results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
         results_tab("disagreements", "Disagreements", PAGE),
-        licences.TAB,
+        approvals.TAB,
     )
     plan = LinkingPlan
     new_form = LinkingStudyForm
@@ -95,7 +95,7 @@ class Linking(LabelWork):
     answers = LINK
     deciding = DECIDING
     results = RESULTS
-    more_results = {"licences": licences.RESULTS}
+    more_results = {"approvals": approvals.RESULTS}
     beside = UNLINKED
     task_template = "annotation/linking_task.html"
     task_rows = ("study__linking_plan", "item__summary__subtopic", "item__summary__haystack")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from annotation.models.adjudication import CoverageAdjudication
+from annotation.models.approvals import JudgeApproval
 from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
 from annotation.models.late_texts import LateDecision, LateNotes
-from annotation.models.licences import JudgeLicence
 from annotation.models.packed import PackedRows
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
@@ -75,7 +75,7 @@ __all__ = [
     "GrowthCheck",
     "Guideline",
     "JoinedFrom",
-    "JudgeLicence",
+    "JudgeApproval",
     "Keyness",
     "LabelItem",
     "LabelKey",

@@ -28,7 +28,7 @@ from annotation.models import (
     GrowthCheck,
     Guideline,
     JoinedFrom,
-    JudgeLicence,
+    JudgeApproval,
     LabelTask,
     LateDecision,
     LateNotes,
@@ -282,7 +282,7 @@ HELD = (
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (ConsentText, Guideline, RecruitmentLink)),
     Acts(Study, ("created_by", "researchers", "contact")),
-    *(Acts(model, ("made_by",)) for model in (DatasetVersion, JudgeLicence)),
+    *(Acts(model, ("made_by",)) for model in (DatasetVersion, JudgeApproval)),
     *(Acts(model, ("by",)) for model in (Removal, ClockCredit, Exclusion, LateDecision, RemarkReply)),
     *(Acts(model, ("made_by",)) for model in (CoverageAdjudication, PointAdjudication, SpotCheck, TrialExamples)),
 )

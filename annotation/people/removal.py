@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import BigIntegerField, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast
 
+from annotation.approvals.recording import labels_go
 from annotation.kinds import kinds
-from annotation.licences.recording import labels_go
 from annotation.models import (
     AllowedId,
     Annotator,

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from annotation.models import Study
 from annotation.results.table import Rater
-from benchmarks.results.judged import licence_notes
-from benchmarks.results.licence_notes import with_licence_notes
+from benchmarks.results.approval_notes import with_approval_notes
+from benchmarks.results.judged import approval_notes
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.writing import console
 
@@ -54,7 +54,7 @@ class Report:
 
 def as_lines(sheet: Sheet, *, with_intervals: bool = True) -> list[str]:
     """A sheet as lines for a console, with what is said of the judges behind its figures."""
-    return console(with_licence_notes(sheet, licence_notes(sheet.judged)), with_intervals=with_intervals)
+    return console(with_approval_notes(sheet, approval_notes(sheet.judged)), with_intervals=with_intervals)
 
 
 def number(value: float | None) -> str:

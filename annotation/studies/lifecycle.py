@@ -292,7 +292,7 @@ def place_study(*, study: Study, group: ResearchGroup | None) -> None:
 
 @transaction.atomic
 def move_study(*, study: Study, to: ResearchGroup | None, by: Any, now: datetime) -> None:
-    """Give a study to another group, or to the whole site; its tasks, labels, results and licences go along.
+    """Give a study to another group, or to the whole site; its tasks, labels, results and approvals go along.
 
     Raises:
         CannotMove: it stands on texts that the group does not see.

@@ -63,7 +63,7 @@ def study_group(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = study_of(request, uid)
     sight.begin(request.user)  # with the other groups of whoever moves it
     along = (
-        "Its tasks, labels, sessions, results and licences, with its recruitment links.",
+        "Its tasks, labels, sessions, results and approvals, with its recruitment links.",
         "Its haystacks and questions stay where they are; the group has to see them.",
         "Its annotators stay members. Researchers who are not in the group no longer see the study.",
     )

@@ -25,11 +25,11 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class LicenceNote:
-    """What is said of a judge: its licence, that it has none, or that it has expired and why.
+class ApprovalNote:
+    """What is said of a judge: its approval, that it has none, or that it has expired and why.
 
     `url` leads to what it stands on if it `is_on_record` or was tested, else to where it can be tested. A judge
-    without a licence on record `is_found_safe` if a test says so.
+    without an approval on record `is_found_safe` if a test says so.
     """
 
     judge: str
@@ -44,9 +44,9 @@ NOBODY = Judged()
 
 
 class Source(Protocol):
-    """Who knows of licences."""
+    """Who knows of approvals."""
 
-    def licence_notes(self, judged: Judged, reader: Any) -> Sequence[LicenceNote]:
+    def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each of these judges that there is, for a reader; None sees all. One query at most."""
         ...
 
@@ -68,6 +68,6 @@ def votes(jury: Any, *, reader: Any) -> str:
     return _source[0].votes(jury, reader) if _source else ""
 
 
-def licence_notes(judged: Judged, *, reader: Any = None) -> Sequence[LicenceNote]:
-    """What is said of the judges behind figures; nothing without judges, or where nobody knows of licences."""
-    return _source[0].licence_notes(judged, reader) if _source and (judged.judges or judged.others) else ()
+def approval_notes(judged: Judged, *, reader: Any = None) -> Sequence[ApprovalNote]:
+    """What is said of the judges behind figures; nothing without judges, or where nobody knows of approvals."""
+    return _source[0].approval_notes(judged, reader) if _source and (judged.judges or judged.others) else ()

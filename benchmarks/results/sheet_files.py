@@ -9,17 +9,17 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
-from benchmarks.results.drawings import file_of
-from benchmarks.results.judged import LicenceNote, licence_notes
-from benchmarks.results.licence_notes import (
-    LICENCES,
+from benchmarks.results.approval_notes import (
+    APPROVALS,
+    approval_notes_json,
     as_comments,
-    licence_notes_json,
-    with_licence_column,
-    with_licence_notes,
-    with_licence_words,
+    with_approval_column,
+    with_approval_notes,
+    with_approval_words,
     with_words,
 )
+from benchmarks.results.drawings import file_of
+from benchmarks.results.judged import ApprovalNote, approval_notes
 from benchmarks.results.sheet import Cards, Sheet
 from benchmarks.results.stored import FILE_WAIT_S, Shown
 from benchmarks.results.tex import Origin, tex
@@ -48,7 +48,7 @@ def chart_file(
     *,
     prefix: str = "",
     about: Model | None = None,
-    said: Sequence[LicenceNote] = (),
+    said: Sequence[ApprovalNote] = (),
     origin: Origin | None = None,
 ) -> HttpResponseBase:
     """Answer with the file of a name, such as "forest.svg"; 404 where none of the charts has that name.
@@ -65,9 +65,9 @@ def chart_file(
     name, now = f"{prefix}{name}", timezone.now()
     if ending == "csv":
         figures = (list(row.values()) for row in chart.rows)
-        columns, rows = with_licence_column(said, list(chart.columns), figures)
+        columns, rows = with_approval_column(said, list(chart.columns), figures)
         return csv_download(request, columns, rows, name=name, about=about)
-    chart = with_licence_words(chart, said)
+    chart = with_approval_words(chart, said)
     chart = with_words(chart, " ".join(origin.sentences)) if origin else chart
     file = file_of(chart, ending, now=now, wait_s=FILE_WAIT_S)
     if file.figures is None:
@@ -107,13 +107,13 @@ def sheet_file(
     What is said of the judges behind the figures is a table of it, and stands in every other file too, but for
     tables of people alone. A caption and a chart say the `origin`; a table as CSV is named by its prefix.
     """
-    said = licence_notes(sheet.judged, reader=request.user)
-    sheet = with_licence_notes(sheet, said)
+    said = approval_notes(sheet.judged, reader=request.user)
+    sheet = with_approval_notes(sheet, said)
     stem, _dot, ending = name.partition(".")
     kept = f"{prefix}{name}"
     if name == "figures.json":
         if said and isinstance(as_json, dict):
-            as_json = {**as_json, LICENCES: licence_notes_json(said)}
+            as_json = {**as_json, APPROVALS: approval_notes_json(said)}
         return json_download(as_json, name=kept, about=about, indent=indent)
     if name == "figures.csv":
         return csv_download(request, LONG_COLUMNS, long_rows(sheet), name=kept, about=about)
@@ -122,8 +122,8 @@ def sheet_file(
         return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
     table = sheet.table(stem)
     if table is not None and ending == "csv":
-        has_judges = stem != LICENCES and not table.is_of_people
-        columns, rows = with_licence_column(said if has_judges else (), *wide(table))
+        has_judges = stem != APPROVALS and not table.is_of_people
+        columns, rows = with_approval_column(said if has_judges else (), *wide(table))
         return csv_download(request, columns, rows, name=kept, about=about)
     if table is not None and ending == "tex":
         has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from benchmarks.results import writing
 from benchmarks.results.drawings import drawings_of
-from benchmarks.results.judged import Judged, licence_notes, votes
+from benchmarks.results.judged import Judged, approval_notes, votes
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -313,9 +313,9 @@ def card_value(card: Card) -> SafeString:
 @register.inclusion_tag("results/_judged.html", takes_context=True)
 def judged_by(context: Any, by: Judged | Model) -> dict[str, Any]:
     """Whether judges may stand in for people: those behind figures, or one."""
-    notes = licence_notes(by if isinstance(by, Judged) else Judged((by.pk,)), reader=context["request"].user)
+    notes = approval_notes(by if isinstance(by, Judged) else Judged((by.pk,)), reader=context["request"].user)
     n_safe = sum(note.is_found_safe for note in notes)
-    return {"licence_notes": notes, "n_held": sum(note.holds for note in notes), "n_safe": n_safe}
+    return {"approval_notes": notes, "n_held": sum(note.holds for note in notes), "n_safe": n_safe}
 
 
 @register.simple_tag(takes_context=True)

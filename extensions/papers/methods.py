@@ -348,8 +348,8 @@ def _judge(judge: Mapping[str, Any]) -> str:
     """What a judge is, and whether it may stand in for people, as `judges_in` gives it."""
     kind = JUDGES.get(judge["kind"], judge["kind"])
     settings = f"settings in judges.json, SHA-256 {judge['settings_sha256'][:12]}"
-    licence = f" {judge['licence']['text']}" if judge["licence"] else ""
-    return f"The judge {judge['name']} is {kind} (version {judge['version']}, {settings}).{licence}"
+    approval = f" {judge['approval']['text']}" if judge["approval"] else ""
+    return f"The judge {judge['name']} is {kind} (version {judge['version']}, {settings}).{approval}"
 
 
 # A leaderboard

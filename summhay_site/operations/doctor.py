@@ -28,6 +28,7 @@ from benchmarks.models import ImportJob, JudgeRun, Retrieval
 from summhay_site.accounts.models import User
 from summhay_site.models import LastTime, WorkerHeartbeat
 from summhay_site.operations import backups, system
+from summhay_site.operations.upgrading import ForeignDatabase, check_database
 from summhay_site.serving.health import ask_broker, missing_migrations
 
 LONG_WAIT = timedelta(hours=1)
@@ -51,7 +52,10 @@ class Problem:
 def examine(*, now: datetime) -> list[Problem]:
     """All problems that this machine sees. Where the database cannot be asked, only what needs none."""
     try:
+        check_database()
         missing = missing_migrations()
+    except ForeignDatabase as error:
+        return [Problem("migrations", str(error)), *_problems(_WITHOUT_DATABASE, now)]
     except (DatabaseError, ImproperlyConfigured) as error:
         return [Problem("database", f"The database cannot be read: {error}"), *_problems(_WITHOUT_DATABASE, now)]
     if missing:

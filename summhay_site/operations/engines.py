@@ -203,9 +203,8 @@ def _models() -> list[type[Model]]:
 def _tables_of(connection: BaseDatabaseWrapper, applied: set[Migration]) -> list[type[Model]]:
     """Make the tables that these migrations make; gives the models of then."""
     executor = MigrationExecutor(connection)
-    graph, on_disk = executor.loader.graph, executor.loader.disk_migrations
-    squashed = {key for key, each in on_disk.items() if each.replaces and applied.issuperset(each.replaces)}
-    known = (applied | squashed) & set(graph.nodes)
+    graph = executor.loader.graph
+    known = applied & set(graph.nodes)
     last = [key for key in known if not any(child.key in known for child in graph.node_map[key].children)]
     state = executor.migrate(last)
     return [model for model in state.apps.get_models(include_auto_created=True) if not model._meta.proxy]

@@ -40,13 +40,13 @@ def check(applied: Iterable[Migration], *, what: str) -> None:
     """Compare (app, name) of migrations with those of this program. Raises `ForeignDatabase`."""
     installed = {config.label for config in apps.get_app_configs()}
     present = {(app, name) for app, name in applied if app in installed}
-    unknown = sorted(present - _known(present))
+    unknown = sorted(present - set(MigrationLoader(None).disk_migrations))
     if unknown:
         names = ", ".join(f"{app}.{name}" for app, name in unknown[:3]) + (", …" if len(unknown) > 3 else "")
         raise ForeignDatabase(
-            f"{what} was made by another version of this program, and cannot be brought up to date by this one, "
-            f"which does not know its migrations {names}. Nothing was changed. Use the version that made it or a "
-            "newer one; databases of 0.1 cannot be taken over, so begin with an empty one."
+            f"{what} was made by another version of this program, and this one does not know its migrations "
+            f"{names}: go on with that version, or export archives with it and import them into a new database. "
+            "Nothing was changed."
         )
 
 
@@ -62,10 +62,3 @@ def read_file(file: Path) -> set[Migration]:
             return {(app, name) for app, name in reader.execute(APPLIED)}
     except sqlite3.Error as error:
         raise DatabaseError(f"{file} cannot be read: {error}.") from error
-
-
-def _known(applied: set[Migration]) -> set[Migration]:
-    """All that this program has, and those that they took the place of where all of these were applied."""
-    on_disk = MigrationLoader(None).disk_migrations
-    steps = [set(migration.replaces) for migration in on_disk.values()]
-    return set(on_disk).union(*(replaced for replaced in steps if replaced <= applied))

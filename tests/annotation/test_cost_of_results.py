@@ -30,7 +30,7 @@ MOST_OF_PLAN = 22
 """Waiting for its charts adds five where no worker draws them."""
 PARTS = {
     "verification": ("verification-choosing", "verification-autods", "verification-dataset"),
-    "linking": ("study-licences", "study-plan", "study-learning"),
+    "linking": ("study-approvals", "study-plan", "study-learning"),
 }
 """Pages of results beside the first one, by the kind of study."""
 BENCHMARKS = (

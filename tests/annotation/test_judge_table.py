@@ -144,7 +144,7 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
     [made] = re.findall(r"Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\.", text)
     assert made
     assert rf"\label{{tab:{slugify(name)}-judges}}" in text
-    assert text.startswith("% able has no licence")
+    assert text.startswith("% able has no approval")
     report = stored(study).judges
     assert report is not None
     stat = report.rows[0].stats["pearson"]
@@ -157,8 +157,8 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
 def test_a_table_of_people_alone_says_nothing_of_judges(client: Client, study: Study) -> None:
     text = client.get(address(study, "labels.csv")).getvalue().decode()  # type: ignore[attr-defined]
     assert text.startswith("label,agreement")
-    assert "judge_licences" not in text
-    assert "licence" not in client.get(address(study, "labels.tex")).getvalue().decode()  # type: ignore[attr-defined]
+    assert "judge_approvals" not in text
+    assert "approval" not in client.get(address(study, "labels.tex")).getvalue().decode()  # type: ignore[attr-defined]
 
 
 def test_a_published_cost_is_entered_and_shown_as_published(

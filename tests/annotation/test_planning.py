@@ -43,7 +43,7 @@ def test_every_kind_has_a_plan_or_says_that_there_is_too_little(
     file = login(ada).get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
     values = json.loads(file.getvalue())
     assert values.pop("data_version")
-    values.pop("judge_licences", None)  # beside the cost of judges
+    values.pop("judge_approvals", None)  # beside the cost of judges
     assert values == plan(study)
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import override
@@ -28,7 +26,6 @@ from benchmarks.judges.aspects import ASPECTS, Aspect
 from benchmarks.models import Judge, JudgeCall, JudgeRun, Summary, SummaryRating
 from tests.annotation.rated import judge_all, make_rating_study, rate, rate_all
 from tests.makers import (
-    NOW,
     annotator_of,
     flat,
     label_task,
@@ -256,30 +253,6 @@ BRIEF = Aspect(
     "brevity", "brevity", "How short is it?", "rambles", "in a line", "short? 1: it rambles. 5: a line."
 )
 JSON = {"Accept": "application/json"}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_ratings_of_before_are_kept_by_aspect(ben: Any) -> None:
-    study = make_rating_study(annotators=[ben])
-    task = label_task(study, ben)
-    MigrationExecutor(connection).migrate([("annotation", "0018_plural_names")])
-    executor = MigrationExecutor(connection)
-    labels: Any = (
-        executor.loader.project_state([("annotation", "0018_plural_names")])
-        .apps.get_model("annotation", "RatingLabel")
-        ._default_manager
-    )
-    about = {"study_id": study.pk, "annotator_id": task.annotator_id, "task_id": task.pk, "made_at": NOW}
-    about["summary_id"] = task.item.summary_id
-    first = labels.create(**about, op_id="a", is_current=False, is_complete=False, overall=4, coherence=1)
-    whole = dict(zip(FIVE, (4, 3, 5, 1, 2), strict=True))
-    labels.create(**about, op_id="b", is_complete=True, supersedes_id=first.pk, **whole)
-    executor.loader.build_graph()
-    executor.migrate(executor.loader.graph.leaf_nodes())
-    part = dict.fromkeys(FIVE) | {"overall": 4, "coherence": 1}
-    rows = RatingLabel.objects.order_by("pk").values_list("ratings", "is_complete", "supersedes__op_id")
-    assert list(rows) == [(part, False, None), (whole, True, "a")]
-    assert RATED.answer_of(RatingLabel.objects.get(is_current=True)).is_complete
 
 
 def test_a_sixth_aspect_is_rated_and_in_results_and_archives(

@@ -21,7 +21,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import kinds
-from annotation.licences.recording import JURY_VOTES, VotesLook
+from annotation.approvals.recording import JURY_VOTES, VotesLook
 from annotation.models import Study
 from annotation.writing.pages import PRACTISED, OfPractice
 from benchmarks.models import Haystack, Judge, Question, Result, Verdict

@@ -38,7 +38,7 @@ BY_LINK = ("remark-reply", "study-group", "study-progress")
 """Names of addresses that only pages which link to them have something for: answers, groups, the last 14 days."""
 SAME_AGAIN = re.compile(r"\.(png|pdf|vl\.json|parquet|jsonl|tex)$")
 """Files with what others hold as well, and which take long to make."""
-OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|licences|learning)/files)/")
+OF_SHEET = re.compile(r"/(figures|(agreement|choosing|autods|plan|approvals|learning)/files)/")
 """Files whose names are the keys of the tables of a sheet."""
 OF_TABLE = ("-sort", "-columns")
 """Ends of the names in a query that say how one table of a page is shown."""
@@ -48,7 +48,7 @@ AT_NIGHT = bool(os.environ.get("TEST_EVERYTHING"))
 
 FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
 JUDGES = re.compile(r"(?<![\w-])(?<!run_judge )(owl|jay|strict|lexical)(?![\w-])")
-LICENCE = (b'id="licence"', b"judge_licences")
+APPROVAL = (b'id="approval"', b"judge_approvals")
 """What pages and files say beside figures of judges."""
 
 
@@ -61,7 +61,7 @@ TABLES = ("figures.json", "figures.csv")
 FILES = {
     "study-plan-file": TABLES,
     "study-learning-file": TABLES,
-    "study-licences-file": TABLES,
+    "study-approvals-file": TABLES,
     "leaderboard-compared-file": TABLES,
     "leaderboard-figures": TABLES,
     "source-scores-file": TABLES,
@@ -132,20 +132,20 @@ def opened(client: Client, address: str) -> Any:
     return answer
 
 
-def names_judges_without_licences(answer: Any, path: str) -> bool:
+def names_judges_without_approvals(answer: Any, path: str) -> bool:
     """Whether figures name a judge, and nothing says whether it may stand in for people."""
     is_page, is_file = (
         answer["Content-Type"].startswith("text/html"),
         path.endswith(("figures.json", "figures.csv")),
     )
-    if answer.status_code != 200 or not (is_page or is_file) or "/licences/" in path:
+    if answer.status_code != 200 or not (is_page or is_file) or "/approvals/" in path:
         return False
     text = answer.whole.decode()
     if is_page:
         begin = FIGURES.search(text)
         text = "" if begin is None else re.sub(r"<[^>]+>", " ", FORM.sub("", text[begin.start() :]))
     is_named = bool(JUDGES.search(text)) and not text.startswith("[")
-    return is_named and not any(mark in answer.whole for mark in LICENCE)
+    return is_named and not any(mark in answer.whole for mark in APPROVAL)
 
 
 def links(answer: Any, address: str) -> Iterator[str]:
@@ -192,7 +192,7 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...], in_
     def go(address: str) -> Iterable[str]:
         answer = opened(client, address)
         path = urlsplit(address).path
-        assert not names_judges_without_licences(answer, path), address
+        assert not names_judges_without_approvals(answer, path), address
         if answer.status_code in {200, 302}:
             walk.shown.add(path)
         elif path in walk.linked:

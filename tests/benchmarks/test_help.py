@@ -21,7 +21,7 @@ def test_an_entry_is_a_row_of_a_table_or_a_paragraph_with_all_that_follows_it() 
     by_name = {entry.name: entry for entry in entries()}
     assert by_name[RANDOLPH].section == "Agreement"
     assert "<em>Pₑ</em>: 1 / q" in by_name[RANDOLPH].html
-    assert "thresholds are settings" in by_name["Licence of a judge"].text
+    assert "thresholds are settings" in by_name["Approval of a judge"].text
     assert not NOT_FOR_READERS & {entry.section for entry in entries()}
 
 

@@ -149,4 +149,4 @@ def test_tables_of_every_shape_compile_and_none_is_too_wide(tmp_path: Path) -> N
 
 
 def test_a_comment_is_one_line_whatever_a_name_has_in_it() -> None:
-    assert comment("alpha\r\n\\input{a}\u2028b has no licence") == "% alpha \\input{a} b has no licence\n"
+    assert comment("alpha\r\n\\input{a}\u2028b has no approval") == "% alpha \\input{a} b has no approval\n"

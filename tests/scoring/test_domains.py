@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.licence import ONE_DOMAIN, TOO_FEW, Compared, Interaction, interaction
+from benchmarks.scoring.approval import ONE_DOMAIN, TOO_FEW, Compared, Interaction, interaction
 
 
 def compared(biases: dict[str, list[float]], n_systems: int = 3) -> Interaction:

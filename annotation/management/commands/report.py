@@ -26,7 +26,7 @@ REPORTS: dict[str, Report] = {
     "kpr": recall_reports.KPR,
     "segments": recall_reports.SEGMENTS,
     "extraction": recall_reports.EXTRACTION,
-    "licence": judge_reports.LICENCE,
+    "approval": judge_reports.APPROVAL,
     "replaceability": judge_reports.REPLACEABILITY,
     "results": label_reports.RESULTS,
     **{name: report for kind in kinds() for name, report in kind.reports.items()},

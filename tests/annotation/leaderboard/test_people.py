@@ -106,15 +106,15 @@ def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> Non
     assert "70.0 is the highest possible citation score" in reader.html()
     markdown = reader.file("files/leaderboard.markdown")
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
-    licence = "lexical-2 has no licence: nobody recorded whether it may stand in for people."
+    approval = "lexical-2 has no approval: nobody recorded whether it may stand in for people."
     *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
-    assert table[-5:] == ["", note, "", licence, ""]
+    assert table[-5:] == ["", note, "", approval, ""]
     origin = r"Leaderboard\. Judge: lexical-2\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
     assert re.fullmatch(origin, made)
     assert re.search(rf"{origin}}}$", latex, re.MULTILINE)
-    assert latex.splitlines()[-2:] == [f"% {note}", f"% {licence}"]
+    assert latex.splitlines()[-2:] == [f"% {note}", f"% {approval}"]
     words = ("leaderboard", "--judge", "lexical-2", "--people", "--format", "markdown", "--intervals")
-    assert licence in output_of("report", *words)
+    assert approval in output_of("report", *words)
     head, _rule, *lines = (line.strip("| ").split(" | ") for line in table[:-5])
     titles = ["Coverage", "Citation", "Joint", "Citation P", "Citation R", "Words per bullet"]
     assert head == ["System", "Retriever", *titles, "Subtopics", "Insights"]
@@ -128,7 +128,7 @@ def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> Non
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = reader.file("files/leaderboard.csv")
     assert text.startswith("system,retriever,figure,value,low,high")
-    assert {one["judge_licences"] for one in csv.DictReader(io.StringIO(text))} == {licence}
+    assert {one["judge_approvals"] for one in csv.DictReader(io.StringIO(text))} == {approval}
     cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
     assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
     assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)

@@ -59,11 +59,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """How far a judge may be off, as shares of 1, and how sure a good judge must be of its licence.
+    """How far a judge may be off, as shares of 1, and how sure a good judge must be of its approval.
 
     `bias` bounds the mean difference from people, `spread` the standard deviation of that difference between
     systems, `concordance` is the least share of gaps ordered alike. There is enough data where a judge without any
-    bias would get the licence in a share of at least `power` of cases.
+    bias would get the approval in a share of at least `power` of cases.
     """
 
     bias: float = 0.05
@@ -87,7 +87,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The licence for one use. `needed` is how many subtopics like these would be enough, None beyond a thousand.
+    """The approval for one use. `needed` is how many subtopics like these would be enough, None beyond a thousand.
 
     It is set where there is not enough data only.
     """
@@ -97,8 +97,8 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Licence:
-    """A judge's licence, on `n_systems` systems and `n_subtopics` subtopics, with the figures that it stands on.
+class Approval:
+    """A judge's approval, on `n_systems` systems and `n_subtopics` subtopics, with the figures that it stands on.
 
     Intervals are of 90 %, so that each end is a one-sided bound of 95 %. `bias_p` is the larger p of two one-sided
     tests. Where there is too little to compare, figures are undefined. `by_system` has each system with its bias.
@@ -116,9 +116,9 @@ class Licence:
     thresholds: Thresholds
 
 
-def licence(
+def approval(
     rows: Sequence[Compared], *, thresholds: Thresholds = STANDARD, resampling: Resampling = DEFAULT
-) -> Licence:
+) -> Approval:
     """Test a judge on systems' scores of the same subtopics by judge and people.
 
     Several scores of a system on a subtopic count as their mean. Where systems lack subtopics, their means are
@@ -129,14 +129,14 @@ def licence(
     if why := why_too_little(table):
         none = [Stat.undefined(why, n_clusters=n, method=method) for method in (BIAS, SPREAD, CONCORDANCE)]
         unknown = Use(Verdict.NOT_ENOUGH)
-        return Licence(n_systems, n, unknown, unknown, none[0], None, none[1], none[2], (), thresholds)
+        return Approval(n_systems, n, unknown, unknown, none[0], None, none[1], none[2], (), thresholds)
     difference = table.judge - table.people
     means, chance = table.subtopic_means(difference), table.residual_variance(difference) / table.n_each
     bias, p = _bias(means, n_systems, thresholds)
     effects = table.effects(difference)
     spread = _spread(effects, chance)
     concordance = _concordance(table, table.judge, resampling)
-    return Licence(
+    return Approval(
         n_systems,
         n,
         _for_scores(bias, p, spread, thresholds)

@@ -19,8 +19,8 @@ from annotation.results.table import LabelTable, Rater, SummaryInfo
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
+from benchmarks.scoring.approval import Approval, Compared, Interaction, Thresholds, approval, interaction
 from benchmarks.scoring.comparison import SummaryPair
-from benchmarks.scoring.licence import Compared, Interaction, Licence, Thresholds, interaction, licence
 from benchmarks.scoring.planning import effective_votes
 from benchmarks.scoring.replaceability import (
     EPSILON,
@@ -67,7 +67,7 @@ def scope_from(stored: Any) -> Scope:
 
 
 def expired(then: Scope, now: Scope) -> Iterator[str]:
-    """Why a licence does not hold any more, given the scope that its labels and its judge have by now."""
+    """Why an approval does not hold any more, given the scope that its labels and its judge have by now."""
     if (then.version, then.settings_sha256) != (now.version, now.settings_sha256):
         yield (
             f"it is of version {then.version} of the judge, with other settings than version "
@@ -80,7 +80,7 @@ def expired(then: Scope, now: Scope) -> Iterator[str]:
 
 
 def outside(scope: Scope, use: Judged) -> Iterator[str]:
-    """Why a licence says nothing of a use."""
+    """Why an approval says nothing of a use."""
     if untested := sorted({domain for domain in use.domains if domain} - set(scope.domains)):
         yield f"it was not tested on {', '.join(untested)}"
     if scope.lowest is None or scope.highest is None:
@@ -96,7 +96,7 @@ def outside(scope: Scope, use: Judged) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class LicenceLook:
+class ApprovalLook:
     """Options: the labels, how far a judge may be off, and how far behind an annotator it may stand."""
 
     labels: Look
@@ -116,7 +116,7 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A judge with its licence, and figures beside it that have no threshold.
+    """A judge with its approval, and figures beside it that have no threshold.
 
     `interaction` are its biases by domain. `replaces` is the alternative
     annotator test, None with the reason where there is too little for it. `votes` are those of a jury whose
@@ -125,7 +125,7 @@ class Tested:
 
     key: str
     name: str
-    licence: Licence
+    approval: Approval
     tau: Stat
     replaces: Replaceability | None
     replaces_reason: str
@@ -136,7 +136,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Licences:
+class Approvals:
     """Every judge on the same labels; `haystack_pks` are those whose insights a reader sees."""
 
     rows: tuple[Tested, ...]
@@ -148,12 +148,12 @@ class Licences:
         """A judge by its key, else the first one."""
         return next((row for row in self.rows if row.key == key), next(iter(self.rows), None))
 
-    def only(self, name: str) -> Licences:
+    def only(self, name: str) -> Approvals:
         """The same with the judges of a name."""
         return replace(self, rows=tuple(row for row in self.rows if row.name == name))
 
 
-def licences_of(table: LabelTable, look: LicenceLook) -> tuple[Tested, ...]:
+def approvals_of(table: LabelTable, look: ApprovalLook) -> tuple[Tested, ...]:
     """Test every judge that has verdicts on these labels."""
     reference = look.labels.reference
     human = human_worth(table, reference)
@@ -174,7 +174,7 @@ def _tested(
     table: LabelTable,
     index: int,
     human: Floats,
-    look: LicenceLook,
+    look: ApprovalLook,
     *,
     tau: Stat,
     stored: Judge | None,
@@ -188,7 +188,7 @@ def _tested(
     return Tested(
         key=judge.key,
         name=judge.name,
-        licence=licence(compared, thresholds=look.thresholds),
+        approval=approval(compared, thresholds=look.thresholds),
         tau=tau,
         replaces=replaces,
         replaces_reason=reason,
@@ -257,69 +257,69 @@ def _scope(
     )
 
 
-def licences_on(table: LabelTable, look: LicenceLook) -> Licences:
-    """Test every judge on a table of labels; those made elsewhere have no systems, and no licences."""
-    return Licences(
-        rows=licences_of(table, look) if table.summaries else (),
+def approvals_on(table: LabelTable, look: ApprovalLook) -> Approvals:
+    """Test every judge on a table of labels; those made elsewhere have no systems, and no approvals."""
+    return Approvals(
+        rows=approvals_of(table, look) if table.summaries else (),
         n_people=table.n_people,
         n_items=int(table.rated.sum()),
         haystack_pks=tuple(sorted({info.haystack_pk for info in table.summaries})),
     )
 
 
-def _compute(look: LicenceLook) -> Licences:
+def _compute(look: ApprovalLook) -> Approvals:
     table = chosen_table(look.labels)
-    return licences_on(table.anonymous() if look.labels.is_public else table, look)
+    return approvals_on(table.anonymous() if look.labels.is_public else table, look)
 
 
-def _facts(look: LicenceLook) -> object:
+def _facts(look: ApprovalLook) -> object:
     """Labels, verdicts, decisions, and the judges by name and settings."""
     source = Source.of(look.labels)
     judges = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "config_sha256")
     return source.facts(), source.names(), tuple(judges)
 
 
-LICENCES = register(
-    Computation("licences", options=LicenceLook, figures=Licences, compute=_compute, facts=_facts, revision=2)
+APPROVALS = register(
+    Computation("approvals", options=ApprovalLook, figures=Approvals, compute=_compute, facts=_facts, revision=2)
 )
 
 
-def as_json(figures: Licences) -> dict[str, Any]:
-    """Every judge's licence with its parts, thresholds and scope; scores from 0 to 1."""
+def as_json(figures: Approvals) -> dict[str, Any]:
+    """Every judge's approval with its parts, thresholds and scope; scores from 0 to 1."""
     return {
         "n_annotators": figures.n_people,
         "n_items": figures.n_items,
-        "licences": [row_json(row) for row in figures.rows],
+        "approvals": [row_json(row) for row in figures.rows],
     }
 
 
 def row_json(tested: Tested) -> dict[str, Any]:
-    """One judge's licence as plain values: its card."""
-    licence, test = tested.licence, tested.replaces
+    """One judge's approval as plain values: its card."""
+    approval, test = tested.approval, tested.replaces
     return {
         "judge": tested.name,
-        "absolute": {"verdict": licence.absolute.verdict.value, "needed_subtopics": licence.absolute.needed},
-        "ranking": {"verdict": licence.ranking.verdict.value, "needed_subtopics": licence.ranking.needed},
-        "n_systems": licence.n_systems,
-        "n_subtopics": licence.n_subtopics,
+        "absolute": {"verdict": approval.absolute.verdict.value, "needed_subtopics": approval.absolute.needed},
+        "ranking": {"verdict": approval.ranking.verdict.value, "needed_subtopics": approval.ranking.needed},
+        "n_systems": approval.n_systems,
+        "n_subtopics": approval.n_subtopics,
         **stat_json(
             {
-                "bias": licence.bias,
-                "spread": licence.spread,
-                "concordance": licence.concordance,
+                "bias": approval.bias,
+                "spread": approval.spread,
+                "concordance": approval.concordance,
                 "tau_b": tested.tau,
             }
         ),
-        "bias_p": licence.bias_p,
-        "spread_bound": licence.spread.high,
-        "concordance_bound": licence.concordance.low,
+        "bias_p": approval.bias_p,
+        "spread_bound": approval.spread.high,
+        "concordance_bound": approval.concordance.low,
         "thresholds": {
-            "bias": licence.thresholds.bias,
-            "spread": licence.thresholds.spread,
-            "concordance": licence.thresholds.concordance,
-            "power": licence.thresholds.power,
+            "bias": approval.thresholds.bias,
+            "spread": approval.thresholds.spread,
+            "concordance": approval.thresholds.concordance,
+            "power": approval.thresholds.power,
         },
-        "by_system": dict(licence.by_system),
+        "by_system": dict(approval.by_system),
         "by_domain": [
             {
                 "domain": domain.domain,

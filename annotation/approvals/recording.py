@@ -1,4 +1,4 @@
-"""Licences on record: given and taken back, and what notes beside figures say of judges and juries."""
+"""Approvals on record: given and taken back, and what notes beside figures say of judges and juries."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from annotation.coverage.collect import coverage_table, data_version, labels_of_dataset, study_of_published_labels
-from annotation.coverage.look import Look
-from annotation.coverage.systems import human_worth
-from annotation.licences.computing import (
-    LICENCES,
-    LicenceLook,
+from annotation.approvals.computing import (
+    APPROVALS,
+    ApprovalLook,
     Scope,
     Tested,
     Votes,
@@ -34,15 +31,18 @@ from annotation.licences.computing import (
     scope_from,
     votes_of,
 )
-from annotation.licences.sheet import VERDICTS, votes_in_words
-from annotation.models import CoverageLabel, JudgeLicence, Study
+from annotation.approvals.sheet import VERDICTS, votes_in_words
+from annotation.coverage.collect import coverage_table, data_version, labels_of_dataset, study_of_published_labels
+from annotation.coverage.look import Look
+from annotation.coverage.systems import human_worth
+from annotation.models import CoverageLabel, JudgeApproval, Study
 from annotation.results.judges import MEAN
 from benchmarks import audit
 from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.judged import Judged, LicenceNote
+from benchmarks.results.judged import ApprovalNote, Judged
 from benchmarks.results.stored import look_up, newest
-from benchmarks.scoring.licence import Verdict as Finding
+from benchmarks.scoring.approval import Verdict as Finding
 
 
 class JudgeIsGone(Exception):
@@ -52,8 +52,8 @@ class JudgeIsGone(Exception):
 @transaction.atomic
 def record(
     *, tested: Tested, data_version: str, study: Study | None, dataset: str, by: Any, now: datetime
-) -> JudgeLicence:
-    """Write a judge's licence down, in the place of an older one on the same labels.
+) -> JudgeApproval:
+    """Write a judge's approval down, in the place of an older one on the same labels.
 
     Raises:
         JudgeIsGone: the judge has been deleted.
@@ -61,12 +61,12 @@ def record(
     judge = Judge.objects.filter(uid=tested.key).first()
     if judge is None:
         raise JudgeIsGone
-    made: JudgeLicence = JudgeLicence.objects.create(
+    made: JudgeApproval = JudgeApproval.objects.create(
         judge=judge,
         study=study,
         dataset=dataset,
-        absolute=tested.licence.absolute.verdict.value,
-        ranking=tested.licence.ranking.verdict.value,
+        absolute=tested.approval.absolute.verdict.value,
+        ranking=tested.approval.ranking.verdict.value,
         scope=plain(tested.scope),
         figures=row_json(tested),
         data_version=data_version,
@@ -74,15 +74,15 @@ def record(
         made_at=now,
     )
     details = {"absolute": made.absolute, "ranking": made.ranking, "labels": study.name if study else dataset}
-    audit.record(actor=by, action="licence.recorded", target=judge, now=now, **details)
+    audit.record(actor=by, action="approval.recorded", target=judge, now=now, **details)
     return made
 
 
 @dataclass(frozen=True, slots=True)
 class OnRecord:
-    """A licence on record; `reasons` say why it does not hold, here or any more. It holds without any."""
+    """An approval on record; `reasons` say why it does not hold, here or any more. It holds without any."""
 
-    licence: JudgeLicence
+    approval: JudgeApproval
     reasons: tuple[str, ...]
 
     @property
@@ -93,43 +93,43 @@ class OnRecord:
     @property
     def is_for_scores(self) -> bool:
         """Whether the judge may be used for absolute scores here."""
-        return self.holds and self.licence.absolute == Finding.SAFE
+        return self.holds and self.approval.absolute == Finding.SAFE
 
     @property
     def is_for_ranking(self) -> bool:
         """Whether the judge may be used to rank systems here."""
-        return self.holds and self.licence.ranking == Finding.SAFE
+        return self.holds and self.approval.ranking == Finding.SAFE
 
 
 def recorded(tested: Tested, *, study: Study | None, dataset: str) -> OnRecord | None:
-    """The newest licence of a judge, of any version, on these labels, and whether it still holds. One query."""
+    """The newest approval of a judge, of any version, on these labels, and whether it still holds. One query."""
     judges = Judge.objects.filter(uid=tested.key).values("pk")
-    latest = JudgeLicence.objects.of_judges(judges).filter(study=study, dataset=dataset).first()
+    latest = JudgeApproval.objects.of_judges(judges).filter(study=study, dataset=dataset).first()
     if latest is None:
         return None
     return OnRecord(latest, (*removed(latest), *expired(scope_from(latest.scope), tested.scope)))
 
 
-def removed(licence: JudgeLicence) -> Iterable[str]:
-    """That labels which a licence stood on are gone."""
-    if licence.labels_removed_at is not None:
+def removed(approval: JudgeApproval) -> Iterable[str]:
+    """That labels which an approval stood on are gone."""
+    if approval.labels_removed_at is not None:
         yield _("labels that it stood on were removed on %(day)s") % {
-            "day": date_format(licence.labels_removed_at, "SHORT_DATE_FORMAT")
+            "day": date_format(approval.labels_removed_at, "SHORT_DATE_FORMAT")
         }
 
 
 def other_settings(scope: Scope, judge: Judge) -> Iterable[str]:
-    """Why a licence of another version of a judge says nothing of this one."""
+    """Why an approval of another version of a judge says nothing of this one."""
     now = Scope(judge.name, judge.version, judge.config_sha256, scope.guidelines, scope.domains, None, None)
     return expired(scope, now)
 
 
 def labels_go(labels: QuerySet[CoverageLabel], *, now: datetime) -> int:
-    """Expire the licences that stand on labels which are about to go, and take their figures; how many.
+    """Expire the approvals that stand on labels which are about to go, and take their figures; how many.
 
-    Figures of a few people's labels could say what those of one were, so a licence keeps its verdicts only.
+    Figures of a few people's labels could say what those of one were, so an approval keeps its verdicts only.
     """
-    with_labels = JudgeLicence.objects.filter(labels_removed_at=None)
+    with_labels = JudgeApproval.objects.filter(labels_removed_at=None)
     datasets = with_labels.filter(study=None).order_by().values_list("dataset", flat=True).distinct()
     touched = [name for name in datasets if labels_of_dataset(labels, name).exists()]
     gone = with_labels.filter(Q(study__in=labels.order_by().values("study")) | Q(study=None, dataset__in=touched))
@@ -137,24 +137,24 @@ def labels_go(labels: QuerySet[CoverageLabel], *, now: datetime) -> int:
 
 
 OF_JUDGE = ("pk", "uid", "name", "version", "config_sha256")
-OF_LICENCE = ("absolute", "ranking", "scope", "made_at", "dataset", "labels_removed_at")
+OF_APPROVAL = ("absolute", "ranking", "scope", "made_at", "dataset", "labels_removed_at")
 
 
-class LicenceSource:
+class ApprovalSource:
     """What pages of benchmarks are told of judges, too."""
 
-    def licence_notes(self, judged: Judged, reader: Any) -> Sequence[LicenceNote]:
+    def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each judge, in the order in which they are named.
 
-        One query, two more where tests are stored and one has no licence on record.
+        One query, two more where tests are stored and one has no approval on record.
         """
-        judges, licences, has_tests = _read(judged, reader)
+        judges, approvals, has_tests = _read(judged, reader)
         by_key: dict[str | int, Judge] = {}
         for judge in judges:
             by_key |= {judge.pk: judge, str(judge.uid): judge, str(judge): judge}
         of_coverage = dict.fromkeys(by_key[key] for key in judged.judges if key in by_key)
         others = dict.fromkeys(by_key[key] for key in judged.others if key in by_key)
-        notes = {judge: _licence_note(judge, licences.get(judge.name, ()), judged) for judge in of_coverage}
+        notes = {judge: _approval_note(judge, approvals.get(judge.name, ()), judged) for judge in of_coverage}
         untold = [judge for judge, note in notes.items() if has_tests and not note.is_on_record]
         return [
             *(notes | _of_tests(untold, judged, reader)).values(),
@@ -168,32 +168,32 @@ class LicenceSource:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A licence of a version of a judge, and where it stands; no address for whoever may not see it."""
+    """An approval of a version of a judge, and where it stands; no address for whoever may not see it."""
 
-    licence: JudgeLicence
+    approval: JudgeApproval
     url: str
 
 
 def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Written]], bool]:
-    """Every version of the judges, their licences by name, the newest first, and whether tests are stored.
+    """Every version of the judges, their approvals by name, the newest first, and whether tests are stored.
 
     One query.
     """
     rows: Any = Judge.objects.filter(name__in=_named((*judged.judges, *judged.others))).order_by("pk")
-    rows = rows.annotate(has_tests=Exists(Result.objects.filter(name=LICENCES.name).exclude(version="")))
+    rows = rows.annotate(has_tests=Exists(Result.objects.filter(name=APPROVALS.name).exclude(version="")))
     columns = (
         "has_tests",
         *OF_JUDGE,
-        "licences__pk",
-        "licences__study__uid",
-        *(f"licences__{name}" for name in OF_LICENCE),
+        "approvals__pk",
+        "approvals__study__uid",
+        *(f"approvals__{name}" for name in OF_APPROVAL),
     )
     if reader is None:
         rows, may_see = rows.values_list(*columns), True
     else:
         rows, may_see = rows.annotate(may_see=_may_see(reader)).values_list(*columns, "may_see"), False
     judges: dict[int, Judge] = {}
-    licences: dict[str, list[_Written]] = {}
+    approvals: dict[str, list[_Written]] = {}
     has_tests = False
     for stored, *row in rows:
         has_tests = stored
@@ -201,12 +201,12 @@ def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Wri
         judges.setdefault(judge.pk, judge)
         pk, study, *values = row[len(OF_JUDGE) : len(columns) - 1]
         if pk is not None:
-            licence = JudgeLicence(pk=pk, judge=judge, **dict(zip(OF_LICENCE, values, strict=True)))
-            url = _url(judge, study, licence.dataset) if may_see or row[-1] else ""
-            licences.setdefault(judge.name, []).append(_Written(licence, url))
-    for of_judge in licences.values():
-        of_judge.sort(key=lambda written: (written.licence.made_at, written.licence.pk), reverse=True)
-    return list(judges.values()), licences, has_tests
+            approval = JudgeApproval(pk=pk, judge=judge, **dict(zip(OF_APPROVAL, values, strict=True)))
+            url = _url(judge, study, approval.dataset) if may_see or row[-1] else ""
+            approvals.setdefault(judge.name, []).append(_Written(approval, url))
+    for of_judge in approvals.values():
+        of_judge.sort(key=lambda written: (written.approval.made_at, written.approval.pk), reverse=True)
+    return list(judges.values()), approvals, has_tests
 
 
 def _named(keys: Iterable[str | int]) -> Any:
@@ -224,46 +224,49 @@ def _named(keys: Iterable[str | int]) -> Any:
 
 
 def _may_see(reader: Any) -> Any:
-    """Whether a reader may see the labels that a licence stands on, as an expression over judges with licences."""
+    """Whether a reader may see the labels that an approval stands on, as an expression over judges."""
     studies = Study.objects.readable_by(reader)
-    name = OuterRef("licences__dataset")
+    name = OuterRef("approvals__dataset")
     published = Concat(name, Value(study_of_published_labels("")))
     labels = CoverageLabel.objects.filter(study__in=studies.order_by().values("pk"))
     of_dataset = labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=published))
-    without_study = Q(licences__isnull=False) & Q(licences__study=None)  # first, as labels are many
-    return Exists(studies.filter(pk=OuterRef("licences__study"))) | (without_study & Exists(of_dataset))
+    without_study = Q(approvals__isnull=False) & Q(approvals__study=None)  # first, as labels are many
+    return Exists(studies.filter(pk=OuterRef("approvals__study"))) | (without_study & Exists(of_dataset))
 
 
 def _url(judge: Judge, study: UUID | None, dataset: str) -> str:
     if study is None:
-        return f"{reverse('annotation:licences')}?{urlencode({'dataset': dataset, 'judge': judge.uid})}"
-    return f"{reverse('annotation:study-licences', args=[study])}?{urlencode({'judge': judge.uid})}"
+        return f"{reverse('annotation:approvals')}?{urlencode({'dataset': dataset, 'judge': judge.uid})}"
+    return f"{reverse('annotation:study-approvals', args=[study])}?{urlencode({'judge': judge.uid})}"
 
 
-def _licence_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> LicenceNote:
-    """What one of the licences says of a use: one that holds goes before one that does not, then the newest."""
+def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> ApprovalNote:
+    """What one of the approvals says of a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
     if not written:
-        words = "%(judge)s has no licence: nobody recorded whether it may stand in for people."
-        return LicenceNote(name, words % {"judge": name}, reverse("annotation:agreement"))
+        words = "%(judge)s has no approval: nobody recorded whether it may stand in for people."
+        return ApprovalNote(name, words % {"judge": name}, reverse("annotation:agreement"))
     options = [
-        (OnRecord(written_licence.licence, _reasons(written_licence.licence, judge, judged)), written_licence.url)
-        for written_licence in written
+        (
+            OnRecord(written_approval.approval, _reasons(written_approval.approval, judge, judged)),
+            written_approval.url,
+        )
+        for written_approval in written
     ]
     record, url = min(options, key=lambda option: not option[0].holds)
-    day = date_format(record.licence.made_at, "SHORT_DATE_FORMAT")
+    day = date_format(record.approval.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
-        words = "%(judge)s has a licence of %(day)s that does not hold here: %(why)s."
+        words = "%(judge)s has an approval of %(day)s that does not hold here: %(why)s."
         words = words % {"judge": name, "day": day, "why": "; ".join(record.reasons)}
-        return LicenceNote(name, words, url, is_on_record=True)
+        return ApprovalNote(name, words, url, is_on_record=True)
     holds = record.is_for_ranking or record.is_for_scores
-    return LicenceNote(name, _in_words(name, record, day), url, is_on_record=True, holds=holds)
+    return ApprovalNote(name, _in_words(name, record, day), url, is_on_record=True, holds=holds)
 
 
-def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, LicenceNote]:
+def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, ApprovalNote]:
     """What stored tests found of judges for this use, where nobody recorded it: the newest test of each."""
-    notes: dict[Judge, LicenceNote] = {}
-    tests = list(newest(LICENCES, _is_of_all)) if judges else []
+    notes: dict[Judge, ApprovalNote] = {}
+    tests = list(newest(APPROVALS, _is_of_all)) if judges else []
     pks = {pk for look, _figures, _at in tests for pk in _studies_of(look)}
     seen = Study.objects if reader is None else Study.objects.readable_by(reader)
     studies = {study.pk: study for study in seen.filter(pk__in=pks)} if pks else {}
@@ -280,51 +283,51 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
     return notes
 
 
-def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> LicenceNote:
+def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> ApprovalNote:
     """What is said of a judge that was tested."""
-    uses = (tested.licence.absolute.verdict, tested.licence.ranking.verdict)
+    uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
     words = (f"{judge} was tested on {date_format(at, 'SHORT_DATE_FORMAT')} (absolute scores: {_why(uses[0])}; "
-    f"ranking: {_why(uses[1])}); nobody recorded a licence.")  # fmt: skip
-    return LicenceNote(str(judge), words, url, is_on_record=True, is_found_safe=Finding.SAFE in uses)
+    f"ranking: {_why(uses[1])}); nobody recorded an approval.")  # fmt: skip
+    return ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=Finding.SAFE in uses)
 
 
-def _is_of_all(look: LicenceLook) -> bool:
+def _is_of_all(look: ApprovalLook) -> bool:
     """Whether a test is of all labels of a study or data set, at the usual thresholds."""
     labels = replace(look.labels, study=None, studies=(), dataset="", is_public=False)
-    return look == LicenceLook(look.labels) and labels == Look()
+    return look == ApprovalLook(look.labels) and labels == Look()
 
 
-def _studies_of(look: LicenceLook) -> tuple[int, ...]:
+def _studies_of(look: ApprovalLook) -> tuple[int, ...]:
     return look.labels.studies if look.labels.study is None else (look.labels.study,)
 
 
-def _of_others(judge: Judge) -> LicenceNote:
+def _of_others(judge: Judge) -> ApprovalNote:
     """What is said of a judge of something else than coverage."""
-    words = "%(judge)s has no licence for these figures: licences are tested on labels of coverage."
-    return LicenceNote(str(judge), words % {"judge": judge})
+    words = "%(judge)s has no approval for these figures: approvals are tested on labels of coverage."
+    return ApprovalNote(str(judge), words % {"judge": judge})
 
 
-def _reasons(licence: JudgeLicence, judge: Judge, judged: Judged) -> tuple[str, ...]:
-    scope = scope_from(licence.scope)
-    return (*removed(licence), *other_settings(scope, judge), *outside(scope, judged))
+def _reasons(approval: JudgeApproval, judge: Judge, judged: Judged) -> tuple[str, ...]:
+    scope = scope_from(approval.scope)
+    return (*removed(approval), *other_settings(scope, judge), *outside(scope, judged))
 
 
 def _in_words(judge: str, record: OnRecord, day: str) -> str:
-    """What a licence that holds says."""
+    """What an approval that holds says."""
     named = {"judge": judge, "day": day}
     if record.is_for_scores and record.is_for_ranking:
-        return "%(judge)s has a licence of %(day)s for absolute scores and for ranking." % named
+        return "%(judge)s has an approval of %(day)s for absolute scores and for ranking." % named
     if record.is_for_ranking:
-        return "%(judge)s has a licence of %(day)s for ranking, none for absolute scores (%(why)s)." % {
-            **named, "why": _why(record.licence.absolute),
+        return "%(judge)s has an approval of %(day)s for ranking, none for absolute scores (%(why)s)." % {
+            **named, "why": _why(record.approval.absolute),
         }  # fmt: skip
     if record.is_for_scores:
-        return "%(judge)s has a licence of %(day)s for absolute scores, none for ranking (%(why)s)." % {
-            **named, "why": _why(record.licence.ranking),
+        return "%(judge)s has an approval of %(day)s for absolute scores, none for ranking (%(why)s)." % {
+            **named, "why": _why(record.approval.ranking),
         }  # fmt: skip
-    return ("%(judge)s was tested on %(day)s and has no licence (absolute scores: %(scores)s; ranking: "
+    return ("%(judge)s was tested on %(day)s and has no approval (absolute scores: %(scores)s; ranking: "
              "%(ranking)s).") % {
-        **named, "scores": _why(record.licence.absolute), "ranking": _why(record.licence.ranking),
+        **named, "scores": _why(record.approval.absolute), "ranking": _why(record.approval.ranking),
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Licences of the judges of a study or a data set: results, pages, files, addresses."""
+"""Approvals of the judges of a study or a data set: results, pages, files, addresses."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, reverse
+from django.urls import path, re_path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from annotation.approvals.computing import APPROVALS, ApprovalLook, Approvals, as_json
+from annotation.approvals.recording import JudgeIsGone, record, recorded
+from annotation.approvals.sheet import sheet
 from annotation.coverage.collect import Source
 from annotation.coverage.look import LONGEST, Look, look_of
 from annotation.coverage.results import expose
 from annotation.kinds import results_tab
-from annotation.licences.computing import LICENCES, LicenceLook, Licences, as_json
-from annotation.licences.recording import JudgeIsGone, record, recorded
-from annotation.licences.sheet import sheet
 from annotation.models import Study
 from annotation.results import pages
 from annotation.results.study_results import StudyResults
@@ -30,46 +30,46 @@ from benchmarks.results.sheet import Fragment, Sheet
 from benchmarks.results.sheet_files import origin_of
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.tex import Origin
-from benchmarks.scoring.licence import STANDARD, Thresholds
+from benchmarks.scoring.approval import STANDARD, Thresholds
 from benchmarks.web.permissions import requires
 
-TAB = results_tab("licences", "May a judge replace people?", "annotation:study-licences")
+TAB = results_tab("approvals", "May a judge replace people?", "annotation:study-approvals")
 LIMITS = {"bias": (0.1, 50.0), "spread": (0.1, 50.0), "concordance": (50.0, 100.0)}
 """The thresholds that a page takes, in points or percent."""
 
 
-class LicenceResults(StudyResults[LicenceLook, Licences]):
+class ApprovalResults(StudyResults[ApprovalLook, Approvals]):
     """May judges stand in for people?"""
 
-    computation = LICENCES
+    computation = APPROVALS
     heading = "May a judge replace people?"
     here = TAB.here
-    form_template = "annotation/_licence_form.html"
+    form_template = "annotation/_approval_form.html"
     downloads_template = ""
 
-    def options(self, study: Study, query: QueryDict) -> LicenceLook:
-        return LicenceLook(replace(look_of(query), study=study.pk), thresholds_of(query))
+    def options(self, study: Study, query: QueryDict) -> ApprovalLook:
+        return ApprovalLook(replace(look_of(query), study=study.pk), thresholds_of(query))
 
-    def sheet(self, study: Study, figures: Licences, query: QueryDict) -> Sheet:
+    def sheet(self, study: Study, figures: Approvals, query: QueryDict) -> Sheet:
         beside = records_of(figures, query, study=study)
         return sheet(figures, judge=query.get("judge", ""), where=study.name, beside=beside)
 
-    def as_json(self, figures: Licences) -> Any:
+    def as_json(self, figures: Approvals) -> Any:
         return as_json(figures)
 
-    def public(self, options: LicenceLook) -> LicenceLook:
+    def public(self, options: ApprovalLook) -> ApprovalLook:
         return replace(options, labels=replace(options.labels, is_public=True))
 
     def beside(
-        self, request: HttpRequest, study: Study, options: LicenceLook, figures: Licences
+        self, request: HttpRequest, study: Study, options: ApprovalLook, figures: Approvals
     ) -> dict[str, Any]:
         return form_context(request.GET, figures)
 
-    def was_read(self, request: HttpRequest, study: Study, figures: Licences) -> None:
+    def was_read(self, request: HttpRequest, study: Study, figures: Approvals) -> None:
         expose(request, figures.haystack_pks)
 
 
-RESULTS = LicenceResults()
+RESULTS = ApprovalResults()
 
 
 def thresholds_of(query: QueryDict) -> Thresholds:
@@ -85,7 +85,7 @@ def thresholds_of(query: QueryDict) -> Thresholds:
     return replace(STANDARD, **thresholds)
 
 
-def form_context(query: QueryDict, figures: Licences) -> dict[str, Any]:
+def form_context(query: QueryDict, figures: Approvals) -> dict[str, Any]:
     """What the form of thresholds and judges shows."""
     chosen, limits = figures.row(query.get("judge", "")), thresholds_of(query)
     return {
@@ -96,11 +96,11 @@ def form_context(query: QueryDict, figures: Licences) -> dict[str, Any]:
 
 
 def records_of(
-    figures: Licences, query: QueryDict, *, study: Study | None = None, dataset: str = ""
+    figures: Approvals, query: QueryDict, *, study: Study | None = None, dataset: str = ""
 ) -> tuple[Fragment, ...]:
-    """The licence of the shown judge that was recorded last on these labels, and the button that records it.
+    """The approval of the shown judge that was recorded last on these labels, and the button that records it.
 
-    Neither stands beside figures of some of the labels only: a licence on record is of all of them.
+    Neither stands beside figures of some of the labels only: an approval on record is of all of them.
     """
     chosen = figures.row(query.get("judge", ""))
     if chosen is None or look_of(query) != Look():
@@ -109,35 +109,35 @@ def records_of(
         "record": recorded(chosen, study=study, dataset=dataset),
         "judge": chosen,
         "dataset": dataset,
-        "record_url": reverse("annotation:licence-record", args=[study.uid])
+        "record_url": reverse("annotation:approval-record", args=[study.uid])
         if study
-        else reverse("annotation:licence-record-dataset"),
+        else reverse("annotation:approval-record-dataset"),
         "kept": {name: query[name] for name in LIMITS if name in query},
     }
-    return (Fragment("annotation/_licence_record.html", context),)
+    return (Fragment("annotation/_approval_record.html", context),)
 
 
-def _of_dataset(request: HttpRequest, query: QueryDict, look: Look) -> LicenceLook:
+def _of_dataset(request: HttpRequest, query: QueryDict, look: Look) -> ApprovalLook:
     """The labels of a data set in all studies that a researcher may see; 404 where there are none."""
     pks = tuple(Study.objects.readable_by(request.user).order_by("pk").values_list("pk", flat=True))
     labels = replace(look, studies=pks, dataset=query.get("dataset", "")[:LONGEST])
     if not labels.dataset or not Source.of(labels).labels.exists():
         raise Http404
-    return LicenceLook(labels, thresholds_of(query))
+    return ApprovalLook(labels, thresholds_of(query))
 
 
-class LicencesPage(FigurePage[Licences]):
+class ApprovalsPage(FigurePage[Approvals]):
     """May judges stand in for people, by the labels of a data set; in files people are under their pseudonyms."""
 
-    url, prefix = "licences", "licences"
-    heading, computation = "May a judge replace people?", LICENCES
-    form_template = "annotation/_licence_form.html"
+    url, prefix = "approvals", "approvals"
+    heading, computation = "May a judge replace people?", APPROVALS
+    form_template = "annotation/_approval_form.html"
 
     def begin(self) -> None:
         self.look = _of_dataset(self.request, self.request.GET, look_of(self.request.GET))
         self.dataset = self.look.labels.dataset
 
-    def options(self) -> LicenceLook:
+    def options(self) -> ApprovalLook:
         """These labels; in files people are under their pseudonyms."""
         return replace(self.look, labels=replace(self.look.labels, is_public=bool(self.file)))
 
@@ -149,17 +149,17 @@ class LicencesPage(FigurePage[Licences]):
         ]
         return {"dataset": self.dataset, "crumbs": crumbs}
 
-    def context(self, figures: Licences) -> dict[str, Any]:
+    def context(self, figures: Approvals) -> dict[str, Any]:
         return form_context(self.request.GET, figures)
 
-    def sheet(self, figures: Licences) -> Sheet:
-        """The licences, beside those on record on the page."""
+    def sheet(self, figures: Approvals) -> Sheet:
+        """The approvals, beside those on record on the page."""
         expose(self.request, figures.haystack_pks)
         query = self.request.GET
         beside = () if self.file else records_of(figures, query, dataset=self.dataset)
         return sheet(figures, judge=query.get("judge", ""), where=self.dataset, beside=beside)
 
-    def as_json(self, figures: Licences) -> Any:
+    def as_json(self, figures: Approvals) -> Any:
         return {"data_version": self.shown.version, **as_json(figures)}
 
     def origin(self) -> Origin:
@@ -168,44 +168,53 @@ class LicencesPage(FigurePage[Licences]):
 
 @requires("annotation.change_study")
 @require_POST
-def record_licence(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
-    """Write down the licence that the page shows, with the thresholds that it shows."""
+def record_approval(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpResponse:
+    """Write down the approval that the page shows, with the thresholds that it shows."""
     study, dataset = None, ""
     if uid is not None:
         study = get_object_or_404(Study.objects.for_user(request.user).of_coverage(), uid=uid)
-        look = LicenceLook(Look(study=study.pk), thresholds_of(request.POST))
-        address, kept = reverse("annotation:study-licences", args=[uid]), {}
+        look = ApprovalLook(Look(study=study.pk), thresholds_of(request.POST))
+        address, kept = reverse("annotation:study-approvals", args=[uid]), {}
     else:
         look = _of_dataset(request, request.POST, Look())
         dataset = look.labels.dataset
-        address, kept = reverse("annotation:licences"), {"dataset": dataset}
+        address, kept = reverse("annotation:approvals"), {"dataset": dataset}
     kept |= {name: request.POST[name] for name in (*LIMITS, "judge") if request.POST.get(name)}
     now = timezone.now()
-    shown = look_up(LICENCES, look, now=now, wait_s=FILE_WAIT_S)
+    shown = look_up(APPROVALS, look, now=now, wait_s=FILE_WAIT_S)
     tested = shown.figures and next(
         (row for row in shown.figures.rows if row.key == request.POST.get("judge")), None
     )
     if not tested or shown.state != "fresh":
-        messages.error(request, "The figures are being computed anew: look at them, then record the licence.")
+        messages.error(request, "The figures are being computed anew: look at them, then record the approval.")
     else:
         try:
             record(
                 tested=tested, data_version=shown.version, study=study, dataset=dataset, by=request.user, now=now
             )
-            messages.success(request, "The licence is on record. Leaderboards that use the judge show it.")
+            messages.success(request, "The approval is on record. Leaderboards that use the judge show it.")
         except JudgeIsGone:
             messages.error(request, "This judge is not there any more.")
     return redirect(f"{address}?{urlencode(kept)}")
 
 
-PART = {"part": "licences"}
+def moved(request: HttpRequest) -> HttpResponse:
+    """Lead from the address that a page or a file had before."""
+    return redirect(request.get_full_path().replace("/licences/", "/approvals/", 1), permanent=True)
+
+
+PART = {"part": "approvals"}
 
 urlpatterns = [
-    *LicencesPage.urls("licences/"),
-    path("licences/record/", record_licence, name="licence-record-dataset"),
-    path("studies/<uuid:uid>/licences/", pages.study_figures, PART, name="study-licences"),
+    *ApprovalsPage.urls("approvals/"),
+    path("approvals/record/", record_approval, name="approval-record-dataset"),
+    path("studies/<uuid:uid>/approvals/", pages.study_figures, PART, name="study-approvals"),
     path(
-        "studies/<uuid:uid>/licences/files/<str:name>", pages.study_figures_file, PART, name="study-licences-file"
+        "studies/<uuid:uid>/approvals/files/<str:name>",
+        pages.study_figures_file,
+        PART,
+        name="study-approvals-file",
     ),
-    path("studies/<uuid:uid>/licences/record/", record_licence, name="licence-record"),
+    path("studies/<uuid:uid>/approvals/record/", record_approval, name="approval-record"),
+    re_path(r"^(studies/[^/]+/)?licences/", moved),
 ]

@@ -8,49 +8,49 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.results.judged import LicenceNote
+from benchmarks.results.judged import ApprovalNote
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
 from benchmarks.web import latex
 from benchmarks.web.charts import Chart
 
-LICENCES = "judge_licences"
+APPROVALS = "judge_approvals"
 """The key of the table, in JSON too."""
 MOST_IN_CHART = 2
-"""Judges of whom a chart says more than how many have a licence."""
+"""Judges of whom a chart says more than how many have an approval."""
 
 
-def with_licence_notes(sheet: Sheet, said: Sequence[LicenceNote]) -> Sheet:
-    """A sheet with a table of the licences of its judges at its end; without judges as it is."""
+def with_approval_notes(sheet: Sheet, said: Sequence[ApprovalNote]) -> Sheet:
+    """A sheet with a table of the approvals of its judges at its end; without judges as it is."""
     if not said:
         return sheet
     title = "May these judges replace people?"
     rows = tuple(
-        Row((note.judge,), {"holds": _("yes") if note.holds else _("no"), "licence": note.text}) for note in said
+        Row((note.judge,), {"holds": _("yes") if note.holds else _("no"), "approval": note.text}) for note in said
     )
-    measures = (Measure("holds", "Licence holds", Unit.TEXT), Measure("licence", "Licence", Unit.TEXT))
-    table = Table(LICENCES, title, (Name("judge", "Judge"),), measures, rows)
-    return replace(sheet, parts=(*sheet.parts, Section(LICENCES, title, (table,))))
+    measures = (Measure("holds", "Approval holds", Unit.TEXT), Measure("approval", "Approval", Unit.TEXT))
+    table = Table(APPROVALS, title, (Name("judge", "Judge"),), measures, rows)
+    return replace(sheet, parts=(*sheet.parts, Section(APPROVALS, title, (table,))))
 
 
-def with_licence_column(
-    said: Sequence[LicenceNote], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+def with_approval_column(
+    said: Sequence[ApprovalNote], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> tuple[list[str], Iterator[Sequence[Any]]]:
     """Columns and rows of a CSV with what is said of its judges at the end of each; without judges as they are."""
     words = " ".join(note.text for note in said)
     if not words:
         return [*columns], iter(rows)
-    return [*columns, LICENCES], ([*row, words] for row in rows)
+    return [*columns, APPROVALS], ([*row, words] for row in rows)
 
 
-def with_licence_words(chart: Chart, said: Sequence[LicenceNote]) -> Chart:
-    """A chart that says below its title what is said of its judges; of more than two how many licences hold."""
+def with_approval_words(chart: Chart, said: Sequence[ApprovalNote]) -> Chart:
+    """A chart that says below its title what is said of its judges; of more than two how many approvals hold."""
     if not said:
         return chart
     if len(said) <= MOST_IN_CHART:
         words = " ".join(note.text for note in said)
     else:
         counts = {"n": len(said), "held": sum(note.holds for note in said)}
-        words = "Of %(n)d judges %(held)d have a licence that holds here." % counts
+        words = "Of %(n)d judges %(held)d have an approval that holds here." % counts
         if n_safe := sum(note.is_found_safe for note in said):
             words += " " + f"Tests found {n_safe} more safe for scores or ranking."
     return with_words(chart, words)
@@ -62,11 +62,11 @@ def with_words(chart: Chart, words: str) -> Chart:
     return replace(chart, words=replace(chart.words, subtitle=subtitle))
 
 
-def as_comments(said: Sequence[LicenceNote]) -> str:
+def as_comments(said: Sequence[ApprovalNote]) -> str:
     """What is said of judges above or below a table in LaTeX, as lines that it skips."""
     return "".join(latex.comment(note.text) for note in said)
 
 
-def licence_notes_json(said: Sequence[LicenceNote]) -> list[dict[str, Any]]:
+def approval_notes_json(said: Sequence[ApprovalNote]) -> list[dict[str, Any]]:
     """The same as plain values."""
-    return [{"judge": note.judge, "holds": note.holds, "licence": note.text} for note in said]
+    return [{"judge": note.judge, "holds": note.holds, "approval": note.text} for note in said]

@@ -1,4 +1,4 @@
-"""May a judge replace people: the page, files and report, licences on record, and what other pages say of them."""
+"""May a judge replace people: the page, files and report, approvals on record, and what pages say of them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from annotation.licences.computing import Scope, expired, outside
-from annotation.models import Annotator, CoverageLabel, Exposure, JudgeLicence, Study
+from annotation.approvals.computing import Scope, expired, outside
+from annotation.models import Annotator, CoverageLabel, Exposure, JudgeApproval, Study
 from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent, Judge, JudgeRun, Subtopic, Summary, Verdict
-from benchmarks.results.judged import Judged, licence_notes
+from benchmarks.results.judged import Judged, approval_notes
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW, flat, make_haystack
@@ -42,7 +42,7 @@ def client(ada: Any, login: Any) -> Client:
 
 
 def address(study: Study, *name: str) -> str:
-    return reverse(f"annotation:study-licences{'-file' if name else ''}", args=[study.uid, *name])
+    return reverse(f"annotation:study-approvals{'-file' if name else ''}", args=[study.uid, *name])
 
 
 def shown(client: Client, url: str, **query: Any) -> str:
@@ -52,7 +52,7 @@ def shown(client: Client, url: str, **query: Any) -> str:
 
 
 def report(*arguments: str) -> Any:
-    return json_of("report", "licence", *arguments)
+    return json_of("report", "approval", *arguments)
 
 
 def uid(name: str) -> str:
@@ -60,7 +60,7 @@ def uid(name: str) -> str:
 
 
 def record(client: Client, study: Study, judge: str, **more: Any) -> Any:
-    address = reverse("annotation:licence-record", args=[study.uid])
+    address = reverse("annotation:approval-record", args=[study.uid])
     return client.post(address, {"judge": uid(judge), **more}, follow=True)
 
 
@@ -76,20 +76,20 @@ def test_the_page_answers_for_one_judge_and_lists_all(client: Client, study: Stu
 def test_page_files_and_report_have_the_same_figures(client: Client, study: Study) -> None:
     as_file = json.loads(client.get(address(study, "figures.json")).getvalue())  # type: ignore[attr-defined]
     printed = report("--study", study.name)
-    assert as_file["licences"] == printed["licences"]
-    assert {row["judge"] for row in printed["licences"]} == {"owl", "crow"}
-    row = report("--study", study.name, "--judge", "owl")["licences"][0]
+    assert as_file["approvals"] == printed["approvals"]
+    assert {row["judge"] for row in printed["approvals"]} == {"owl", "crow"}
+    row = report("--study", study.name, "--judge", "owl")["approvals"][0]
     assert row["absolute"]["verdict"] in {"safe", "not safe", "not enough data"}
     assert row["thresholds"] == {"bias": 0.05, "spread": 0.05, "concordance": 0.9, "power": 0.8}
     assert row["scope"]["version"] == 1
     assert set(row["by_system"]) == set(SYSTEMS)
-    assert "What it stands on" in output_of("report", "licence", "--study", study.name, "--judge", "owl")
+    assert "What it stands on" in output_of("report", "approval", "--study", study.name, "--judge", "owl")
     latex = client.get(address(study, "parts.tex"))
     assert latex.status_code == 200
     card = latex.getvalue().decode()  # type: ignore[attr-defined]
     assert card.startswith(r"\begin{table*}")
     assert "Bias: judge $-$ people" in card
-    assert f"Licence of the judge crow (version 1, settings crow) on {study.name}: absolute scores" in card
+    assert f"Approval of the judge crow (version 1, settings crow) on {study.name}: absolute scores" in card
     assert r"4 systems on 6 subtopics" in card
     assert r"\label{tab:ferry-links-parts}" in card
 
@@ -102,7 +102,7 @@ def test_biases_by_domain_are_compared(client: Client, study: Study) -> None:
     there = make_haystack(key="elsewhere", domain="bees", golds=())
     Subtopic.objects.filter(haystack=here, number__gt=3).update(haystack=there)
     Summary.objects.filter(subtopic__haystack=there).update(haystack=there)
-    [row] = report("--study", study.name, "--judge", "owl")["licences"]
+    [row] = report("--study", study.name, "--judge", "owl")["approvals"]
     assert [(one["domain"], one["n"]) for one in row["by_domain"]] == [("bees", 3), ("ferries", 3)]
     assert row["by_domain"][0]["intervals"]["to_others"]["low"] < row["by_domain"][0]["to_others"]
     assert 0 < row["domain_p"] <= 1
@@ -141,7 +141,7 @@ def imitate(study: Study, name: str, *, instead: Mapping[str, str] = MappingProx
 def test_a_judge_that_repeats_people_is_safe_and_an_opposite_one_is_not(study: Study) -> None:
     imitate(study, "echo")
     imitate(study, "contrary", instead={"none": "full", "full": "none"})
-    found = {row["judge"]: row for row in report("--study", study.name, "--annotator", "anna")["licences"]}
+    found = {row["judge"]: row for row in report("--study", study.name, "--annotator", "anna")["approvals"]}
     assert found["echo"]["absolute"]["verdict"] == found["echo"]["ranking"]["verdict"] == "safe"
     assert found["echo"]["bias"] == 0
     assert found["contrary"]["ranking"]["verdict"] == "not safe"
@@ -159,7 +159,7 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study:
     for verdict in Verdict.objects.filter(judge__name="owl"):
         verdict.pk, verdict.judge = None, jury
         verdict.save()
-    row = report("--study", study.name, "--judge", "both")["licences"][0]
+    row = report("--study", study.name, "--judge", "both")["approvals"][0]
     assert row["votes"]["members"] == 2
     assert 1 <= row["votes"]["effective"] <= 2
     assert "members err alike" in shown(client, address(study), judge=uid("both"))
@@ -175,38 +175,38 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study:
 # On record
 
 
-def test_a_licence_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
-    assert "No licence of this judge is on record" in shown(client, address(study), judge=uid("owl"))
+def test_a_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
+    assert "No approval of this judge is on record" in shown(client, address(study), judge=uid("owl"))
     answer = record(client, study, "owl", bias="50", spread="50", concordance="50")
-    assert "The licence is on record" in answer.text
-    made = JudgeLicence.objects.get()
+    assert "The approval is on record" in answer.text
+    made = JudgeApproval.objects.get()
     assert (made.absolute, made.judge.name, made.study) == ("safe", "owl", study)
     assert made.ranking == made.figures["ranking"]["verdict"]
     assert made.figures["thresholds"]["bias"] == 0.5
     assert made.scope["settings_sha256"] == "owl"
-    assert AuditEvent.objects.get(action="licence.recorded").object_name == "owl"
+    assert AuditEvent.objects.get(action="approval.recorded").object_name == "owl"
     assert f"absolute scores safe, ranking {made.ranking}." in shown(client, address(study), judge=uid("owl"))
     record(client, study, "owl")
-    assert JudgeLicence.objects.count() == 2
+    assert JudgeApproval.objects.count() == 2
 
 
 def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(client: Client, study: Study) -> None:
-    button = "Record this licence"
+    button = "Record this approval"
     assert button in shown(client, address(study), judge=uid("owl"))
     assert button not in shown(client, address(study), judge=uid("owl"), score="expected")
 
 
-def test_a_licence_on_labels_that_one_may_not_see_is_named_without_a_link(
+def test_a_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
     client: Client, study: Study, login: Any, django_user_model: Any
 ) -> None:
-    url = reverse("annotation:licence-record-dataset")
+    url = reverse("annotation:approval-record-dataset")
     assert client.post(url, {"dataset": "ferries", "judge": uid("owl")}).status_code == 302
     other = django_user_model.objects.create_user("gus", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
-    here = f"{reverse('annotation:licences')}?dataset=ferries"
+    here = f"{reverse('annotation:approvals')}?dataset=ferries"
     for reader, is_linked in ((client, True), (login(other), False)):
         page = reader.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).content.decode()
-        assert "owl was tested on" in page or "owl has a licence" in page
+        assert "owl was tested on" in page or "owl has an approval" in page
         assert (here in page) is is_linked
 
 
@@ -214,15 +214,15 @@ def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, l
     for person, status in ((dot, 403), (ben, 403)):
         assert login(person).get(address(study)).status_code == status
         assert record(login(person), study, "owl").status_code == status
-    assert not JudgeLicence.objects.exists()
+    assert not JudgeApproval.objects.exists()
 
 
-def test_a_licence_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
+def test_a_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
     client: Client, study: Study
 ) -> None:
     first, leaderboard = imitate(study, "echo"), reverse("annotation:leaderboard")
     page = {"judge": str(first.uid)}
-    assert "echo has no licence: nobody recorded" in shown(client, leaderboard, **page)
+    assert "echo has no approval: nobody recorded" in shown(client, leaderboard, **page)
     record(client, study, "echo", bias="50", spread="50", concordance="50")
     assert "for absolute scores and for ranking" in shown(client, leaderboard, **page)
     second = Judge.objects.create(
@@ -238,22 +238,22 @@ def test_a_licence_expires_with_the_version_of_the_judge_and_leaderboards_say_wh
     assert "Expired" in own
 
 
-def test_the_licences_of_a_dataset_are_on_a_page_of_their_own(client: Client, study: Study) -> None:
-    page = reverse("annotation:licences")
+def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, study: Study) -> None:
+    page = reverse("annotation:approvals")
     assert "owl" in shown(client, page, dataset="ferries")
     assert client.get(page, {"dataset": "elsewhere"}).status_code == 404
     assert client.get(page).status_code == 404
     recorded = client.post(
-        reverse("annotation:licence-record-dataset"), {"dataset": "ferries", "judge": uid("owl")}, follow=True
+        reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl")}, follow=True
     )
     assert recorded.status_code == 200
-    made = JudgeLicence.objects.get()
+    made = JudgeApproval.objects.get()
     assert (made.study, made.dataset) == (None, "ferries")
-    file = client.get(reverse("annotation:licences-file", args=["figures.json"]), {"dataset": "ferries"})
+    file = client.get(reverse("annotation:approvals-file", args=["figures.json"]), {"dataset": "ferries"})
     assert json.loads(file.getvalue())["n_annotators"] == 3  # type: ignore[attr-defined]
 
 
-def test_a_licence_expires_and_loses_its_figures_with_labels_that_are_removed(
+def test_a_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
     client: Client, study: Study, ada: Any
 ) -> None:
     elsewhere = make_labelled_study(
@@ -261,10 +261,10 @@ def test_a_licence_expires_and_loses_its_figures_with_labels_that_are_removed(
     )
     for one in (study, elsewhere):
         record(client, one, "owl", bias="50", spread="50", concordance="50")
-    client.post(reverse("annotation:licence-record-dataset"), {"dataset": "ferries", "judge": uid("owl")})
+    client.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl")})
     anna = Annotator.objects.get(label="anna")
     remove_work(annotator=anna, mode="deleted", by=None, now=NOW)
-    left = {licence.study or licence.dataset: licence for licence in JudgeLicence.objects.all()}
+    left = {approval.study or approval.dataset: approval for approval in JudgeApproval.objects.all()}
     assert left[study].figures == left["ferries"].figures == {}
     assert left[elsewhere].figures["judge"] == "owl"
     assert "labels that it stood on were removed on" in shown(client, address(study), judge=uid("owl"))
@@ -274,9 +274,9 @@ def test_a_licence_expires_and_loses_its_figures_with_labels_that_are_removed(
 
 
 def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Client, study: Study) -> None:
-    says = "owl has no licence: nobody recorded"
+    says = "owl has no approval: nobody recorded"
     name = "annotation:study-figures-file"
-    files = ("figures.json", "figures.csv", "judge_licences.csv", "judges.csv", "judges.tex")
+    files = ("figures.json", "figures.csv", "judge_approvals.csv", "judges.csv", "judges.tex")
     for file in files:
         answer = client.get(reverse(name, args=[study.uid, file]))
         assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
@@ -289,24 +289,24 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     imitate(study, "echo")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
     agreement = reverse("annotation:study-figures", args=[study.uid])
-    assert "0 of 3 have a licence that holds here. Test" not in shown(client, agreement)
+    assert "0 of 3 have an approval that holds here. Test" not in shown(client, agreement)
     shown(client, address(study), judge=uid("echo"))
     said = shown(client, agreement)
-    assert "0 of 3 have a licence that holds here. Tests found 1 more safe" in said
+    assert "0 of 3 have an approval that holds here. Tests found 1 more safe" in said
     assert re.search(r"echo was tested on \S+ \(absolute scores: safe; ranking: safe\); nobody recorded", said)
     assert re.search(r"owl was tested on \S+ \(absolute scores: not \w+", said)
     assert f"{address(study)}?judge={uid('echo')}" in client.get(agreement).text
-    [note] = licence_notes(Judged((uid("echo"),), {"news"}))
+    [note] = approval_notes(Judged((uid("echo"),), {"news"}))
     assert "nobody recorded whether it may stand in" in note.text, "it was not tested on news"
     other = django_user_model.objects.create_user("fay", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
-    [note] = licence_notes(Judged((uid("echo"),)), reader=other)
+    [note] = approval_notes(Judged((uid("echo"),)), reader=other)
     assert (note.is_found_safe, note.url) == (True, ""), "named without a link"
     assert record(client, study, "echo").status_code == 200
-    assert "1 of 3 have a licence that holds here." in shown(client, agreement)
+    assert "1 of 3 have an approval that holds here." in shown(client, agreement)
     study.coveragelabels.first().delete()
     shown(client, address(study))
-    assert "has a licence of" in shown(client, agreement)
+    assert "has an approval of" in shown(client, agreement)
 
 
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
@@ -317,9 +317,9 @@ def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_asse
         )
     ada.get_all_permissions()  # a request knows them
     with django_assert_num_queries(1):
-        found = licence_notes(ferries, reader=ada)
+        found = approval_notes(ferries, reader=ada)
     assert [one.judge for one in found] == ["owl", "crow", "jay", "jay v2"]
-    assert "licences are tested on labels of coverage" in found[3].text
+    assert "approvals are tested on labels of coverage" in found[3].text
 
 
 # Scopes
@@ -338,7 +338,7 @@ def test_a_scope_expires_with_settings_guidelines_and_domains() -> None:
     assert "conversations" in reasons[2]
 
 
-def test_a_licence_says_nothing_of_other_domains_and_of_scores_outside_of_its_range() -> None:
+def test_a_approval_says_nothing_of_other_domains_and_of_scores_outside_of_its_range() -> None:
     assert not list(outside(SCOPE, Judged((), {"news", ""}, (0.2, 0.64, 0.16))))
     reasons = list(outside(SCOPE, Judged((), {"news", "law"}, (0.7, 0.05))))
     assert reasons == [

@@ -1,4 +1,4 @@
-"""Licences of judges that researchers recorded: what a judge may stand in for, and on what that stands."""
+"""Approvals of judges that researchers recorded: what a judge may stand in for, and on what that stands."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from django.db.models import Q
 
 from annotation.models.studies import Study
 from benchmarks.models import Judge
-from benchmarks.scoring.licence import Verdict
+from benchmarks.scoring.approval import Verdict
 
 
-class LicenceQuerySet(models.QuerySet["JudgeLicence"]):
-    """Reads of licences."""
+class ApprovalQuerySet(models.QuerySet["JudgeApproval"]):
+    """Reads of approvals."""
 
-    def of_judges(self, judges: Any) -> LicenceQuerySet:
+    def of_judges(self, judges: Any) -> ApprovalQuerySet:
         """Those of these judges and of other versions of them, the newest first, with judge and study."""
         names = Judge.objects.filter(pk__in=judges).order_by().values("name")
-        licences = self.filter(judge__name__in=names).select_related("judge", "study")
-        return licences.order_by("-made_at", "-pk")
+        approvals = self.filter(judge__name__in=names).select_related("judge", "study")
+        return approvals.order_by("-made_at", "-pk")
 
 
-class JudgeLicence(models.Model):
-    """A judge's licence on the labels of a `study`, or of a `dataset` in all studies, as somebody recorded it.
+class JudgeApproval(models.Model):
+    """A judge's approval on the labels of a `study`, or of a `dataset` in all studies, as somebody recorded it.
 
     Append-only: a new one of the same judge and labels takes the place of the old one. `scope` is what it holds
-    for (`annotation.licences.computing`), `figures` what it stands on, as `report licence --json` has it;
-    they go, and the licence expires, where labels that it stands on are removed.
+    for (`annotation.approvals.computing`), `figures` what it stands on, as `report approval --json` has it;
+    they go, and the approval expires, where labels that it stands on are removed.
     """
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="licences")
-    study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="licences")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="approvals")
+    study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="approvals")
     dataset = models.CharField(max_length=300, blank=True)
     absolute = models.CharField(max_length=15, choices=[(verdict.value, verdict.value) for verdict in Verdict])
     ranking = models.CharField(max_length=15, choices=[(verdict.value, verdict.value) for verdict in Verdict])
@@ -47,18 +47,18 @@ class JudgeLicence(models.Model):
     made_at = models.DateTimeField()
     labels_removed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[Any] = LicenceQuerySet.as_manager()
+    objects: ClassVar[Any] = ApprovalQuerySet.as_manager()
 
     class Meta:
         ordering = ["-made_at"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(study__isnull=False, dataset="") | Q(study__isnull=True) & ~Q(dataset=""),
-                name="judgelicence_of_a_study_or_a_dataset",
+                name="judgeapproval_of_a_study_or_a_dataset",
             ),
             models.CheckConstraint(
                 condition=Q(absolute__in=list(Verdict), ranking__in=list(Verdict)),
-                name="judgelicence_verdicts_known",
+                name="judgeapproval_verdicts_known",
             ),
         ]
 

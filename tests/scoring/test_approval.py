@@ -1,4 +1,4 @@
-"""The licence of a judge: the worked example, gaps in the table, and worlds in which the truth is known."""
+"""The approval of a judge: the worked example, gaps in the table, and worlds in which the truth is known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.scoring.licence import Compared, Licence, Thresholds, Verdict, licence
+from benchmarks.scoring.approval import Approval, Compared, Thresholds, Verdict, approval
 from benchmarks.scoring.sums import Resampling
 
 DIFFERENCES = np.array(
@@ -32,7 +32,7 @@ def rows_of(judge: np.ndarray, people: np.ndarray) -> list[Compared]:
 
 def test_the_worked_example_of_absolute_scores() -> None:
     people = np.array([0.52, 0.45, 0.41, 0.30])[:, None] * np.ones((4, 6))
-    found = licence(rows_of(people + DIFFERENCES, people))
+    found = approval(rows_of(people + DIFFERENCES, people))
     assert (found.bias.value, found.bias.high, found.bias_p) == pytest.approx((0.0183, 0.0323, 0.0030), abs=5e-5)
     assert (found.spread.value, found.spread.high) == pytest.approx((0.0203, 0.0608), abs=5e-5)
     assert found.absolute.verdict is Verdict.NOT_SAFE
@@ -44,11 +44,11 @@ def test_the_worked_example_of_ranking() -> None:
         np.array(means)[:, None] * np.ones((4, 6))
         for means in ([0.52, 0.45, 0.41, 0.30], [0.55, 0.40, 0.44, 0.35])
     )
-    found = licence(rows_of(judge, people))
+    found = approval(rows_of(judge, people))
     assert found.concordance.value == pytest.approx(0.9429, abs=5e-5)
     assert found.concordance.low == pytest.approx(found.concordance.value)
     assert found.ranking.verdict is Verdict.SAFE
-    strict = licence(rows_of(judge, people), thresholds=Thresholds(concordance=0.95))
+    strict = approval(rows_of(judge, people), thresholds=Thresholds(concordance=0.95))
     assert strict.ranking.verdict is Verdict.NOT_SAFE
 
 
@@ -57,7 +57,7 @@ def test_a_system_without_some_subtopics_is_compared_on_the_others() -> None:
     people = np.linspace(0.3, 0.7, 5)[:, None] + rng.normal(0, 0.2, 8)
     judge = people + 0.02
     people[0, :5] = people[3, 6:] = np.nan
-    found = licence(rows_of(judge, people))
+    found = approval(rows_of(judge, people))
     assert found.bias.value == pytest.approx(0.02)
     assert found.spread.value == pytest.approx(0, abs=1e-9)
     assert found.concordance.value == pytest.approx(1)
@@ -69,13 +69,13 @@ def test_gaps_do_not_change_a_table_that_is_complete() -> None:
     rng = np.random.default_rng(8)
     people = rng.random((4, 9))
     judge = people + rng.normal(0, 0.1, (4, 9))
-    complete = licence(rows_of(judge, people), resampling=FEW_DRAWS)
+    complete = approval(rows_of(judge, people), resampling=FEW_DRAWS)
     only_a_fifth_system = np.vstack([people, np.full(9, np.nan)]), np.vstack([judge, np.full(9, np.nan)])
     only_a_fifth_system[0][4, 0] = only_a_fifth_system[1][4, 0] = 0.5
-    with_gaps = licence(rows_of(only_a_fifth_system[1], only_a_fifth_system[0]), resampling=FEW_DRAWS)
+    with_gaps = approval(rows_of(only_a_fifth_system[1], only_a_fifth_system[0]), resampling=FEW_DRAWS)
     for system, bias in complete.by_system:
         assert dict(with_gaps.by_system)[system] == pytest.approx(bias, abs=0.05)
-    again = licence([*rows_of(judge, people), *rows_of(judge, people)][::-1], resampling=FEW_DRAWS)
+    again = approval([*rows_of(judge, people), *rows_of(judge, people)][::-1], resampling=FEW_DRAWS)
     assert again.concordance == complete.concordance
     assert again.spread.high == pytest.approx(complete.spread.high)
 
@@ -83,7 +83,7 @@ def test_gaps_do_not_change_a_table_that_is_complete() -> None:
 @pytest.mark.parametrize("shape", [(0, 0), (1, 9), (2, 9), (5, 4)])
 def test_too_little_to_compare_is_not_enough_data_and_no_figure(shape: tuple[int, int]) -> None:
     people = np.full(shape, 0.5)
-    found = licence(rows_of(people, people))
+    found = approval(rows_of(people, people))
     assert {found.absolute.verdict, found.ranking.verdict} == {Verdict.NOT_ENOUGH}
     assert not found.bias.is_defined
     assert not found.spread.is_defined
@@ -92,18 +92,18 @@ def test_too_little_to_compare_is_not_enough_data_and_no_figure(shape: tuple[int
 def test_systems_that_share_nothing_cannot_be_compared() -> None:
     people = np.full((4, 10), np.nan)
     people[:2, :5], people[2:, 5:] = 0.4, 0.6
-    assert not licence(rows_of(people, people)).concordance.is_defined
+    assert not approval(rows_of(people, people)).concordance.is_defined
 
 
 @pytest.mark.parametrize("n_more", [0, 1])
-def test_systems_that_hang_together_by_single_subtopics_give_no_licence(n_more: int) -> None:
+def test_systems_that_hang_together_by_single_subtopics_give_no_approval(n_more: int) -> None:
     """Three systems, of which two subtopics link neighbours; the others have one summary each, or two."""
     rng = np.random.default_rng(5)
     people = np.full((3, 9), np.nan)
     for system, subtopics in enumerate(([0, 2, 5, 7], [0, 1, 3], [1, 4, 6, 8])):
         people[system, subtopics] = rng.uniform(0.3, 0.7, len(subtopics))
     people[1, 7 : 7 + n_more] = 0.5
-    found = licence(rows_of(people, people))
+    found = approval(rows_of(people, people))
     assert found.ranking.verdict is Verdict.NOT_ENOUGH
     assert found.concordance.is_defined is bool(n_more)
     if not n_more:
@@ -112,17 +112,17 @@ def test_systems_that_hang_together_by_single_subtopics_give_no_licence(n_more: 
 
 def test_a_judge_that_says_what_people_say_is_safe_and_where_people_see_no_gap_there_is_no_ranking() -> None:
     people = np.linspace(0.2, 0.8, 4)[:, None] * np.ones((4, 9))
-    found = licence(rows_of(people, people))
+    found = approval(rows_of(people, people))
     assert {found.absolute.verdict, found.ranking.verdict} == {Verdict.SAFE}
-    level = licence(rows_of(np.full((4, 9), 0.5), np.full((4, 9), 0.5)))
+    level = approval(rows_of(np.full((4, 9), 0.5), np.full((4, 9), 0.5)))
     assert (level.absolute.verdict, level.ranking.verdict) == (Verdict.SAFE, Verdict.NOT_ENOUGH)
     assert not level.concordance.is_defined
 
 
 def world(
     rng: np.random.Generator, *, n: int, gap: float, spread: float = 0.0, bias: float = 0.0, systems: int = 9
-) -> tuple[Licence, float]:
-    """A judge's licence, and the concordance that it has in truth."""
+) -> tuple[Approval, float]:
+    """A judge's approval, and the concordance that it has in truth."""
     means = gap * np.arange(systems)
     biases = rng.normal(0, spread, systems)
     people = means[:, None] + rng.normal(0, 0.12, n) + rng.normal(0, 0.08, (systems, n))
@@ -130,10 +130,10 @@ def world(
     first, second = np.triu_indices(systems, 1)
     gaps = np.abs(means[first] - means[second])
     alike = (means + biases)[first] < (means + biases)[second]
-    return licence(rows_of(judge, people), resampling=FEW_DRAWS), float((gaps * alike).sum() / gaps.sum())
+    return approval(rows_of(judge, people), resampling=FEW_DRAWS), float((gaps * alike).sum() / gaps.sum())
 
 
-def test_no_more_than_five_of_a_hundred_licences_are_false() -> None:
+def test_no_more_than_five_of_a_hundred_approvals_are_false() -> None:
     rng = np.random.default_rng(11)
     worlds = [world(rng, n=33, gap=0.05, spread=0.05)[0] for _ in range(200)]
     assert sum(found.absolute.verdict is Verdict.SAFE for found in worlds) <= 0.05 * 200 + 6
@@ -141,7 +141,7 @@ def test_no_more_than_five_of_a_hundred_licences_are_false() -> None:
     assert sum(found.absolute.verdict is Verdict.SAFE for found in biased) <= 0.05 * 200 + 6
 
 
-def test_a_judge_that_orders_systems_wrongly_seldom_gets_the_licence_for_ranking() -> None:
+def test_a_judge_that_orders_systems_wrongly_seldom_gets_the_approval_for_ranking() -> None:
     rng = np.random.default_rng(12)
     worlds = [world(rng, n=33, gap=0.03, spread=0.09) for _ in range(200)]
     wrong = [found for found, truth in worlds if truth < 0.9]
@@ -149,7 +149,7 @@ def test_a_judge_that_orders_systems_wrongly_seldom_gets_the_licence_for_ranking
     assert sum(found.ranking.verdict is Verdict.SAFE for found in wrong) <= 0.12 * len(wrong)
 
 
-def test_a_deserving_judge_gets_both_licences_with_33_subtopics_and_not_enough_data_with_few() -> None:
+def test_a_deserving_judge_gets_both_approvals_with_33_subtopics_and_not_enough_data_with_few() -> None:
     rng = np.random.default_rng(13)
     many = [world(rng, n=33, gap=0.05)[0] for _ in range(100)]
     assert sum(found.absolute.verdict is Verdict.SAFE for found in many) >= 90
@@ -172,20 +172,20 @@ def test_what_would_be_enough_is_more_than_there_is_and_enough() -> None:
 def test_a_judge_far_off_is_not_safe_however_little_data_there_is() -> None:
     rng = np.random.default_rng(17)
     people = np.linspace(0.2, 0.6, 6)[:, None] + rng.normal(0, 0.05, (6, 6))
-    kind = licence(rows_of(people + 0.3 + rng.normal(0, 0.1, people.shape), people))
+    kind = approval(rows_of(people + 0.3 + rng.normal(0, 0.1, people.shape), people))
     assert kind.absolute.verdict is Verdict.NOT_SAFE
-    upside_down = licence(rows_of(0.8 - people + rng.normal(0, 0.02, people.shape), people))
+    upside_down = approval(rows_of(0.8 - people + rng.normal(0, 0.02, people.shape), people))
     assert upside_down.ranking.verdict is Verdict.NOT_SAFE
 
 
-def test_wider_thresholds_never_take_a_licence_away() -> None:
+def test_wider_thresholds_never_take_a_approval_away() -> None:
     rng = np.random.default_rng(15)
     order = [Verdict.NOT_ENOUGH, Verdict.NOT_SAFE, Verdict.SAFE]
     for _ in range(20):
         people = rng.random((5, 12))
         rows = rows_of(np.clip(people + rng.normal(0, 0.1, people.shape), 0, 1), people)
         at = [
-            licence(
+            approval(
                 rows, thresholds=replace(Thresholds(), bias=limit, spread=limit), resampling=FEW_DRAWS
             ).absolute
             for limit in (0.02, 0.05, 0.2)

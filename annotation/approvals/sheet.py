@@ -1,4 +1,4 @@
-"""The licences of judges laid out: the answer for one judge, what it stands on, and all judges beside it."""
+"""The approvals of judges laid out: the answer for one judge, what it stands on, and all judges beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.licences.computing import Licences, Tested, Votes
+from annotation.approvals.computing import Approvals, Tested, Votes
 from benchmarks.results.sheet import (
     Cell,
     Mark,
@@ -22,7 +22,7 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
 )
-from benchmarks.scoring.licence import Licence, Use, Verdict
+from benchmarks.scoring.approval import Approval, Use, Verdict
 from benchmarks.scoring.stat import Stat
 
 VERDICTS: dict[Verdict, str | Promise] = {
@@ -32,8 +32,8 @@ VERDICTS: dict[Verdict, str | Promise] = {
 }
 
 
-def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[Part, ...] = ()) -> Sheet:
-    """The licence of one judge by its key, else of the first, then all; `beside` stands below the answer.
+def sheet(figures: Approvals, *, judge: str = "", where: str = "", beside: tuple[Part, ...] = ()) -> Sheet:
+    """The approval of one judge by its key, else of the first, then all; `beside` stands below the answer.
 
     `where` are the labels by name, for the caption of the card in LaTeX.
     """
@@ -56,7 +56,7 @@ def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[
             Section("all", "All judges", (_all(figures),)),
             Section(
                 "further",
-                "Beside the licence",
+                "Beside the approval",
                 (_further(figures), *_domains(chosen), _systems(chosen)),
                 about=(
                     "These figures have no threshold. The alternative annotator test leaves out each annotator in "
@@ -72,31 +72,31 @@ def sheet(figures: Licences, *, judge: str = "", where: str = "", beside: tuple[
 
 def answer(tested: Tested) -> str:
     """What the judge may be used for."""
-    licence = tested.licence
-    return " ".join([_of_scores(tested.name, licence.absolute, licence), _of_ranks(licence.ranking, licence)])
+    approval = tested.approval
+    return " ".join([_of_scores(tested.name, approval.absolute, approval), _of_ranks(approval.ranking, approval)])
 
 
-def _of_scores(name: str, use: Use, licence: Licence) -> str:
+def _of_scores(name: str, use: Use, approval: Approval) -> str:
     if use.verdict is Verdict.SAFE:
-        return (f"{name} is safe for absolute scores: it is within {_points(licence.thresholds.bias)} points of "
+        return (f"{name} is safe for absolute scores: it is within {_points(approval.thresholds.bias)} points of "
         "people, on average and for single systems.")  # fmt: skip
     if use.verdict is Verdict.NOT_SAFE:
         return (f"{name} is not safe for absolute scores: its bias may be above "
-        f"{_points(licence.thresholds.bias)} points, on average or for single systems.")  # fmt: skip
+        f"{_points(approval.thresholds.bias)} points, on average or for single systems.")  # fmt: skip
     return (f"There is not enough data to say whether {name} is safe for absolute "
-    f"scores{_needed(use, licence)}.")  # fmt: skip
+    f"scores{_needed(use, approval)}.")  # fmt: skip
 
 
-def _of_ranks(use: Use, licence: Licence) -> str:
+def _of_ranks(use: Use, approval: Approval) -> str:
     if use.verdict is Verdict.SAFE:
         return "It is safe for ranking systems."
     if use.verdict is Verdict.NOT_SAFE:
         return "It is not safe for ranking systems."
-    return f"For ranking systems there is not enough data{_needed(use, licence)}."
+    return f"For ranking systems there is not enough data{_needed(use, approval)}."
 
 
-def _needed(use: Use, licence: Licence) -> str:
-    if not licence.bias.is_defined:
+def _needed(use: Use, approval: Approval) -> str:
+    if not approval.bias.is_defined:
         return ""
     if use.needed is None:
         return ", and more than a thousand subtopics would be needed"
@@ -105,13 +105,13 @@ def _needed(use: Use, licence: Licence) -> str:
         ": about %(n)d subtopics like these would be enough, there are %(known)d",
         use.needed,
     )
-    return words % {"n": use.needed, "known": licence.n_subtopics}
+    return words % {"n": use.needed, "known": approval.n_subtopics}
 
 
-def _cautions(tested: Tested, figures: Licences) -> Iterator[str]:
-    licence = tested.licence
-    systems = ngettext("%(n)d system", "%(n)d systems", licence.n_systems) % {"n": licence.n_systems}
-    subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", licence.n_subtopics) % {"n": licence.n_subtopics}
+def _cautions(tested: Tested, figures: Approvals) -> Iterator[str]:
+    approval = tested.approval
+    systems = ngettext("%(n)d system", "%(n)d systems", approval.n_systems) % {"n": approval.n_systems}
+    subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", approval.n_subtopics) % {"n": approval.n_subtopics}
     people = ngettext("%(n)d annotator", "%(n)d annotators", figures.n_people) % {"n": figures.n_people}
     yield (f"Coverage of {systems} on {subtopics}, labelled by {people}. It holds for version "
     f"{tested.scope.version} of the judge, for these domains and guidelines, and for systems that score "
@@ -140,26 +140,26 @@ def _points(share: float) -> str:
 # Tables
 
 
-def _parts(tested: Tested, figures: Licences, where: str) -> Table:
-    """What the licence stands on: each figure with its bound and the threshold that the bound must not pass."""
-    licence = tested.licence
-    limits = licence.thresholds
+def _parts(tested: Tested, figures: Approvals, where: str) -> Table:
+    """What the approval stands on: each figure with its bound and the threshold that the bound must not pass."""
+    approval = tested.approval
+    limits = approval.thresholds
     bias_bound = None
-    if licence.bias.value is not None and licence.bias.low is not None and licence.bias.high is not None:
-        bias_bound = 100 * max(abs(licence.bias.low), abs(licence.bias.high))
+    if approval.bias.value is not None and approval.bias.low is not None and approval.bias.high is not None:
+        bias_bound = 100 * max(abs(approval.bias.low), abs(approval.bias.high))
     rows = (
-        _part("Bias: judge − people, mean over subtopics", licence.bias, bias_bound, limits.bias, at_most=True),
+        _part("Bias: judge − people, mean over subtopics", approval.bias, bias_bound, limits.bias, at_most=True),
         _part(
             "Spread of the bias between systems",
-            licence.spread,
-            _scaled(licence.spread.high),
+            approval.spread,
+            _scaled(approval.spread.high),
             limits.spread,
             at_most=True,
         ),
         _part(
             "Gaps between systems that both order alike",
-            licence.concordance,
-            _scaled(licence.concordance.low),
+            approval.concordance,
+            _scaled(approval.concordance.low),
             limits.concordance,
             at_most=False,
         ),
@@ -182,12 +182,12 @@ def _parts(tested: Tested, figures: Licences, where: str) -> Table:
     )
 
 
-def _caption(tested: Tested, figures: Licences, where: str) -> str:
+def _caption(tested: Tested, figures: Approvals, where: str) -> str:
     """What the card says in a paper: judge, version, verdicts, items, and what the thresholds are of."""
-    licence, scope = tested.licence, tested.scope
-    limits = licence.thresholds
+    approval, scope = tested.approval, tested.scope
+    limits = approval.thresholds
     words = (
-        "Licence of the judge %(judge)s (version %(version)d, settings %(settings)s)%(where)s: absolute scores "
+        "Approval of the judge %(judge)s (version %(version)d, settings %(settings)s)%(where)s: absolute scores "
         "%(scores)s, ranking %(ranking)s. n = %(n)d insights labelled by %(people)d people, %(systems)d systems "
         "on %(subtopics)d subtopics%(domains)s; guidelines %(guidelines)s. Points of 100 with intervals of 90 %%; "
         "the one-sided 95 %% bound is to be ≤ %(bias)g and ≤ %(spread)g points, of gaps ordered alike "
@@ -198,12 +198,12 @@ def _caption(tested: Tested, figures: Licences, where: str) -> str:
         "version": scope.version,
         "settings": scope.settings_sha256[:8] or "–",
         "where": f" on {where}" if where else "",
-        "scores": VERDICTS[licence.absolute.verdict],
-        "ranking": VERDICTS[licence.ranking.verdict],
+        "scores": VERDICTS[approval.absolute.verdict],
+        "ranking": VERDICTS[approval.ranking.verdict],
         "n": figures.n_items,
         "people": figures.n_people,
-        "systems": licence.n_systems,
-        "subtopics": licence.n_subtopics,
+        "systems": approval.n_systems,
+        "subtopics": approval.n_subtopics,
         "domains": f" ({', '.join(scope.domains)})" if scope.domains else "",
         "guidelines": ", ".join(map(str, scope.guidelines)) or "–",
         "bias": 100 * limits.bias,
@@ -228,7 +228,7 @@ def _part(title: str, stat: Stat, bound: float | None, threshold: float, *, at_m
     )
 
 
-def _all(figures: Licences) -> Table:
+def _all(figures: Approvals) -> Table:
     measures = (
         Measure("absolute", "Absolute scores", Unit.TEXT),
         Measure("ranking", "Ranking", Unit.TEXT),
@@ -242,33 +242,33 @@ def _all(figures: Licences) -> Table:
     )
     rows = tuple(_row(row) for row in figures.rows)
     shown = [measure for measure in measures if any(row.number(measure.key) is not None for row in rows)]
-    return Table("licences", "All judges", (Name("judge", "Judge"),), tuple(shown), rows)
+    return Table("approvals", "All judges", (Name("judge", "Judge"),), tuple(shown), rows)
 
 
 def _row(tested: Tested) -> Row:
-    licence = tested.licence
+    approval = tested.approval
     return Row(
         (tested.name,),
         {
-            "absolute": str(VERDICTS[licence.absolute.verdict]),
-            "ranking": str(VERDICTS[licence.ranking.verdict]),
-            "bias": licence.bias.scaled(100),
-            "spread": licence.spread.scaled(100),
-            "concordance": licence.concordance,
-            "needed_absolute": licence.absolute.needed,
-            "needed_ranking": licence.ranking.needed,
-            "n_systems": licence.n_systems,
-            "n_subtopics": licence.n_subtopics,
+            "absolute": str(VERDICTS[approval.absolute.verdict]),
+            "ranking": str(VERDICTS[approval.ranking.verdict]),
+            "bias": approval.bias.scaled(100),
+            "spread": approval.spread.scaled(100),
+            "concordance": approval.concordance,
+            "needed_absolute": approval.absolute.needed,
+            "needed_ranking": approval.ranking.needed,
+            "n_systems": approval.n_systems,
+            "n_subtopics": approval.n_subtopics,
         },
         url=f"?judge={tested.key}",
         marks=(Mark("fitted here", warns=True),) if tested.is_fitted_here else (),
     )
 
 
-def _further(figures: Licences) -> Table:
+def _further(figures: Approvals) -> Table:
     return Table(
         "further",
-        "Beside the licence",
+        "Beside the approval",
         (Name("judge", "Judge"),),
         (
             Measure("tau", "Kendall's τ", Unit.FIGURE, "of systems' means by judge and people"),
@@ -340,7 +340,7 @@ def _domains(tested: Tested) -> Iterator[Table]:
 
 
 def _systems(tested: Tested) -> Table:
-    rows = tuple(Row((system,), {"bias": 100 * bias}) for system, bias in tested.licence.by_system)
+    rows = tuple(Row((system,), {"bias": 100 * bias}) for system, bias in tested.approval.by_system)
     return Table(
         "systems",
         f"Bias by system: {tested.name}",

@@ -1,1 +1,0 @@
-"""May a judge stand in for people: the test on labels of coverage, its page, and licences that were recorded."""
