@@ -89,7 +89,7 @@ class StudyList(ListPage):
         """The studies, new ones first."""
         archived = Study.State.ARCHIVED
         shows_archive = self.request.GET.get("state") == archived
-        self.extra_context = {"shows_archive": shows_archive, "works": works()}
+        self.extra_context = {"shows_archive": shows_archive}
         rows = Study.objects.for_user(self.request.user).with_progress()
         return (rows if shows_archive else rows.exclude(state=archived)).order_by("-created_at", "-pk")
 

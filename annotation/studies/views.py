@@ -277,9 +277,9 @@ def moved(request: HttpRequest, uid: uuid.UUID, kind: str, to: str) -> HttpRespo
 @requires("annotation.add_study")
 @require_safe
 def recipes(request: HtmxHttpRequest) -> HttpResponse:
-    """Every recipe of every kind; its row fetches what it takes here."""
+    """Every kind of study, and every recipe of each; its row fetches what it takes here."""
     choices = [(work, recipe) for work in works() for recipe in work.recipes]
-    return page(request, "annotation/recipes.html", {"recipes": choices})
+    return page(request, "annotation/recipes.html", {"works": works(), "recipes": choices})
 
 
 @requires("annotation.add_study")

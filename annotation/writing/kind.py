@@ -48,6 +48,10 @@ class Writing(Work):
     beside_systems = "texts"
     judged = SUMMARIES
     new_title = "New writing study"
+    intro = (
+        "Annotators write timed summaries of haystacks, with string search as their only tool; every ten minutes "
+        "of active time a snapshot is kept."
+    )
     closing = "No new session can start then; running ones continue to their end."
     guidelines = wording(__file__)
     tabs = (
