@@ -17,12 +17,12 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         """Load the system checks, report errors if asked to, keep the role groups equal to their definition."""
-        from summhay_site.operations import checks  # noqa: F401
+        from summhay_site.operations import doctor  # noqa: F401
 
         if settings.SENTRY_DSN:
-            from summhay_site.serving import reporting
+            from summhay_site.serving import logs
 
-            reporting.start()
+            logs.start()
 
         # Permissions exist only after migrate, so the groups that hold them are made there too.
         post_migrate.connect(_sync_roles, sender=self)

@@ -1,4 +1,4 @@
-"""What is held of people: its page, a person's own export, and what goes after the days that settings give."""
+"""Data held of people: its page, a person's own export, and what goes after the days that settings give."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from itertools import chain
 from typing import Any
 
 import orjson
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session as LogIn
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -40,14 +44,74 @@ from benchmarks.access import sight
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent
 from benchmarks.models import personal as benchmarks
-from benchmarks.personal import Acts, Held, Person, Reason, Subject
+from benchmarks.personal import Acts, Erased, Held, Person, Reason, Seen, Subject
 from benchmarks.web.downloads import download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
-from summhay_site.accounts import personal as accounts
 from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ANNOTATOR, User
 from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
+
+_TYPED = "username ip_address user_agent attempt_time"
+
+
+def _attempts(person: Person) -> QuerySet[Any]:
+    names = Q(username__iexact=person.user.username)
+    if person.user.email:
+        names |= Q(username__iexact=person.user.email)
+    attempts: QuerySet[Any] = AccessAttempt.objects.filter(names)
+    return attempts
+
+
+def _changes_to(person: Person) -> QuerySet[Any]:
+    condition = Q(pk__in=())
+    for row in filter(None, (person.user, person.annotator)):
+        condition |= Q(content_type=ContentType.objects.get_for_model(row), object_id=str(row.pk))
+    return LogEntry.objects.filter(condition)
+
+
+_FAILED = gettext_lazy(
+    "For one day after a failed login: the name that was typed, the network address and the browser."
+)
+_UNUSED = gettext_lazy("Further tables of logins that a package brings; this site leaves them empty.")
+_GUESSING = gettext_lazy("To slow down whoever guesses passwords.")
+
+
+def _unused(model: Any, name: str, more: str) -> Held:
+    return Held.of(model, name, Subject.ACCOUNT, Seen.NOBODY, Erased.BY_ITSELF, _UNUSED, _GUESSING,
+        technical=f"{_TYPED} http_accept path_info {more}")  # fmt: skip
+
+
+HELD = (
+    Held.of(User, "account", Subject.ACCOUNT, Seen.ADMINS, Erased.ALWAYS,
+        gettext_lazy(
+            "User name, name, email address, time zone, language and role; when the account was made and last "
+            "used."
+        ), gettext_lazy("To log in, to show dates and words rightly, and to reach the person."), user="",
+        fields=(
+            "username name email time_zone language groups__name is_active is_recruited subject date_joined "
+            "last_login link_mailed_at"
+        ), opens="password", technical="uid is_superuser is_staff links_made logins_ended user_permissions",
+        setting="RETAIN_INACTIVE_DAYS"),
+    Held.of(LogIn, "log_ins", Subject.ACCOUNT, Seen.NOBODY, Erased.BY_ITSELF,
+        gettext_lazy("For up to two weeks: that a browser is logged in, and as whom."),
+        gettext_lazy("So that nobody has to log in on every page."), opens="session_key session_data expire_date"),
+    Held.of(AccessAttempt, "failed_log_ins", Subject.ACCOUNT, Seen.ADMINS, Erased.ALWAYS,
+        _FAILED, _GUESSING, find=_attempts, fields=_TYPED,
+        technical="http_accept path_info get_data post_data failures_since_start"),
+    _unused(AccessFailureLog, "failed_log_ins_more", "locked_out"),
+    _unused(AccessLog, "log_ins_more", "logout_time session_hash"),
+    Held.of(LogEntry, "changes_by_admins", Subject.RECORDS, Seen.ADMINS, Erased.ALWAYS,
+        gettext_lazy("What an admin changed of the person by hand, on pages of the database, and when."),
+        gettext_lazy("To trace who changed what."), find=_changes_to,
+        fields="action_time action_flag object_repr change_message", others="user",
+        technical="content_type object_id"),
+    Held.of(LogEntry, "own_changes_as_admin", Subject.RECORDS, Seen.ADMINS, Erased.ALWAYS,
+        gettext_lazy("What the person, as an admin, changed by hand on pages of the database, and when."),
+        gettext_lazy("To trace who changed what."), user="user", fields="action_time action_flag",
+        others="object_repr change_message content_type object_id"),
+)  # fmt: skip
+
 
 ACTS: list[Acts] = [*annotation.ACTS, *benchmarks.ACTS]
 
@@ -55,7 +119,7 @@ ACTS: list[Acts] = [*annotation.ACTS, *benchmarks.ACTS]
 def all_held() -> list[Held]:
     """All declarations, with those of kinds of study."""
     of_kinds = (held for kind in kinds() for held in kind.held)
-    return [*accounts.HELD, *annotation.HELD, *of_kinds, *benchmarks.HELD]
+    return [*HELD, *annotation.HELD, *of_kinds, *benchmarks.HELD]
 
 
 def by_subject() -> list[tuple[Subject, list[Held]]]:

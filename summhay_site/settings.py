@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "summhay_site.serving.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
     "summhay_site.serving.middleware.HealthMiddleware",  # before anything that asks the database
-    "summhay_site.operations.metrics.MetricsMiddleware",
+    "summhay_site.operations.system.MetricsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "summhay_site.serving.middleware.WholeBodyMiddleware",
@@ -138,7 +138,7 @@ OIDC_GROUPS = env.names("OIDC_GROUPS")
 if OIDC_ISSUER:
     AUTHENTICATION_BACKENDS.append("summhay_site.accounts.institution.InstitutionBackend")
 PASSWORD_HASHERS = [
-    "summhay_site.accounts.hashing.TakesTurns",
+    "summhay_site.accounts.logins.TakesTurns",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
 ]
 # Threads of a web process that passwords may take, and how many of these hash. Each process may use all

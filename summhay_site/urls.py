@@ -12,8 +12,7 @@ from summhay_site.accounts.views import admin_login, admin_password
 from summhay_site.audit import audit_csv, audit_log
 from summhay_site.home import home
 from summhay_site.operations.erasing import person_erase
-from summhay_site.operations.metrics import metrics
-from summhay_site.operations.system import system_page
+from summhay_site.operations.system import metrics, system_page
 from summhay_site.privacy import own_data, privacy
 from summhay_site.serving.health import health, ready
 

@@ -40,7 +40,7 @@ SOURCES = (
     "summhay_site/accounts/institution.py",
     "summhay_site/accounts/accounts.py",
     "summhay_site/accounts/models.py",
-    "summhay_site/accounts/personal.py",
+    "summhay_site/privacy.py",
     "summhay_site/accounts/views.py",
     "summhay_site/serving/middleware.py",
     "benchmarks/web/form_errors.py",

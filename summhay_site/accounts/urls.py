@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.urls import path
 
-from summhay_site.accounts import group_views, people_views, recruits, views
+from summhay_site.accounts import people_views, recruits, views
 
 urlpatterns = [
     path("login/", views.login, name="login"),
@@ -20,9 +20,9 @@ urlpatterns = [
     path("people/import/", people_views.people_import, name="people-import"),
     path("people/links/", people_views.people_new_links, name="people-new-links"),
     path("people/links.csv", people_views.people_links, name="people-links"),
-    path("people/groups/", group_views.group_list, name="groups"),
-    path("people/groups/<uuid:uid>/", group_views.group, name="group"),
-    path("people/groups/<uuid:uid>/archive/", group_views.group_archive, name="group-archive"),
+    path("people/groups/", views.group_list, name="groups"),
+    path("people/groups/<uuid:uid>/", views.group, name="group"),
+    path("people/groups/<uuid:uid>/archive/", views.group_archive, name="group-archive"),
     path("people/<uuid:uid>/", people_views.person, name="person"),
     path("people/<uuid:uid>/details/", people_views.person_details, name="person-details"),
     path("people/<uuid:uid>/role/", people_views.person_role, name="person-role"),

@@ -1,9 +1,15 @@
-"""Who and what the demo is about: people with their accounts, and the corpora that are imported."""
+"""Who and what the demo is about: people with their accounts, and the corpora that are imported.
+
+Reads the files of `data/`: what is imported, in the formats of imports, past sessions, and the acts.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -16,8 +22,16 @@ from benchmarks.io.running import import_files
 from benchmarks.models import Haystack
 from summhay_site.accounts import accounts
 from summhay_site.accounts.models import ANNOTATOR
-from summhay_site.demo.material import FOLDER
 from summhay_site.models import User
+
+FOLDER = Path(__file__).resolve().parent / "data"
+
+
+def read(name: str) -> Any:
+    """What a file holds; of JSON lines a list."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
 
 ADMIN, RESEARCHER = "eve", "ada"
 PASSWORD = "island-ferry"  # noqa: S105 - printed by the demo, which refuses to load where HTTPS is on

@@ -25,9 +25,8 @@ from django.db.models import Max
 
 from benchmarks.models import AuditEvent
 from summhay_site.models import LastTime
-from summhay_site.operations import engines, tombstones
-from summhay_site.operations.erasing import erase_again
-from summhay_site.operations.tombstones import Tombstone
+from summhay_site.operations import engines, erasing
+from summhay_site.operations.erasing import Tombstone, erase_again
 from summhay_site.operations.upgrading import APPLIED, ForeignDatabase, Migration, check
 from summhay_site.postgresql.limits import lifted
 
@@ -42,7 +41,7 @@ LEFT_OUT = (
 )
 """Tables without rows in a backup: log-ins, which a thief of the file could use, network addresses and their
 digests, which are kept for a day only, and uploads that wait to be imported."""
-NO_LIST = f"No list of erased people is beside the backup ({tombstones.FILE_NAME})."
+NO_LIST = f"No list of erased people is beside the backup ({erasing.FILE_NAME})."
 
 
 class BackupFailed(Exception):
@@ -75,8 +74,8 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
                 copy.commit()
         _sync(partial)
         partial.replace(to)
-        beside = to.with_name(tombstones.FILE_NAME)
-        tombstones.write(_tombstones(beside), to=beside)  # also an empty one: that it is missing can be told
+        beside = to.with_name(erasing.FILE_NAME)
+        erasing.write(_tombstones(beside), to=beside)  # also an empty one: that it is missing can be told
     finally:
         partial.unlink(missing_ok=True)
     return to.stat().st_size
@@ -90,7 +89,7 @@ def restore(*, source: Path) -> int:
     version, and whoever was erased since the backup is erased from it again. Gives how many that are.
     """
     applied = _check(source)
-    erased = _tombstones(source.with_name(tombstones.FILE_NAME))
+    erased = _tombstones(source.with_name(erasing.FILE_NAME))
     if connection.vendor == "postgresql":
         if kind_of(source) == "postgresql":
             connections.close_all()
@@ -116,7 +115,7 @@ def restore(*, source: Path) -> int:
         ) from error
     n_erased = erase_again(erased=erased)
     if erased:  # the file of this site may have been lost, and the one beside the backup not
-        tombstones.write(erased, to=tombstones.tombstone_file())
+        erasing.write(erased, to=erasing.tombstone_file())
     return n_erased
 
 
@@ -139,7 +138,7 @@ def drill(*, source: Path) -> Drilled:
     The database of the site is only asked who was erased. Raises `BackupFailed`.
     """
     applied = _check(source)
-    engine, erased = kind_of(source), _tombstones(source.with_name(tombstones.FILE_NAME))
+    engine, erased = kind_of(source), _tombstones(source.with_name(erasing.FILE_NAME))
     with as_sqlite(source, applied) as file, tempfile.TemporaryDirectory(prefix="summhay-drill-") as folder:
         trial = Path(folder) / "trial.sqlite3"
         _copy_sqlite(file, trial)
@@ -194,15 +193,15 @@ def _sqlite_into_postgresql(source: Path) -> None:
 def _tombstones(beside: Path) -> list[Tombstone]:
     """All that the present database, the file of this machine and the one beside the backup list."""
     try:
-        files = [tombstones.read(file) for file in (tombstones.tombstone_file(), beside)]
-        return tombstones.merge(tombstones.stored(), *files)
-    except tombstones.Damaged as error:
+        files = [erasing.read(file) for file in (erasing.tombstone_file(), beside)]
+        return erasing.merge(erasing.stored(), *files)
+    except erasing.Damaged as error:
         raise BackupFailed(str(error)) from error
 
 
 def is_unlisted(source: Path) -> bool:
     """Whether nothing here lists who was erased since a backup was made, not even as nobody."""
-    files = (source.with_name(tombstones.FILE_NAME), tombstones.tombstone_file())
+    files = (source.with_name(erasing.FILE_NAME), erasing.tombstone_file())
     return not any(file.exists() for file in files)
 
 

@@ -1,4 +1,8 @@
-"""The log: as lines, or as JSON with request, person and task; and what it says of requests that were refused."""
+"""The log: as lines, or as JSON with request, person and task; what it says of refused requests; errors to Sentry.
+
+Errors go to a server of Sentry's protocol where SENTRY_DSN is set, with the extra `sentry`, without what people
+wrote: no bodies, no values of variables, no names or addresses.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ import logging
 import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import orjson
+import sentry_sdk
 from celery._state import get_current_task
+from django.conf import settings
 from django.http import HttpRequest
 
 OPENING_PATHS = ("/password/set/", "/join/")
@@ -99,3 +106,37 @@ def _of_request(record: logging.LogRecord) -> dict[str, Any]:
 def _of_task() -> dict[str, Any]:
     task: Any = get_current_task()
     return {} if task is None else {"task": task.name, "task_id": task.request.id}
+
+
+def start() -> None:
+    """Report errors of this process from now on."""
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        release=_release(),
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        before_send=_without_secrets,
+    )
+
+
+def _without_secrets(event: Any, _hint: Any) -> Any:
+    """Leave out of the request and of the words of the error what the log leaves out."""
+    request = event.get("request", {})
+    request.pop("query_string", None)
+    request.get("headers", {}).pop("Referer", None)
+    for part, name in (
+        (request, "url"),
+        *((error, "value") for error in event.get("exception", {}).get("values", [])),
+    ):
+        if isinstance(part.get(name), str):
+            part[name] = without_secrets(part[name])
+    return event
+
+
+def _release() -> str | None:
+    try:
+        return f"summhay@{version('summhay')}"
+    except PackageNotFoundError:
+        return None

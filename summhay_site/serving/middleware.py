@@ -21,8 +21,7 @@ from django.utils.translation import get_language_from_request
 from django.utils.translation import gettext as _
 
 from benchmarks.web.permissions import public
-from summhay_site.accounts.hashing import RETRY_AFTER_S, Busy
-from summhay_site.accounts.logins import language_of
+from summhay_site.accounts.logins import RETRY_AFTER_S, Busy, language_of
 from summhay_site.serving.health import health, ready
 from summhay_site.serving.logs import current
 

@@ -20,7 +20,7 @@ from annotation.studies.guidelines import (
     render_markdown,
     translation_of,
 )
-from summhay_site.demo.material import read
+from summhay_site.demo.cast import read
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
 from benchmarks.web.pages import Mark, segments
-from summhay_site.demo.material import read
+from summhay_site.demo.cast import read
 from tests.makers import flat
 from tests.taking_in import import_questions
 

@@ -15,7 +15,7 @@ def prepare() -> dict[str, Any]:
 
     from benchmarks.io.schemas import summhay
     from benchmarks.models import Haystack
-    from summhay_site.demo.material import read
+    from summhay_site.demo.cast import read
     from tests.e2e.scene import PASSWORD
     from tests.taking_in import import_topic
 

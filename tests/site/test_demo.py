@@ -17,7 +17,7 @@ from annotation.verification.overview import overview_of
 from benchmarks.models import Batch, Haystack, Question, Verdict
 from extensions.synthesis.models import Synthesis
 from summhay_site.demo import player
-from summhay_site.demo.material import FOLDER
+from summhay_site.demo.cast import FOLDER
 from summhay_site.management.commands import demo
 from summhay_site.models import User
 from tests import makers

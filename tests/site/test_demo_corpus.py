@@ -14,7 +14,7 @@ import pytest
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas import summhay
 from benchmarks.scoring.summhay import select_by_scores
-from summhay_site.demo.material import read
+from summhay_site.demo.cast import read
 
 FERRY, REPAIR, QUESTIONS, FLAWS = map(read, ("ferry.json", "repair.json", "questions.jsonl", "flaws.json"))
 SESSIONS = read("sessions.json")["sessions"]

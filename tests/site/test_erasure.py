@@ -166,8 +166,8 @@ django.setup()
 from django.conf import settings
 from django.utils import timezone
 from summhay_site.accounts.models import User
-from summhay_site.operations import erasing
 from annotation.models import Annotator
+from summhay_site.operations import erasing
 from tests.makers import NOW, fill_missing, make_session
 eve = User.objects.create_user("eve")
 ben = User.objects.create_user("zquartz", "zquartz@example.org")

@@ -17,10 +17,10 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, ma
 from django.test import Client
 from django.utils import timezone
 
-from summhay_site.accounts import accounts, hashing
+from summhay_site.accounts import accounts, logins
 
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"|x-csrftoken": "\w+"')
-HASHER = "summhay_site.accounts.hashing.TakesTurns"
+HASHER = "summhay_site.accounts.logins.TakesTurns"
 RIGHT = {"username": "ben", "password": "correct horse"}
 WRONG = {"username": "ben", "password": "wrong horse"}
 
@@ -30,14 +30,14 @@ def slow(monkeypatch: pytest.MonkeyPatch, settings: Any, ben: Any) -> Iterator[d
     """Passwords are hashed as on a site, and other threads hold the two places until `go` is set."""
     settings.PASSWORD_HASHERS = [HASHER]
     monkeypatch.setattr(PBKDF2PasswordHasher, "iterations", 10)
-    monkeypatch.setattr(hashing, "_places", threading.BoundedSemaphore(2))
-    monkeypatch.setattr(hashing, "_turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(logins, "_places", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(logins, "_turns", threading.BoundedSemaphore(1))
     ben.set_password("correct horse")
     ben.save()
     go, begun = threading.Event(), threading.Barrier(3)
 
     def hold() -> None:
-        with hashing.place():
+        with logins.place():
             begun.wait(10)
             go.wait(60)
 
@@ -151,7 +151,7 @@ def test_passwords_take_half_of_the_threads_and_hash_one_after_the_other(
     def hash_it() -> None:
         try:
             outcomes.append(make_password("a horse", hasher="default"))
-        except hashing.Busy:
+        except logins.Busy:
             outcomes.append("busy")
 
     monkeypatch.setattr(PBKDF2PasswordHasher, "encode", slow_hash)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from summhay_site.operations import tombstones
+from summhay_site.operations import erasing
 from summhay_site.operations.erasing import erase_again
 
 
@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            n = erase_again(erased=tombstones.read(tombstones.tombstone_file()))
-        except tombstones.Damaged as error:
+            n = erase_again(erased=erasing.read(erasing.tombstone_file()))
+        except erasing.Damaged as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
             raise CommandError(f"The database cannot be read: {error}. Run migrate, then this again.") from error

@@ -41,7 +41,7 @@ from annotation.writing import scoring
 from annotation.writing.files import manifest
 from benchmarks.models import Insight, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict
 from benchmarks.tasks import run_judge
-from summhay_site.operations import erasing, tombstones
+from summhay_site.operations import erasing
 from tests.makers import annotator_of, make_assignment, make_linking_study, make_session, make_writing_study
 from tests.makers_verification import make_verification_study, say_all
 from tests.queries import cost_of
@@ -218,7 +218,7 @@ def test_an_older_database_is_cleaned_again_by_the_list_outside_it(
     written: Study, ben: Any, eve: Any, now: datetime
 ) -> None:
     annotator, uid = annotator_of(ben), ben.uid
-    tombstone = tombstones.Tombstone(
+    tombstone = erasing.Tombstone(
         uid=annotator.uid, at=now, mode="deleted", user=uid, annotator=annotator.uid, by=eve.uid
     )
     assert erasing.erase_again(erased=[tombstone]) == 1
@@ -242,7 +242,7 @@ def test_nothing_is_erased_where_the_list_cannot_be_written(
     def full(_tombstone: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tombstones, "append", full)
+    monkeypatch.setattr(erasing, "append", full)
     sent = login(eve).post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "deleted"})
     assert sent.status_code == 422
     assert "Nothing was erased" in sent.content.decode()

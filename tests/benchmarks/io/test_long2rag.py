@@ -17,7 +17,7 @@ from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.long2rag import CATEGORIES, DOMAINS, QuestionText, SpanText, known_name
 from benchmarks.io.schemas.spans import LEAST_RATIO, OTHER_FORMS, locate
 from benchmarks.scoring.text import is_inside
-from summhay_site.demo.material import read
+from summhay_site.demo.cast import read
 
 DOCS = Path(__file__).parents[3] / "docs"
 TEXT = "Ice stopped the boats for weeks. Fog did so for days. Ice stopped the boats for weeks."

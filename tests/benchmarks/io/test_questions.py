@@ -17,7 +17,7 @@ from benchmarks.io.running import Report
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import AuditEvent, KeyPoint, Question, Response, Span, System
-from summhay_site.demo.material import read
+from summhay_site.demo.cast import read
 from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
