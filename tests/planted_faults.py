@@ -201,7 +201,7 @@ FAULTS = (
     ),
     Fault(
         "an erased person comes back with a backup",
-        "    tombstones.append(tombstone)\n",
+        "    enlist(tombstone)\n",
         "",
         "tests/annotation/people/test_removal.py::test_nothing_is_erased_where_the_list_cannot_be_written",
     ),

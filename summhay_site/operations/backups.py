@@ -75,7 +75,7 @@ def backup(*, to: Path, overwrite: bool = False) -> int:
         _sync(partial)
         partial.replace(to)
         beside = to.with_name(erasing.FILE_NAME)
-        erasing.write(_tombstones(beside), to=beside)  # also an empty one: that it is missing can be told
+        erasing.write_tombstones(_tombstones(beside), to=beside)  # an empty one too: its lack tells
     finally:
         partial.unlink(missing_ok=True)
     return to.stat().st_size
@@ -115,7 +115,7 @@ def restore(*, source: Path) -> int:
         ) from error
     n_erased = erase_again(erased=erased)
     if erased:  # the file of this site may have been lost, and the one beside the backup not
-        erasing.write(erased, to=erasing.tombstone_file())
+        erasing.write_tombstones(erased, to=erasing.tombstone_file())
     return n_erased
 
 
@@ -193,8 +193,8 @@ def _sqlite_into_postgresql(source: Path) -> None:
 def _tombstones(beside: Path) -> list[Tombstone]:
     """All that the present database, the file of this machine and the one beside the backup list."""
     try:
-        files = [erasing.read(file) for file in (erasing.tombstone_file(), beside)]
-        return erasing.merge(erasing.stored(), *files)
+        files = [erasing.read_tombstones(file) for file in (erasing.tombstone_file(), beside)]
+        return erasing.merge_tombstones(erasing.stored(), *files)
     except erasing.Damaged as error:
         raise BackupFailed(str(error)) from error
 

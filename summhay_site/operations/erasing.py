@@ -100,7 +100,7 @@ def stored() -> list[Tombstone]:
         return []
 
 
-def append(tombstone: Tombstone) -> None:
+def enlist(tombstone: Tombstone) -> None:
     """Add one line, on the disk when this returns. Raises `OSError`.
 
     A line that a crash cut off goes: what it was about was never committed.
@@ -115,7 +115,7 @@ def append(tombstone: Tombstone) -> None:
         os.fsync(handle)
 
 
-def read(file: Path) -> list[Tombstone]:
+def read_tombstones(file: Path) -> list[Tombstone]:
     """All tombstones of a file, none where there is no file; a line that was cut off is none. Raises `Damaged`."""
     if not file.is_file():
         return []
@@ -123,13 +123,13 @@ def read(file: Path) -> list[Tombstone]:
     return [_parsed(line, number, file) for number, line in enumerate(lines, 1)]
 
 
-def merge(*lists: Iterable[Tombstone]) -> list[Tombstone]:
+def merge_tombstones(*lists: Iterable[Tombstone]) -> list[Tombstone]:
     """Each tombstone once, the oldest first."""
     by_uid = {tombstone.uid: tombstone for each in lists for tombstone in each}
     return sorted(by_uid.values(), key=lambda tombstone: (tombstone.at, tombstone.uid))
 
 
-def write(tombstones: Iterable[Tombstone], *, to: Path) -> None:
+def write_tombstones(tombstones: Iterable[Tombstone], *, to: Path) -> None:
     """Write a whole file that only its owner can read, atomically."""
     partial = to.with_name(f".{to.name}.partial")
     partial.unlink(missing_ok=True)
@@ -176,7 +176,7 @@ def erase(*, actor: User, user: User, now: datetime, mode: str = Removal.Mode.AN
         by=actor.uid,
     )
     removal = _erase(tombstone, user=user, annotator=annotator, by=actor)
-    append(tombstone)
+    enlist(tombstone)
     transaction.on_commit(cache.clear)
     transaction.on_commit(leave_no_trace)
     return removal

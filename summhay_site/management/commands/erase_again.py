@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            n = erase_again(erased=erasing.read(erasing.tombstone_file()))
+            n = erase_again(erased=erasing.read_tombstones(erasing.tombstone_file()))
         except erasing.Damaged as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:

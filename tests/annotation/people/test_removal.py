@@ -242,7 +242,7 @@ def test_nothing_is_erased_where_the_list_cannot_be_written(
     def full(_tombstone: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(erasing, "append", full)
+    monkeypatch.setattr(erasing, "enlist", full)
     sent = login(eve).post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "deleted"})
     assert sent.status_code == 422
     assert "Nothing was erased" in sent.content.decode()
