@@ -16,12 +16,13 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.labelling.activity import Told
-from annotation.labelling.handling import OwnTask, TaskRefused
-from annotation.labelling.position import page_of
+from annotation.labelling.handling import OwnTask, TaskRefused, Told
+from annotation.labelling.task_page import page_of
 from annotation.models import LabelTask
 
 logger = logging.getLogger(__name__)
+NOBODY = 0
+"""The key of rows that are not stored."""
 
 
 class BadAct(Exception):
@@ -82,30 +83,52 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def respond(request: HttpRequest, *, uid: UUID, **more: Any) -> HttpResponse:
         tasks = OwnTask(request.user.pk or 0, uid)
+
+        def payload_of_view() -> dict[str, Any]:
+            if request.POST.get("task", str(uid)) != str(uid):  # the form says which task it shows
+                raise TaskRefused(
+                    "other_task", _("This was meant for a different task from the one on the screen.")
+                )
+            return view(request, tasks=tasks, now=timezone.now(), **more)
+
         try:
-            _ensure_same_task(request, uid)
-            payload, status = view(request, tasks=tasks, now=timezone.now(), **more), 200
+            payload, status = with_status(payload_of_view)
         except LabelTask.DoesNotExist:
             payload, status = {"code": "not_found", "message": _("You have no such task.")}, 404
-        except BadAct as problem:
-            payload, status = {"code": "invalid", "message": str(problem)}, 400
-        except TaskRefused as refusal:
-            payload, status = {"code": refusal.code, "message": str(refusal)}, 409
         except (OperationalError, InterfaceError):
             # A full disk, a lock held too long, a lost connection: the browser keeps the act and tries again.
             logger.exception("an act on task %s could not be stored", uid)
             payload, status = {"code": "unavailable", "message": _("It could not be saved right now.")}, 503
-        if request.headers.get("Accept") == "application/json":
-            return JsonResponse(payload, status=status, headers={"Cache-Control": "no-store"})
+        if wants_json(request):
+            return plain(payload, status)
         return _to_page(request, tasks, payload, status)
 
     return respond
 
 
-def _ensure_same_task(request: HttpRequest, uid: UUID) -> None:
-    """The form says which task it shows: an answer to another one than it is sent to is not stored."""
-    if request.POST.get("task", str(uid)) != str(uid):
-        raise TaskRefused("other_task", _("This was meant for a different task from the one on the screen."))
+def with_status(act: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]:
+    """What comes of an act, or why it is refused, with the status of the response."""
+    try:
+        return act(), 200
+    except BadAct as problem:
+        return {"code": "invalid", "message": str(problem)}, 400
+    except TaskRefused as refusal:
+        return {"code": refusal.code, "message": str(refusal)}, 409
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether a script asks."""
+    return request.headers.get("Accept") == "application/json"
+
+
+def plain(payload: dict[str, Any], status: int = 200) -> JsonResponse:
+    """The response to a script."""
+    return JsonResponse(payload, status=status, headers={"Cache-Control": "no-store"})
+
+
+def state_of(task: LabelTask) -> dict[str, Any]:
+    """How a task stands, for the scripts of its page."""
+    return {name: getattr(task, name) for name in ("state", "n_answered", "n_questions", "is_flagged", "revision")}
 
 
 def _to_page(request: HttpRequest, tasks: OwnTask, payload: dict[str, Any], status: int) -> HttpResponse:

@@ -1,19 +1,58 @@
-"""What is done with a task of any kind of label work: contact, skip, flag, comment. Each is safe to repeat."""
+"""What is done with a task of any kind of label work, and for how long. Each act is safe to repeat."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.labelling.activity import AT_ONCE, Told, contact_time, worked_ms
-from annotation.labelling.trial.progress import comes_first
-from annotation.models import LabelTask, Study
+from annotation.models import LabelTask, RemarkReply, Study, Trial
 from annotation.querysets import LabelTaskQuerySet
+from benchmarks import audit
+
+LONGEST_GAP = timedelta(seconds=120)
+CONTACT_EVERY_S = 20
+"""While there are keys, pointer or scrolling, a page makes contact about this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a browser says of a contact that may come late.
+
+    That is how long ago it was; and of the time between the one before and this one, how much was active and how
+    long the clock stood, as while a tour of the page was open (all in ms).
+    """
+
+    ago_ms: int = 0
+    worked_ms: int = 0
+    stood_ms: int = 0
+
+
+AT_ONCE = Told()
+
+
+def contact_time(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> datetime:
+    """When a contact was that reaches the server now; never before the one before."""
+    at = now - timedelta(milliseconds=told.ago_ms)
+    return at if since is None else max(at, min(since, now))
+
+
+def worked_ms(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> int:
+    """Active time (ms) between a person's last contact and this one.
+
+    Of a gap of over 120 s counts only what the browser measured without a connection, at most all of it; in no gap
+    counts how long the clock stood.
+    """
+    if since is None or since >= now:
+        return 0
+    gap = (now - since) // timedelta(milliseconds=1)
+    gap = max(0, gap - max(0, told.stood_ms))
+    return gap if now <= since + LONGEST_GAP else min(told.worked_ms, gap)
+
 
 MAX_TEXT = 2_000
 
@@ -57,6 +96,19 @@ def ensure_trial_is_passed(task: LabelTask) -> None:
     """Raise TaskRefused if a person sends something to a task that the trial of its study comes before."""
     if comes_first(task):
         raise TaskRefused("trial_first", _("First comes the trial of this study. Nothing was stored."))
+
+
+def comes_first(task: LabelTask) -> bool:
+    """Whether the trial has to be passed before a task, whose study is at hand, is begun.
+
+    Whoever was at work in the study before it had a trial goes on. At most two queries, none in most cases.
+    """
+    if not task.study.has_trial or task.begun_at is not None:
+        return False
+    if Trial.objects.filter(study=task.study_id, annotator=task.annotator_id, is_passed=True).exists():
+        return False
+    others = LabelTask.objects.filter(study=task.study_id, annotator=task.annotator_id)
+    return not others.exclude(begun_at=None).exists()
 
 
 def locked(tasks: Tasks) -> LabelTask:
@@ -155,3 +207,31 @@ def remark(
         changed.append("comment")
     task.save(update_fields=[*changed, *revised(task)])
     return task
+
+
+class NoRemark(Exception):
+    """The task has neither flag nor comment, perhaps not any more."""
+
+
+@transaction.atomic
+def reply(*, task: LabelTask, text: str, by: Any, now: datetime) -> RemarkReply:
+    """Answer what somebody remarked on a task; another answer follows the earlier ones.
+
+    Raises:
+        NoRemark: nothing is remarked.
+        ValueError: the answer says nothing.
+    """
+    row = LabelTask.objects.select_for_update(of=("self",)).select_related("study").get(pk=task.pk)
+    if not row.has_remark:
+        raise NoRemark
+    text = text.strip()[:MAX_TEXT]
+    if not text:
+        raise ValueError("an answer says something")
+    made = RemarkReply.objects.create(task=row, comment=row.comment, text=text, by=by, made_at=now)
+    audit.record(actor=by, action="remark.answered", target=row.study, now=now, task=str(row.uid))
+    return made
+
+
+def have_read(*, tasks: Tasks, now: datetime) -> int:
+    """Note that the annotator has read all answers on these tasks; returns how many were new."""
+    return RemarkReply.objects.filter(task__in=rows_of(tasks), read_at=None).update(read_at=now)

@@ -12,17 +12,27 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Subquery
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.adjudication.deciding import Deciding
 from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
-from annotation.labelling import preview
+from annotation.labelling.acts import NOBODY, question_in, state_of, with_status
+from annotation.labelling.recording import Outcome
 from annotation.labelling.simulating import Simulated
-from annotation.labelling.task_page import TaskPage
-from annotation.labelling.trial.own import set_aside_items
-from annotation.labelling.trial.progress import progress_by_annotator
+from annotation.labelling.task_page import (
+    ACTS,
+    NEAR,
+    ListedTask,
+    Place,
+    Position,
+    TaskPage,
+    context_of,
+    payload_of,
+    shown_in,
+)
+from annotation.labelling.trial import progress_by_annotator, set_aside_items
 from annotation.models import Annotator, LabelTask, Study
 from annotation.results import learning, plan_sheet, planning
 from annotation.results.planning import Outlook
@@ -266,10 +276,52 @@ class LabelWork(TaskPage, Work):
         return study.label_items.count() if self.task_template else 0
 
     def preview(self, request: HttpRequest, place: PreviewPlace) -> HttpResponse:
-        return preview.page(self, request, place)
+        """The page of the task that somebody would get for an item: real, and in no table."""
+        near = range(max(1, place.number - NEAR), min(place.n, place.number + NEAR) + 1)
+        uid = LabelTask().uid
+        at = Place(
+            name=place.name,
+            person="preview",
+            position=Position(
+                place.number, place.n, 0, tuple(ListedTask(n, uid, LabelTask.State.TODO, False) for n in near)
+            ),
+            previous_url=place.previous_url,
+            next_url=place.next_url,
+            end_url=place.next_url or place.study_url,
+            acts={name: place.act(name) for name in ACTS},
+            is_open=True,
+        )
+        context = context_of(self, _previewed(place), place=at) | {"preview": place}
+        return shown_in(request, self, context, self.pane(context))
 
     def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
-        return preview.act(self, request, place, name)
+        """What the page would get in reply, had it stored something."""
+        if name not in ACTS or request.method != "POST":
+            raise Http404
+        task, data = _previewed(place), request.POST
+
+        def answered() -> dict[str, Any]:
+            answers = self.answers_in(data)
+            answer = answers.checked(task, answers.parse(data))
+            if answers.counts(answer) and task.n_questions == 1:
+                task.n_answered, task.state = 1, LabelTask.State.DONE
+            return payload_of(self, Outcome(task, answer, question_in(data) if answers.by_insight else None))
+
+        if name == "undo":
+            return {"nothing": True}, 200
+        if name == "skip":
+            return state_of(task) | {"next": place.next_url or place.study_url}, 200
+        if name in {"seen", "remark"}:
+            return state_of(task) | {"is_flagged": data.get("flag") == "1"}, 200
+        return with_status(answered)
+
+
+def _previewed(at: PreviewPlace) -> LabelTask:
+    item = at.study.label_items.order_by("pk")[at.number - 1]
+    nobody = Annotator(pk=NOBODY, label="")
+    task = LabelTask(pk=NOBODY, study=at.study, annotator=nobody, item=item, position=at.number)
+    task.n_questions = item.n_questions
+    return task
 
 
 def task_page_of(value: str) -> TaskPage | None:

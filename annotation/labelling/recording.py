@@ -7,6 +7,7 @@ what it accepts. `record` is the hot path: what it asks the database is in `anno
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,18 +19,21 @@ from django.utils.translation import gettext as _
 
 from annotation import hot
 from annotation.hot import Before
-from annotation.labelling.activity import AT_ONCE, Told
 from annotation.labelling.handling import (
+    AT_ONCE,
     OwnTask,
     TaskRefused,
     Tasks,
+    Told,
+    contact,
     ensure_open,
     ensure_trial_is_passed,
     keep_contact,
+    rows_of,
     take_answers,
+    unskip,
 )
-from annotation.labelling.undoing import Undone, last_act, newest_act, undone_on
-from annotation.models import LabelTask
+from annotation.models import Annotator, LabelTask
 
 
 class Answer(Protocol):
@@ -106,16 +110,12 @@ class AnswerKind(ABC, Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[A]):
-    """The task after an act, and what its answer is now, to which `question` if its kind has several an item.
-
-    `undone` says what an undo took back.
-    """
+    """The task after an act, and what its answer is now, to which `question` if its kind has several an item."""
 
     task: LabelTask
     answer: A
     question: UUID | None = None
     is_changed: bool = True
-    undone: Undone | None = None
 
 
 @transaction.atomic
@@ -153,28 +153,81 @@ def record(
     return Outcome(task, answer, question)
 
 
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo took back: an answer of a kind that `was` so, with the outcome, or else a skip."""
+
+    task: LabelTask
+    kind: AnswerKind[Any] | None = None
+    was: Any = None
+    outcome: Outcome[Any] | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of the task that the page shows for it, in the annotator's order."""
+        of_person = LabelTask.objects.filter(study=self.task.study_id, annotator=self.task.annotator_id)
+        return of_person.filter(position__lte=self.task.position).count()
+
+
 @transaction.atomic
 def undo(
-    *, kind: AnswerKind[A], tasks: Tasks, op_id: str, now: datetime, only_here: bool = False
-) -> Outcome[A] | None:
+    *, kinds: Sequence[AnswerKind[Any]], tasks: Tasks, op_id: str, now: datetime, only_here: bool = False
+) -> Undone | None:
     """Take back the person's last act in the study that was not taken back yet, on whatever task it was.
 
-    A row restores what was before; the outcome is that of the task it is on. With `only_here` acts on other tasks
-    stay. None when there is nothing to take back; the same `op_id` again takes back nothing more.
+    That is an answer of one of these kinds, whose row restores what was before, or a skip; answers on the task
+    stay then. With `only_here` acts on other tasks than that of `tasks` stay. None when there is nothing to take
+    back; the same `op_id` again takes back nothing more. The time since the last contact belongs to the page the
+    person is on.
+
+    Raises:
+        LabelTask.DoesNotExist: no such task of this person.
+        TaskRefused: the study does not take answers now.
     """
-    act = last_act(model=kind.model, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
-    if act is None:
+    here: LabelTask = rows_of(tasks).select_related("study").get()
+    ensure_open(here.study)
+    # Undos of one person wait for each other, so that the row found stays the last one but for new answers.
+    # NO KEY: storing an answer takes a key share of this row while it holds a task that is locked after it here.
+    Annotator.objects.select_for_update(no_key=True).get(pk=here.annotator_id)
+    of_person = LabelTask.objects.filter(study=here.study_id, annotator=here.annotator_id)
+    if op_id:  # delivered before, on whatever task, also with `only_here`
+        before = of_person.filter(unskip_op_id=op_id).select_related("study").first()
+        if before is not None:
+            return Undone(before)
+        for kind in kinds:
+            row = kind.model.objects.filter(task__in=of_person, op_id=op_id).first()
+            if row is not None:
+                return _undo_answer(kind, row.task_id, op_id=op_id, now=now, repeated=row)
+    about = of_person.filter(pk=here.pk) if only_here else of_person
+    skips = about.filter(state=LabelTask.State.SKIPPED, skipped_at__isnull=False).order_by("-skipped_at")
+    acts: list[tuple[Any, int, AnswerKind[Any] | None]] = [(row.skipped_at, row.pk, None) for row in skips[:1]]
+    newest = [(_newest_act(kind.model.objects.filter(task__in=about)), kind) for kind in kinds]
+    acts += [(row.made_at, row.task_id, kind) for row, kind in newest if row is not None]
+    if not acts:
         return None
-    task = _locked(act.tasks)
-    last = act.row.undoes if act.is_repeated else newest_act(kind.model.objects.filter(task=task))
+    _made_at, pk, last = max(acts, key=lambda act: act[0])
+    if pk != here.pk:
+        contact(tasks=LabelTask.objects.filter(pk=here.pk), now=now)
+    if last is None:
+        return Undone(unskip(tasks=LabelTask.objects.filter(pk=pk), op_id=op_id, now=now))
+    return _undo_answer(last, pk, op_id=op_id, now=now)
+
+
+def _newest_act(rows: Any) -> Any:
+    """The newest of these acts that is no undo and was not taken back; None where there is none."""
+    return rows.filter(undoes=None, undone_by=None).select_related("supersedes").order_by("-pk").first()
+
+
+def _undo_answer(kind: AnswerKind[A], task_pk: int, *, op_id: str, now: datetime, repeated: Any = None) -> Undone:
+    task = _locked(LabelTask.objects.filter(pk=task_pk))
+    last = repeated.undoes if repeated else _newest_act(kind.model.objects.filter(task=task))
     question = last.insight.uid if kind.by_insight else None
     before = kind.before(task, op_id=op_id, version=None, question=question)
-    undone = undone_on(task, kind.answer_of(last))
-    if act.is_repeated:
-        return Outcome(task, kind.answer_of(before.current), question, undone=undone)
-    answer, before = kind.answer_of(last.supersedes), replace(before, guideline_id=last.guideline_id)
-    _replace(kind, task, answer, before, op_id=op_id or uuid4().hex, now=now, undoes=last)
-    return Outcome(task, answer, question, undone=undone)
+    answer = kind.answer_of(before.current if repeated else last.supersedes)
+    if not repeated:
+        before = replace(before, guideline_id=last.guideline_id)
+        _replace(kind, task, answer, before, op_id=op_id or uuid4().hex, now=now, undoes=last)
+    return Undone(task, kind, kind.answer_of(last), Outcome(task, answer, question))
 
 
 def _locked(tasks: Tasks) -> LabelTask:

@@ -18,10 +18,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_filters import ChoiceFilter, FilterSet, ModelChoiceFilter
 
-from annotation.labelling.handling import MAX_TEXT
+from annotation.labelling import trial
+from annotation.labelling.handling import MAX_TEXT, NoRemark, reply
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.replying import NoRemark, reply
-from annotation.labelling.trial import answering
 from annotation.models import Annotator, LabelTask, RemarkReply
 from annotation.studies.estimates import NarrowedForm, without_stale
 from annotation.studies.kind import work_of
@@ -167,7 +166,7 @@ def allow_try(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> Htt
     """Let somebody who is out of tries have another one."""
     member = member_of(study_of(request, uid), annotator)
     words = {"name": member.annotator.label}
-    if answering.allow_another(member=member, by=request.user, now=timezone.now()):
+    if trial.allow_another(member=member, by=request.user, now=timezone.now()):
         messages.success(request, "%(name)s can try once more." % words)
     else:
         messages.info(request, "%(name)s needs no other try." % words)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from annotation.labelling import study_views, views
+from annotation.labelling import study_views, trial_pages, views
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.task_page import TaskPage
-from annotation.labelling.trial import views as trial_views
-from annotation.labelling.trial.own_views import trial_examples
 
 
 class LabelKind:
@@ -40,12 +38,12 @@ urlpatterns = [
     path("work/labels/<uuid:uid>/skip/", views.skip, name="label-skip"),
     path("work/labels/<uuid:uid>/remark/", views.remark, name="label-remark"),
     path("work/studies/<uuid:uid>/go/", views.go, name="label-go"),
-    path("work/studies/<uuid:uid>/trial/", trial_views.trial, name="trial"),
-    path("work/studies/<uuid:uid>/trial/again/", trial_views.again, name="trial-again"),
-    path("work/studies/<uuid:uid>/trial/<int:number>/", trial_views.example, name="trial-example"),
-    path("work/studies/<uuid:uid>/trial/<int:number>/<slug:name>/", trial_views.act, name="trial-act"),
+    path("work/studies/<uuid:uid>/trial/", trial_pages.trial, name="trial"),
+    path("work/studies/<uuid:uid>/trial/again/", trial_pages.again, name="trial-again"),
+    path("work/studies/<uuid:uid>/trial/<int:number>/", trial_pages.example, name="trial-example"),
+    path("work/studies/<uuid:uid>/trial/<int:number>/<slug:name>/", trial_pages.act, name="trial-act"),
     path("studies/<uuid:uid>/annotators/<uuid:annotator>/trial/", study_views.allow_try, name="trial-allow"),
-    path("studies/<uuid:uid>/trial/", trial_examples, name="trial-examples"),
+    path("studies/<uuid:uid>/trial/", trial_pages.trial_examples, name="trial-examples"),
     path("studies/<uuid:uid>/tasks/", study_views.study_work, name="study-work"),
     path("studies/<uuid:uid>/tasks/<uuid:task>/answer/", study_views.remark_reply, name="remark-reply"),
     path("studies/<str:kind>/summaries/", study_views.items, name="label-summaries"),

@@ -17,18 +17,24 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import pane as panes
 from annotation.kinds import label_kinds
 from annotation.labelling import handling
-from annotation.labelling.acts import act, number_in, question_in, told_in
-from annotation.labelling.handling import OwnTask
-from annotation.labelling.position import OPEN_STATES, next_open, page_of, position_of, tasks_beside
-from annotation.labelling.recording import AnswerKind, Outcome, record
-from annotation.labelling.recording import undo as undo_answer
-from annotation.labelling.replying import have_read
-from annotation.labelling.task_page import TaskPage, context_of, payload_of, rhythm_of
-from annotation.labelling.trial.progress import comes_first
-from annotation.labelling.undoing import Undone, is_newer, undo_skip, undone_on
+from annotation.labelling.acts import act, number_in, plain, question_in, state_of, told_in, wants_json
+from annotation.labelling.handling import OwnTask, comes_first, have_read
+from annotation.labelling.recording import Outcome, Undone, record
+from annotation.labelling.recording import undo as undo_last
+from annotation.labelling.task_page import (
+    OPEN_STATES,
+    TaskPage,
+    context_of,
+    next_open,
+    page_of,
+    payload_of,
+    position_of,
+    rhythm_of,
+    shown_in,
+    tasks_beside,
+)
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
@@ -57,8 +63,7 @@ def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
     if instead is not None:
         return instead
     context = context_of(kind, row, back_url=_back(request))
-    pane, shown = kind.pane(context), render(request, kind.task_template, context)
-    return shown if pane is None else panes.respond(request, shown, pane)
+    return shown_in(request, kind, context, kind.pane(context))
 
 
 @requires(LOGGED_IN, json=True)
@@ -89,31 +94,27 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
     The payload says where that was and what was taken back, in words; `next` is the page of that task.
     """
     data = request.POST
-    op_id, only_here = data.get("op_id", "")[:MAX_OP_ID], data.get("here") == "1"
-    models = [answers.model for answers in (kind.answers, kind.beside) if answers]
-    skipped = undo_skip(models=models, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
-    if skipped is not None:
-        return _state_of(skipped) | {
-            "is_skip": True,
-            "task": str(skipped.uid),
-            "message": _("Undone: skip on item %(number)d.") % {"number": undone_on(skipped, None).number},
-            "next": page_of(skipped.study.kind, skipped.uid),
-        }
-    answers = _last_answered(kind, tasks, op_id=op_id, only_here=only_here)
-    outcome = undo_answer(kind=answers, tasks=tasks, op_id=op_id, only_here=only_here, now=now)
-    if outcome is None or outcome.undone is None:
+    undone = undo_last(
+        kinds=[answers for answers in (kind.answers, kind.beside) if answers],
+        tasks=tasks,
+        op_id=data.get("op_id", "")[:MAX_OP_ID],
+        only_here=data.get("here") == "1",
+        now=now,
+    )
+    if undone is None:
         return {"nothing": True}
-    row, undone = outcome.task, outcome.undone
-    return payload_of(kind, outcome) | {
-        "task": str(undone.uid),
-        "message": _undone_in_words(kind, answers, outcome, undone),
-        "next": page_of(row.study.kind, undone.uid, outcome.question),
-    }
+    row, outcome = undone.task, undone.outcome
+    question = outcome.question if outcome else None
+    there = {"task": str(row.uid), "next": page_of(row.study.kind, row.uid, question)}
+    if outcome is None:
+        words = _("Undone: skip on item %(number)d.") % {"number": undone.number}
+        return state_of(row) | there | {"is_skip": True, "message": words}
+    return payload_of(kind, outcome) | there | {"message": _undone_in_words(kind, undone, outcome)}
 
 
-def _undone_in_words(kind: TaskPage, answers: AnswerKind[Any], outcome: Outcome[Any], undone: Undone) -> str:
+def _undone_in_words(kind: TaskPage, undone: Undone, outcome: Outcome[Any]) -> str:
     """What an undo took back, where that was, and what holds there now."""
-    row, number = outcome.task, undone.number
+    row, number, answers = undone.task, undone.number, undone.kind or kind.answers
     was, holds = (answers.in_words(row, each) for each in answers.differing(undone.was, outcome.answer))
     where = str(number)
     if outcome.question and (question := kind.question_in_words(row, outcome.question)):
@@ -125,21 +126,12 @@ def _undone_in_words(kind: TaskPage, answers: AnswerKind[Any], outcome: Outcome[
     return _("Undone: %(was)s on item %(where)s; it is now %(now)s.") % {"was": was, "where": where, "now": holds}
 
 
-def _last_answered(kind: TaskPage, tasks: OwnTask, *, op_id: str, only_here: bool) -> AnswerKind[Any]:
-    """Whose answer an undo takes back, where the page asks for something beside."""
-    if kind.beside is None:
-        return kind.answers
-    model, other = kind.beside.model, kind.answers.model
-    is_beside = is_newer(model, other, tasks=tasks, op_id=op_id, only_here=only_here)
-    return kind.beside if is_beside else kind.answers
-
-
 @requires(LOGGED_IN, json=True)
 @require_POST
 @act
 def seen(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """The annotator is at work: `worked?, stood?`."""
-    return _state_of(handling.contact(tasks=tasks, now=now, told=told_in(request.POST)))
+    return state_of(handling.contact(tasks=tasks, now=now, told=told_in(request.POST)))
 
 
 @requires(LOGGED_IN, json=True)
@@ -161,10 +153,10 @@ def near(request: HttpRequest, uid: UUID) -> JsonResponse:
 def skip(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any]:
     """Put the task out of the way, and go to the next one; `undo` takes that back."""
     if request.POST.get("undo"):
-        return _state_of(handling.unskip(tasks=tasks, now=now))
+        return state_of(handling.unskip(tasks=tasks, now=now))
     reason = request.POST.get("other", "").strip() or request.POST.get("reason", "")
     skipped = handling.skip(tasks=tasks, reason=reason, now=now)
-    return _state_of(skipped) | {"next": _onward(skipped.study, tasks_beside(skipped), skipped)}
+    return state_of(skipped) | {"next": _onward(skipped.study, tasks_beside(skipped), skipped)}
 
 
 @requires(LOGGED_IN, json=True)
@@ -174,7 +166,7 @@ def remark(request: HttpRequest, tasks: OwnTask, now: datetime) -> dict[str, Any
     """Set the flag or the comment, whichever is sent: `flag?, comment?`."""
     flag, comment = request.POST.get("flag"), request.POST.get("comment")
     is_flagged = None if flag is None else flag == "1"
-    return _state_of(handling.remark(tasks=tasks, is_flagged=is_flagged, comment=comment, now=now))
+    return state_of(handling.remark(tasks=tasks, is_flagged=is_flagged, comment=comment, now=now))
 
 
 @requires(LOGGED_IN, json=True)
@@ -183,8 +175,8 @@ def read(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The annotator has read what a researcher answered to a remark; of a closed study too."""
     row = get_object_or_404(LabelTask.objects.for_annotator(request.user).select_related("study"), uid=uid)
     have_read(tasks=LabelTask.objects.filter(pk=row.pk), now=timezone.now())
-    if request.headers.get("Accept") == "application/json":
-        return JsonResponse(_state_of(row), headers={"Cache-Control": "no-store"})
+    if wants_json(request):
+        return plain(state_of(row))
     return redirect(page_of(row.study.kind, row.uid))
 
 
@@ -218,16 +210,6 @@ def go(request: HttpRequest, uid: UUID) -> HttpResponse:
     if last_seen is not None and last_seen.state in OPEN_STATES:
         return redirect(page_of(study.kind, last_seen.uid))
     return redirect(_onward(study, tasks, last_seen))
-
-
-def _state_of(row: LabelTask) -> dict[str, Any]:
-    return {
-        "state": row.state,
-        "n_answered": row.n_answered,
-        "n_questions": row.n_questions,
-        "is_flagged": row.is_flagged,
-        "revision": row.revision,
-    }
 
 
 def own_tasks(request: HttpRequest, uid: UUID) -> tuple[Study, LabelTaskQuerySet]:

@@ -27,8 +27,17 @@ from annotation.labelling import summaries as label_items
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
 from annotation.labelling.summaries import chosen_summaries
 from annotation.labelling.summary_forms import Count, SummariesForm
-from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind, sentence, uid_of
-from annotation.labelling.trial.schema import MOST, OwnItem, OwnSet
+from annotation.labelling.trial import (
+    MOST,
+    Example,
+    ExampleAnswers,
+    Judged,
+    OwnItem,
+    OwnSet,
+    TrialKind,
+    sentence,
+    uid_of,
+)
 from annotation.linking.answers import (
     LINK,
     UNLINKED,

@@ -15,10 +15,9 @@ from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
 from annotation.kinds import SUMMARIES, Words, register, results_tab
 from annotation.labelling import summaries
-from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import add_from, choice_of, create_from
-from annotation.labelling.task_page import QuestionText
+from annotation.labelling.task_page import Key, QuestionText
 from annotation.labelling.views import barred
 from annotation.linking import annotated, items
 from annotation.linking.answers import (

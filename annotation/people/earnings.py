@@ -15,7 +15,7 @@ from django.utils.timezone import localdate
 
 from annotation import clock
 from annotation.kinds import Words, kind_named
-from annotation.labelling.trial.progress import TrialProgress, progress_of
+from annotation.labelling.trial import TrialProgress, progress_of
 from annotation.models import Annotator, LabelTask, Session, Study
 from annotation.studies.amounts import pay
 from annotation.writing import earnings

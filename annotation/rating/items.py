@@ -16,8 +16,7 @@ from pydantic import Field, create_model
 from annotation.labelling import summaries as label_items
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken, near
 from annotation.labelling.summaries import chosen_summaries
-from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind
-from annotation.labelling.trial.schema import MOST, Documents, OwnItem, OwnSet
+from annotation.labelling.trial import MOST, Documents, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind
 from annotation.models import LabelItem, LabelTask, RatingPlan, Study
 from annotation.pane import Pane, compress, direction_of, rendered_document
 from annotation.rating.answers import RATED, Rated, name_of

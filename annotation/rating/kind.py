@@ -14,10 +14,9 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import SUMMARIES, Words, register
 from annotation.labelling import summaries
-from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.summary_forms import SummariesForm, add_from, choice_of, create_from
-from annotation.labelling.task_page import QuestionText
+from annotation.labelling.task_page import Key, QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.rating.answers import RATED, with_aspects

@@ -54,7 +54,7 @@ class Preferences(BaseModel):
     goal_minutes: Annotated[int, Field(ge=1, le=MOST_MINUTES)] | None = None
     text_size: TextSize = TextSize.NORMAL
     keys: dict[str, dict[str, str]] = {}
-    """By kind of study, then by what they do: keys in the place of the usual ones; see `labelling.keys`."""
+    """By kind of study, then by what they do: keys in the place of the usual ones; see `labelling.task_page`."""
 
     @model_validator(mode="after")
     def _has_one_goal(self) -> Preferences:

@@ -13,8 +13,7 @@ from django.db import transaction
 from pydantic import Field
 
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken
-from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind, sentence
-from annotation.labelling.trial.schema import MOST, OwnItem, OwnSet
+from annotation.labelling.trial import MOST, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind, sentence
 from annotation.models import LabelItem, LabelTask, Study, ValidationPlan, WhyNot
 from annotation.studies.dealing import Item, sample
 from annotation.studies.guidelines import default_guidelines

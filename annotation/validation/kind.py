@@ -13,9 +13,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Words, register
-from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.task_page import QuestionText
+from annotation.labelling.task_page import Key, QuestionText
 from annotation.models import Study, ValidationPlan
 from annotation.studies.estimates import NarrowedForm, Sizes, seed_of_draw
 from annotation.studies.forms import (

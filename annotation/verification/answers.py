@@ -17,8 +17,17 @@ from pydantic import Field
 from annotation.labelling.acts import unsure_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
-from annotation.labelling.trial.examples import Example, ExampleAnswers, Judged, TrialKind, sentence
-from annotation.labelling.trial.schema import MOST, Documents, OwnItem, OwnSet
+from annotation.labelling.trial import (
+    MOST,
+    Documents,
+    Example,
+    ExampleAnswers,
+    Judged,
+    OwnItem,
+    OwnSet,
+    TrialKind,
+    sentence,
+)
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
 from annotation.pane import Pane, compress, direction_of, joined, kept, rendered_document
 from benchmarks.io.schemas.fields import Expected, OptionalText, Text

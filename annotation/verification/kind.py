@@ -12,9 +12,8 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
 from annotation.kinds import KEY_POINTS, Tab, Words, register, results_tab
-from annotation.labelling.keys import Key
 from annotation.labelling.kind import LabelWork
-from annotation.labelling.task_page import QuestionText
+from annotation.labelling.task_page import Key, QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, Study, VerificationPlan
 from annotation.pane import Pane

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.labelling.position import listed
+from annotation.labelling.task_page import listed
 from annotation.labelling.views import own_tasks
 from annotation.models import LabelTask
 from annotation.people.recruitment import outcomes

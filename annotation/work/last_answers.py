@@ -9,9 +9,8 @@ from typing import Any
 
 from annotation.kinds import label_kinds
 from annotation.labelling.kind import task_page_of
-from annotation.labelling.position import page_of
 from annotation.labelling.recording import AnswerKind
-from annotation.labelling.task_page import QuestionText
+from annotation.labelling.task_page import QuestionText, page_of
 from annotation.models import Annotator, LabelTask, Study
 
 SHOWN = 20

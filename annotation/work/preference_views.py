@@ -14,9 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.kinds import kinds
-from annotation.labelling.keys import FIXED, Key, own_keys, problems_of
 from annotation.labelling.kind import task_page_of
-from annotation.labelling.task_page import TaskPage
+from annotation.labelling.task_page import FIXED, Key, TaskPage, own_keys, problems_of
 from annotation.models import Annotator, LabelTask
 from annotation.studies.rhythm import (
     MOST_ITEMS,

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.labelling.position import page_of
-from annotation.labelling.replying import have_read
+from annotation.labelling.handling import have_read
+from annotation.labelling.task_page import page_of
 from annotation.labelling.views import ANSWERS, own_task_named
 from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
 from annotation.people.earnings import earned_by, labelling_jobs, last_days

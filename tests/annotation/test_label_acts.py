@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labelling.position import page_of
+from annotation.labelling.task_page import page_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, RatingLabel, Study
 from annotation.work.last_answers import SHOWN, last_answers
 from tests.annotation.points import POINTS, make_points_question, make_points_study

@@ -115,11 +115,11 @@ def test_undo_walks_back_through_the_choices_by_rows(task: LabelTask, now: datet
     say(task, "partial", 4, now=now)
     seen = []
     for op in ("u1", "u1", "u2", "u3"):
-        undo(kind=LINK, tasks=own(task), op_id=op, now=now)
+        undo(kinds=[LINK], tasks=own(task), op_id=op, now=now)
         rows = CoverageLabel.objects.filter(task=task, is_current=True).order_by("insight__number")
         seen.append([row.coverage for row in rows])
     assert seen == [["full", "none"], ["full", "none"], ["full", ""], ["", ""]]
-    assert undo(kind=LINK, tasks=own(task), op_id="u4", now=now) is None
+    assert undo(kinds=[LINK], tasks=own(task), op_id="u4", now=now) is None
     assert CoverageLabel.objects.count() == 6
     task.refresh_from_db()
     assert task.n_answered == 0
@@ -132,7 +132,7 @@ def test_whatever_happens_one_row_holds_and_the_count_is_right(task: LabelTask, 
     holds = {0: LinkingAnswer(""), 1: LinkingAnswer("")}
     for _ in range(14):
         if dice.random() < 0.3:
-            undo(kind=LINK, tasks=own(task), op_id=uuid4().hex, now=now)
+            undo(kinds=[LINK], tasks=own(task), op_id=uuid4().hex, now=now)
             holds = past.pop() if past else holds
             continue
         at, coverage = dice.randrange(2), dice.choice(["", "none", "partial", "full"])

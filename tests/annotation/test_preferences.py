@@ -12,8 +12,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labelling.keys import COMMON, FIXED, Key, keys_in_use, own_keys, problems_of, usual_of
 from annotation.labelling.kind import task_page_of
+from annotation.labelling.task_page import COMMON, FIXED, Key, keys_in_use, own_keys, problems_of, usual_of
 from annotation.models import Annotator
 from annotation.studies.rhythm import NotPreferences, Preferences, prefer, preferences_of
 from tests.annotation.points import make_points_study

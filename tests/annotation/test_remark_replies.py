@@ -9,8 +9,7 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.labelling import handling
-from annotation.labelling.handling import OwnTask
-from annotation.labelling.replying import NoRemark, have_read, reply
+from annotation.labelling.handling import NoRemark, OwnTask, have_read, reply
 from annotation.models import Annotator, LabelTask, RemarkReply, Study
 from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent

@@ -16,7 +16,7 @@ from django.utils.timezone import localdate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.labelling.activity import Told, worked_ms
+from annotation.labelling.handling import Told, worked_ms
 from annotation.models import LabelTask, Study
 from annotation.people.earnings import N_DAYS, earned_by, last_days
 from annotation.studies.rhythm import Preferences, day_of, goal_of, items_an_hour, prefer

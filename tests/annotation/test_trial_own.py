@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.exports.studies import files_of
-from annotation.labelling.trial.own import BadExamples, current_of, known_from_items, save, sets_in
+from annotation.labelling.trial import BadExamples, current_of, known_from_items, save, sets_in
 from annotation.models import Study
 from tests.annotation.tried import JSON, KINDS, address, kind_of, make_study
 from tests.makers import NOW, label_task

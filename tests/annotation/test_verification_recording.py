@@ -34,7 +34,8 @@ def say(task: LabelTask, choice: Judgments, *, now: datetime, **more: Any) -> An
 
 def take_back(task: LabelTask, now: datetime, op_id: str = "") -> Any:
     tasks = LabelTask.objects.filter(pk=task.pk)
-    return undo(kind=POINT, tasks=tasks, op_id=op_id or uuid4().hex, now=now)
+    undone = undo(kinds=[POINT], tasks=tasks, op_id=op_id or uuid4().hex, now=now)
+    return undone and undone.outcome
 
 
 def current(task: LabelTask) -> PointLabel:

@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from annotation.labelling.position import AHEAD
+from annotation.labelling.task_page import AHEAD
 from annotation.models import Exposure, LabelTask, Study
 from tests.annotation.points import make_points_question, make_points_study
 from tests.annotation.rated import make_rating_study

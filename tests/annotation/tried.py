@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.labelling.kind import task_page_of
-from annotation.labelling.trial.examples import TrialKind
+from annotation.labelling.trial import TrialKind
 from annotation.models import Study
 from tests.annotation.points import make_points_study
 from tests.annotation.rated import make_rating_study

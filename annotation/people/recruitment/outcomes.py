@@ -12,7 +12,7 @@ from urllib.parse import quote
 from django.db import transaction
 from django.db.models import OuterRef
 
-from annotation.labelling.trial.progress import progress_by_annotator
+from annotation.labelling.trial import progress_by_annotator
 from annotation.models import Annotator, Assignment, LabelTask, Recruitment, RecruitmentLink, Session, Study
 from annotation.querysets import RecruitmentQuerySet
 from annotation.states import RecruitmentOutcome as Outcome
