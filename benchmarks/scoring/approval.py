@@ -16,7 +16,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from benchmarks.scoring.intervals import MIN_CLUSTERS, SAME
+from benchmarks.scoring.formulas import COEFFICIENT, MIN_CLUSTERS, SAME, few, with_student
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     DEFAULT,
@@ -29,7 +29,6 @@ from benchmarks.scoring.sums import (
     divide,
     draws,
     student,
-    t_interval,
     t_quantile,
 )
 
@@ -139,10 +138,18 @@ def approval(
     return Approval(
         n_systems,
         n,
-        _for_scores(bias, p, spread, thresholds)
-        or _refused(_needed_for_scores(n_systems, n, float(means.var(ddof=1)), chance * n, thresholds), n),
-        _for_ranks(concordance, thresholds)
-        or _refused(_needed_for_ranks(table, effects, thresholds, resampling), n),
+        _use(
+            p < 1 - ONE_SIDED and _high(spread) <= thresholds.spread,
+            max(_low(bias), -_high(bias)) > thresholds.bias or _low(spread) > thresholds.spread,
+            lambda: _needed_for_scores(n_systems, n, float(means.var(ddof=1)), chance * n, thresholds),
+            n,
+        ),
+        _use(
+            _low(concordance) >= thresholds.concordance,
+            _high(concordance) < thresholds.concordance,
+            lambda: _needed_for_ranks(table, effects, thresholds, resampling),
+            n,
+        ),
         bias,
         p,
         spread,
@@ -150,6 +157,16 @@ def approval(
         tuple(zip(table.systems, (effects + means.mean()).tolist(), strict=True)),
         thresholds,
     )
+
+
+def _use(is_safe: bool, is_off: bool, needed: Callable[[], int | None], n: int) -> Use:
+    """What the figures show; where they show nothing and a good judge would have passed, this one is not safe."""
+    if is_safe:
+        return Use(Verdict.SAFE)
+    enough = None if is_off else needed()
+    if is_off or (enough is not None and enough <= n):
+        return Use(Verdict.NOT_SAFE)
+    return Use(Verdict.NOT_ENOUGH, enough)
 
 
 def why_too_little(table: Table) -> str:
@@ -160,24 +177,6 @@ def why_too_little(table: Table) -> str:
     if not table.is_connected:
         return APART
     return BARE if table.n_left < 1 else ""
-
-
-def _refused(needed: int | None, n: int) -> Use:
-    """The verdict on a judge of which nothing is shown: where a good one would have passed, it is not safe."""
-    if needed is not None and needed <= n:
-        return Use(Verdict.NOT_SAFE)
-    return Use(Verdict.NOT_ENOUGH, needed)
-
-
-# Absolute scores
-
-
-def _for_scores(bias: Stat, p: float, spread: Stat, thresholds: Thresholds) -> Use | None:
-    """Safe, or not safe, where the figures show it; else None."""
-    if p < 1 - ONE_SIDED and _high(spread) <= thresholds.spread:
-        return Use(Verdict.SAFE)
-    is_off = _low(bias) > thresholds.bias or _high(bias) < -thresholds.bias
-    return Use(Verdict.NOT_SAFE) if is_off or _low(spread) > thresholds.spread else None
 
 
 def _low(stat: Stat) -> float:
@@ -228,16 +227,6 @@ def _needed_for_scores(
         return is_centred * is_narrow
 
     return first_enough(lambda many: power(many) >= thresholds.power, at=n)
-
-
-# Ranks
-
-
-def _for_ranks(concordance: Stat, thresholds: Thresholds) -> Use | None:
-    """Safe, or not safe, where the figure shows it; else None."""
-    if _low(concordance) >= thresholds.concordance:
-        return Use(Verdict.SAFE)
-    return Use(Verdict.NOT_SAFE) if _high(concordance) < thresholds.concordance else None
 
 
 def _concordance(table: Table, judge: Floats, resampling: Resampling, *, n: int | None = None) -> Stat:
@@ -454,11 +443,10 @@ def interaction(
 def _domain_mean(values: Floats) -> Stat:
     n = len(values)
     stat = Stat(float(values.mean()), n_items=n, n_clusters=n, method=DOMAIN_BIAS)
-    if n < MIN_CLUSTERS:
-        return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+    if reason := few(n):
+        return replace(stat, interval_reason=reason)
     se = float(values.std(ddof=1)) / math.sqrt(n)
-    low, high = t_interval(float(values.mean()), se, n - 1)
-    return replace(stat, low=max(-1.0, low), high=min(1.0, high))
+    return with_student(stat, se, n - 1, bounds=COEFFICIENT)
 
 
 def _difference(ours: Floats, others: Floats) -> Stat:
@@ -476,8 +464,7 @@ def _difference(ours: Floats, others: Floats) -> Stat:
     if total < SAME**2:
         return replace(stat, interval_reason="the same in every subtopic of a side")
     df = total**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    low, high = t_interval(value, math.sqrt(total), df)
-    return replace(stat, low=max(-2.0, low), high=min(2.0, high))
+    return with_student(stat, math.sqrt(total), df, bounds=(-2.0, 2.0))
 
 
 def _p(values: Floats, of: Ints, seed: int) -> float:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.intervals import MIN_CLUSTERS, SAME
+from benchmarks.scoring.formulas import MIN_CLUSTERS, SAME, few, with_student
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     DEFAULT,
@@ -29,7 +29,6 @@ from benchmarks.scoring.sums import (
     divide,
     expanded_tail,
     t_interval,
-    t_quantile,
 )
 
 MIN_WRITERS = 5
@@ -160,12 +159,11 @@ def mean_over_writers(
         return stat
     if made.n_writers < MIN_WRITERS:
         return replace(stat, interval_reason=f"no interval over writers under {MIN_WRITERS} of them")
-    if made.n_subtopics < MIN_CLUSTERS:
-        return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+    if reason := few(made.n_subtopics):
+        return replace(stat, interval_reason=reason)
     if made.se is None or made.df is None or made.se < SAME:
         return replace(stat, interval_reason="the same in every cell")
-    low, high = t_interval(made.mean, made.se, made.df, resampling.level)
-    return replace(stat, low=low, high=high, caution=_caution(cells))
+    return with_student(stat, made.se, made.df, level=resampling.level, caution=_caution(cells))
 
 
 def over_writers(
@@ -180,20 +178,21 @@ def over_writers(
         return stat
     if n < MIN_WRITERS:
         return about_these(stat, n)
-    components = components_of(cells)
-    if (
-        components.n_subtopics < MIN_CLUSTERS
-        or components.se is None
-        or components.df is None
-        or components.se < SAME
-    ):
+    made = components_of(cells)
+    if made.n_subtopics < MIN_CLUSTERS or made.se is None or made.df is None or made.se < SAME:
         return stat
-    low, high = t_interval(stat.value, components.se, components.df, level)
-    if bounds is not None:
-        low, high = max(bounds[0], low), min(bounds[1], high)
-    plain = stat.method.removesuffix(", cluster bootstrap")
-    changes = {"seed": None, "n_resamples": None, "interval_reason": "", "caution": _caution(cells)}
-    return replace(stat, low=low, high=high, method=f"{plain}, {METHOD}", **changes)  # type: ignore[arg-type]
+    return with_student(
+        stat,
+        made.se,
+        made.df,
+        level=level,
+        bounds=bounds or (-math.inf, math.inf),
+        method=f"{stat.method.removesuffix(', cluster bootstrap')}, {METHOD}",
+        seed=None,
+        n_resamples=None,
+        interval_reason="",
+        caution=_caution(cells),
+    )
 
 
 def _caution(cells: Sequence[Cell]) -> str:
@@ -324,13 +323,8 @@ def _ends_over_writers(
             Cell(writer, subtopic, score - targets[subtopic])
             for writer, subtopic, score in zip(writers, subtopics, column.tolist(), strict=True)
         ]
-        components = components_of(cells)
-        half = (
-            0.0
-            if components.se is None or components.df is None
-            else t_quantile(components.df, level) * components.se
-        )
-        ends.append((components.mean - half, components.mean + half))
+        made = components_of(cells)
+        ends.append(t_interval(made.mean, made.se or 0.0, made.df or 1.0, level))
     lower, upper = np.array(ends).T
     low = float(_crossings(upper[None], times, 0.0)[0])
     # Where the lower end stays above 0: the first time from which it is never below again.

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.scoring.formulas import SHARE, Figure
-from benchmarks.scoring.intervals import MIN_CLUSTERS, Batch
+from benchmarks.scoring.formulas import SHARE, Figure, few, with_student
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import (
     DEFAULT,
-    Bools,
     Floats,
     Ints,
     Resampling,
@@ -29,7 +29,6 @@ from benchmarks.scoring.sums import (
     divide,
     in_order_of_content,
     shared_draws,
-    t_interval,
 )
 
 POWERED = "labels plus λ times the judge's difference between all and labelled texts, by stratum"
@@ -47,25 +46,12 @@ class Text:
     human: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Powered:
+class Powered(NamedTuple):
     """The mean with its interval, its λ, and its standard error (None without an interval)."""
 
     mean: Stat
-    weight: float | None
-    se: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The labelled mean, what the judge adds, and the influence of each cluster on both, shape (clusters,)."""
-
-    labelled: float
-    added: float
-    of_labelled: Floats
-    of_added: Floats
-    n_labelled_clusters: int
-    n_strata: int
+    weight: float | None = None
+    se: float | None = None
 
 
 def powered_mean(texts: Sequence[Text], *, weight: float | None = None) -> Powered:
@@ -75,68 +61,44 @@ def powered_mean(texts: Sequence[Text], *, weight: float | None = None) -> Power
     where λ was chosen between 0 and 1. None under five labelled clusters.
     """
     if not texts:
-        return _undefined(NO_TEXTS)
-    strata, clusters = (cluster_index([getattr(text, name) for text in texts], len(texts)) for name in _KEYS)
+        return Powered(Stat.undefined(NO_TEXTS, method=POWERED))
+    strata, clusters = (
+        cluster_index([getattr(text, name) for text in texts], len(texts)) for name in ("stratum", "cluster")
+    )
+    judge = np.array([text.judge for text in texts])
     human = np.array([math.nan if text.human is None else text.human for text in texts])
     is_labelled = np.isfinite(human)
-    if (np.bincount(strata, weights=is_labelled) == 0).any():
-        return _undefined(UNLABELLED)
-    parts = _parts(np.array([text.judge for text in texts]), human, is_labelled, strata, clusters)
-    best = _best_weight(parts)
-    chosen = best if weight is None else weight
-    value = parts.labelled + chosen * parts.added
-    df = parts.n_labelled_clusters - parts.n_strata - int(weight is None and 0 < best < 1)
-    n, n_clusters = int(is_labelled.sum()), parts.n_labelled_clusters
-    if n_clusters < MIN_CLUSTERS or df < 1:
-        reason = NO_FREEDOM if n_clusters >= MIN_CLUSTERS else f"no interval under {MIN_CLUSTERS} clusters"
-        return Powered(
-            Stat(value, n_items=n, n_clusters=n_clusters, method=POWERED, interval_reason=reason), chosen, None
-        )
-    influence = parts.of_labelled + chosen * parts.of_added
-    se = math.sqrt(float(influence @ influence) * n_clusters / df)
-    low, high = t_interval(value, se, df)
-    return Powered(Stat(value, n_items=n, n_clusters=n_clusters, low=low, high=high, method=POWERED), chosen, se)
-
-
-_KEYS = ("stratum", "cluster")
-
-
-def _undefined(reason: str) -> Powered:
-    return Powered(Stat.undefined(reason, method=POWERED), None, None)
-
-
-def _parts(judge: Floats, human: Floats, is_labelled: Bools, strata: Ints, clusters: Ints) -> _Parts:
-    n = np.bincount(strata)
-    share, n_labelled = n / len(judge), np.bincount(strata, weights=is_labelled)
+    n, n_labelled = np.bincount(strata), np.bincount(strata, weights=is_labelled)
+    if (n_labelled == 0).any():
+        return Powered(Stat.undefined(UNLABELLED, method=POWERED))
+    share, of_labelled, their_clusters = n / len(judge), strata[is_labelled], clusters[is_labelled]
     mean_of_all = np.bincount(strata, weights=judge) / n
-    of_labelled = strata[is_labelled]
-    judged, labels = judge[is_labelled], human[is_labelled]
-    mean_judged = np.bincount(of_labelled, weights=judged) / n_labelled
-    mean_labels = np.bincount(of_labelled, weights=labels) / n_labelled
     weights = (share / n_labelled)[of_labelled]
-    labelled_clusters, n_clusters = clusters[is_labelled], int(clusters.max()) + 1
 
     def over(keys: Ints, values: Floats) -> Floats:
-        added: Floats = np.bincount(keys, weights=values, minlength=n_clusters).astype(np.float64)
+        """The influence of each cluster, shape (clusters,)."""
+        added: Floats = np.bincount(keys, weights=values, minlength=int(clusters.max()) + 1).astype(np.float64)
         return added
 
-    return _Parts(
-        labelled=float(share @ mean_labels),
-        added=float(share @ (mean_of_all - mean_judged)),
-        of_labelled=over(labelled_clusters, weights * (labels - mean_labels[of_labelled])),
-        of_added=over(clusters, (judge - mean_of_all[strata]) / len(judge))
-        - over(labelled_clusters, weights * (judged - mean_judged[of_labelled])),
-        n_labelled_clusters=len(np.unique(labelled_clusters)),
-        n_strata=len(n),
-    )
+    def on_labelled(values: Floats) -> tuple[Floats, Floats]:
+        means = np.bincount(of_labelled, weights=values) / n_labelled
+        return means, over(their_clusters, weights * (values - means[of_labelled]))
 
-
-def _best_weight(parts: _Parts) -> float:
-    """The λ of least variance, cut to 0 and 1."""
-    spread = float(parts.of_added @ parts.of_added)
-    if not spread:
-        return 0.0
-    return min(1.0, max(0.0, -float(parts.of_labelled @ parts.of_added) / spread))
+    mean_labels, of_labels = on_labelled(human[is_labelled])
+    mean_judged, of_judged = on_labelled(judge[is_labelled])
+    of_added = over(clusters, (judge - mean_of_all[strata]) / len(judge)) - of_judged
+    spread = float(of_added @ of_added)
+    best = min(1.0, max(0.0, -float(of_labels @ of_added) / spread)) if spread else 0.0
+    chosen = best if weight is None else weight
+    value = float(share @ mean_labels) + chosen * float(share @ (mean_of_all - mean_judged))
+    n_clusters = len(np.unique(their_clusters))
+    stat = Stat(value, n_items=int(is_labelled.sum()), n_clusters=n_clusters, method=POWERED)
+    df = n_clusters - len(n) - int(weight is None and 0 < best < 1)
+    if reason := few(n_clusters) or (NO_FREEDOM if df < 1 else ""):
+        return Powered(replace(stat, interval_reason=reason), chosen)
+    influence = of_labels + chosen * of_added
+    se = math.sqrt(float(influence @ influence) * n_clusters / df)
+    return Powered(with_student(stat, se, df), chosen, se)
 
 
 NOT_RANDOM = "the labelled summaries are not known to be a random draw"
@@ -222,12 +184,12 @@ def _correction(batch: Batch, block: int, rows: Sequence[Judged], *, is_random: 
         return Correction(raw, undefined, n_labelled, undefined)
     n_clusters = int((sums[:, 3::WIDTH] > 0).any(axis=1).sum())
     estimate = batch.estimate(Figure(METHOD, _corrected, NOT_LABELLED), [block], n_clusters=n_clusters)
-    powered = powered_mean([_text(row) for row in rows])
-    return Correction(raw, estimate.stat(n_items=n_labelled), n_labelled, powered.mean, powered.weight)
-
-
-def _text(row: Judged) -> Text:
-    return Text(row.system, row.cluster, row.score, None if row.difference is None else row.score - row.difference)
+    texts = [
+        Text(row.system, row.cluster, row.score, None if row.difference is None else row.score - row.difference)
+        for row in rows
+    ]
+    powered, weight, _se = powered_mean(texts)
+    return Correction(raw, estimate.stat(n_items=n_labelled), n_labelled, powered, weight)
 
 
 def _reason(n: int, n_labelled: int, n_without: int, n_systems: int, *, is_random: bool) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,9 @@ Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
 SHARE, COEFFICIENT = (0.0, 1.0), (-1.0, 1.0)
 """Bounds of shares, and of correlations and kappas."""
+MIN_ITEMS = 4
+MIN_CLUSTERS = 5
+SAME = 1e-12
 RARE_SHARE = 0.2
 """Share of the labels under which those outside the commonest category are rare."""
 
@@ -196,11 +200,40 @@ def logit_ends(sums: Floats, sizes: Floats, *, level: float = 0.95) -> tuple[flo
     n = len(sums)
     value = float(sums.sum() / sizes.sum())
     without = (sums.sum() - sums) / (sizes.sum() - sizes)
-    se = math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    half = t_quantile(n - 1, level) * se / (value * (1 - value))
+    half = t_quantile(n - 1, level) * jackknife_error(without) / (value * (1 - value))
     centre = math.log(value / (1 - value))
     low, high = (1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (centre - half, centre + half))
     return low, high
+
+
+def few(n_clusters: int, n_items: int = MIN_ITEMS, *, clusters: str = "clusters", items: str = "items") -> str:
+    """Why a figure of so many has no interval; empty where it may have one."""
+    if n_items < MIN_ITEMS:
+        return f"no interval under {MIN_ITEMS} {items}"
+    return f"no interval under {MIN_CLUSTERS} {clusters}" if n_clusters < MIN_CLUSTERS else ""
+
+
+def jackknife_error(without: Floats) -> float:
+    """The standard error of a figure by its values without each cluster."""
+    n = len(without)
+    return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+def with_student(
+    stat: Stat,
+    se: float,
+    df: float,
+    *,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    same: str = "",
+    **changes: Any,
+) -> Stat:
+    """A defined figure with Student's interval within bounds; where `same` is a reason, none without any error."""
+    if stat.value is None or (same and se < SAME):
+        return replace(stat, interval_reason=same)
+    low, high = t_interval(stat.value, se, df, level)
+    return replace(stat, low=max(bounds[0], low), high=min(bounds[1], high), **changes)
 
 
 def minority(labels: Floats) -> Floats:

@@ -18,14 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.formulas import (
+    MIN_CLUSTERS,
+    MIN_ITEMS,
     RARE,
     RARE_SHARE,
+    SAME,
     Figure,
     LeftOut,
     Rate,
     Shares,
     effective_n,
     ends_over_people,
+    few,
     is_rare,
     logit_ends,
     share_ends,
@@ -47,11 +51,8 @@ from benchmarks.scoring.sums import (
     sum_by_cluster,
 )
 
-MIN_ITEMS = 4
-MIN_CLUSTERS = 5
 MIN_PEOPLE = 5
 """Annotators that can be resampled."""
-SAME = 1e-12
 TOO_RARE = f"no interval under {RARE} labels other than the commonest, where these are rare"
 RARE_CLUSTERS = 10
 RARE_ON_BOTH_SIDES = f"no interval: both sides rarely score above 0, or below 1, in under {RARE_CLUSTERS} clusters"
@@ -123,10 +124,8 @@ class Estimate:
         stat = Stat(self.value, method=self.method, **common)
         if self.resampling is None:
             return stat
-        if n < MIN_ITEMS:
-            return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} items")
-        if self.n_clusters < MIN_CLUSTERS:
-            return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
+        if reason := few(self.n_clusters, n):
+            return replace(stat, interval_reason=reason)
         if self.n_people is not None and self.n_people < MIN_PEOPLE:
             return replace(stat, interval_reason=f"no interval over people under {MIN_PEOPLE} annotators")
         n_rare = math.inf if self.minority is None or self.minority >= RARE_SHARE else self.minority * n

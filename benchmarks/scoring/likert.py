@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks.scoring.agreement import Level, krippendorff_alpha
 from benchmarks.scoring.components import about_these
-from benchmarks.scoring.intervals import MIN_CLUSTERS, MIN_ITEMS, SAME, Batch, bootstrap_mean
+from benchmarks.scoring.formulas import MIN_CLUSTERS, few, jackknife_error, with_student
+from benchmarks.scoring.intervals import Batch, bootstrap_mean
 from benchmarks.scoring.pairs import Column, Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.ratings import MISSING, Ratings
@@ -36,48 +37,11 @@ from benchmarks.scoring.sums import (
     divide,
     mean_of_defined,
     shared_draws,
-    t_interval,
 )
 
 METHOD = "least squares with raters and clusters"
 NOT_LINKED = "no cluster rated by the same people links it with the others"
-LEVEL, TINY = 0.95, 1e-10
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The first system minus the second, with how many clusters have both."""
-
-    first: str
-    second: str
-    stat: Stat
-    n_common: int
-
-
-@dataclass(frozen=True, slots=True)
-class Balanced:
-    """The mean of each system, in the order of their names, and every difference of two."""
-
-    means: dict[str, Stat]
-    differences: tuple[Difference, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Normal equations of each cluster, shapes (clusters, p, p) and (clusters, p), and its mean, (clusters,).
-
-    `mix` is how much of each system's part is in that mean, shape (clusters, systems).
-    """
-
-    squares: Floats
-    products: Floats
-    means: Floats
-    mix: Floats
-
-    def without(self, cluster: int) -> _Sums:
-        """Those of all clusters but one."""
-        kept = np.arange(len(self.means)) != cluster
-        return _Sums(self.squares[kept], self.products[kept], self.means[kept], self.mix[kept])
+TINY = 1e-10
 
 
 def balanced(
@@ -87,54 +51,69 @@ def balanced(
     clusters: Sequence[Hashable],
     bounds: tuple[float, float],
     has_interval: bool = True,
-) -> Balanced:
+) -> tuple[dict[str, Stat], dict[tuple[str, str], Stat], dict[tuple[str, str], int]]:
     """Compare systems by ratings of shape (summaries, raters), NaN where there is none.
 
-    Intervals leave out each cluster in turn (jackknife, Student's t); they are about these raters.
+    Gives the mean of each system, in the order of their names, every difference of two, and how many clusters have
+    both. Intervals leave out each cluster in turn (jackknife, Student's t); they are about these raters.
     """
     if len(values) != len(systems) or len(values) != len(clusters):
         raise BadShape(f"{len(values)} rows of ratings of {len(systems)} systems in {len(clusters)} clusters")
-    rated = np.isfinite(values).any(axis=1)
-    kept = np.flatnonzero(rated).tolist()
+    kept = np.flatnonzero(np.isfinite(values).any(axis=1)).tolist()
     names = sorted({systems[at] for at in kept})
     if not names:
-        return Balanced({}, ())
+        return {}, {}, {}
     of = np.array([names.index(systems[at]) for at in kept], dtype=np.int64)
     groups = cluster_index([clusters[at] for at in kept], len(kept))
-    sums = _sums(values[kept], of, groups, len(names))
-    n_clusters, contrasts = len(sums.means), _contrasts(len(names))
-    estimates = _estimates(sums, contrasts)
-    without = (
-        np.stack([_estimates(sums.without(at), contrasts) for at in range(n_clusters)])
-        if has_interval and n_clusters >= MIN_CLUSTERS
-        else None
-    )
-    n_of = np.bincount(of, minlength=len(names))
+    sums = _normal_equations(values[kept], of, groups, len(names))
+    n_clusters, n_of = len(sums[0]), np.bincount(of)
+    pairs = list(combinations(range(len(names)), 2))
+    estimates = _estimates(*sums)
+    without = np.full((n_clusters, len(estimates)), np.nan)
+    if has_interval and n_clusters >= MIN_CLUSTERS:
+        without = np.stack(
+            [_estimates(*(part[np.arange(n_clusters) != at] for part in sums)) for at in range(n_clusters)]
+        )
 
     def stat(at: int, n: int, ends: tuple[float, float]) -> Stat:
-        left_out = None if without is None else without[:, at]
-        plain = _stat(float(estimates[at]), n, n_clusters)
-        return plain if not has_interval else _with_interval(plain, left_out, ends)
+        value, left_out = float(estimates[at]), without[:, at]
+        if not np.isfinite(value):
+            return Stat.undefined(NOT_LINKED, n_items=n, n_clusters=n_clusters, method=METHOD)
+        plain = Stat(value, n_items=n, n_clusters=n_clusters, method=METHOD)
+        if not has_interval:
+            return plain
+        if reason := few(n_clusters, n, items="summaries"):
+            return replace(plain, interval_reason=reason)
+        if not np.isfinite(left_out).all():
+            return replace(plain, interval_reason="undefined without some cluster")
+        return with_student(
+            plain,
+            jackknife_error(left_out),
+            n_clusters - 1,
+            bounds=ends,
+            same="the same without any cluster",
+            method=f"{METHOD}, jackknife over clusters",
+        )
 
     span = bounds[1] - bounds[0]
     presence = np.zeros((n_clusters, len(names)), dtype=bool)
     presence[groups, of] = True
-    return Balanced(
+    keys = [(names[first], names[other]) for first, other in pairs]
+    return (
         {name: stat(at, int(n_of[at]), bounds) for at, name in enumerate(names)},
-        tuple(
-            Difference(
-                names[first],
-                names[other],
-                stat(len(names) + at, int(n_of[first] + n_of[other]), (-span, span)),
-                int((presence[:, first] & presence[:, other]).sum()),
-            )
-            for at, (first, other) in enumerate(combinations(range(len(names)), 2))
-        ),
+        {
+            key: stat(len(names) + at, int(n_of[list(pair)].sum()), (-span, span))
+            for at, (key, pair) in enumerate(zip(keys, pairs, strict=True))
+        },
+        {key: int(presence[:, pair].all(axis=1).sum()) for key, pair in zip(keys, pairs, strict=True)},
     )
 
 
-def _sums(values: Floats, systems: Ints, clusters: Ints, n_systems: int) -> _Sums:
-    """The normal equations of each cluster, its own mean taken out."""
+def _normal_equations(values: Floats, systems: Ints, clusters: Ints, n_systems: int) -> tuple[Floats, ...]:
+    """Normal equations of each cluster, its own mean taken out: shapes (clusters, p, p) and (clusters, p).
+
+    With them its mean, shape (clusters,), and how much of each system's part is in that, (clusters, systems).
+    """
     n_clusters, p = int(clusters.max()) + 1, n_systems + values.shape[1]
     squares, products = np.zeros((n_clusters, p, p)), np.zeros((n_clusters, p))
     means, mix = np.zeros(n_clusters), np.zeros((n_clusters, n_systems))
@@ -152,54 +131,21 @@ def _sums(values: Floats, systems: Ints, clusters: Ints, n_systems: int) -> _Sum
         off = x[mine] - centre
         squares[at] = (off * weight[mine, None]).T @ off
         products[at] = (off * weight[mine, None]).T @ (y[mine] - means[at])
-    return _Sums(squares, products, means, mix)
+    return squares, products, means, mix
 
 
-def _contrasts(n: int) -> Floats:
-    """Every difference of two of n systems, shape (pairs, n)."""
-    pairs = list(combinations(range(n), 2))
-    rows = np.zeros((len(pairs), n))
-    for at, (first, other) in enumerate(pairs):
-        rows[at, first], rows[at, other] = 1, -1
-    return rows
-
-
-def _estimates(sums: _Sums, contrasts: Floats) -> Floats:
+def _estimates(squares: Floats, products: Floats, means: Floats, mix: Floats) -> Floats:
     """The means of systems, then their differences; NaN where nothing links what is compared."""
-    n = sums.mix.shape[1]
-    squares = sums.squares.sum(axis=0)
-    inverse = np.linalg.pinv(squares, rcond=TINY, hermitian=True)
-    parts = inverse @ sums.products.sum(axis=0)
-    wanted = np.zeros((n + len(contrasts), len(squares)))
-    wanted[:, :n] = np.vstack([np.eye(n) - sums.mix.mean(axis=0), contrasts])
+    n, total = mix.shape[1], squares.sum(axis=0)
+    inverse = np.linalg.pinv(total, rcond=TINY, hermitian=True)
+    parts = inverse @ products.sum(axis=0)
+    first, other = np.triu_indices(n, 1)
+    wanted = np.zeros((n + len(first), len(total)))
+    wanted[:, :n] = np.vstack([np.eye(n) - mix.mean(axis=0), np.eye(n)[first] - np.eye(n)[other]])
     estimates: Floats = wanted @ parts
-    estimates[:n] += sums.means.mean()
-    is_known = np.abs(wanted @ squares @ inverse - wanted).max(axis=1, initial=0.0) < 1e-6
+    estimates[:n] += means.mean()
+    is_known = np.abs(wanted @ total @ inverse - wanted).max(axis=1, initial=0.0) < 1e-6
     return np.where(is_known, estimates, np.nan)
-
-
-def _stat(value: float, n: int, n_clusters: int) -> Stat:
-    if not np.isfinite(value):
-        return Stat.undefined(NOT_LINKED, n_items=n, n_clusters=n_clusters, method=METHOD)
-    return Stat(value, n_items=n, n_clusters=n_clusters, method=METHOD)
-
-
-def _with_interval(stat: Stat, without: Floats | None, ends: tuple[float, float]) -> Stat:
-    if stat.value is None:
-        return stat
-    n = stat.n_clusters or 0
-    if stat.n_items < MIN_ITEMS:
-        return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} summaries")
-    if without is None:
-        return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} clusters")
-    if not np.isfinite(without).all():
-        return replace(stat, interval_reason="undefined without some cluster")
-    se = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
-    if se < SAME:
-        return replace(stat, interval_reason="the same without any cluster")
-    low, high = t_interval(stat.value, se, n - 1, LEVEL)
-    low, high = max(ends[0], low), min(ends[1], high)
-    return replace(stat, low=low, high=high, method=f"{METHOD}, jackknife over clusters")
 
 
 LOWEST, HIGHEST = 1, 5
@@ -348,39 +294,26 @@ def _rated(table: RatingTable) -> Bools:
 
 
 def _measure(table: RatingTable, measure: str, resampling: Resampling | None) -> MeasureRows:
-    codes = table.of(measure)
+    codes, values = table.of(measure), table.values(measure)
     n_people = len(table.people)
-    return MeasureRows(
-        measure,
-        _people_row(table, measure, codes[:, :n_people], resampling),
-        tuple(
-            _judge_row(table, measure, name, codes[:, :n_people], codes[:, n_people + at], resampling)
-            for at, name in enumerate(table.judges)
-        ),
-    )
-
-
-def _people_row(table: RatingTable, measure: str, codes: Ints, resampling: Resampling | None) -> Row:
-    n_items = int(((codes != MISSING).sum(axis=1) >= 2).sum())
-    pairs = list(combinations(range(min(codes.shape[1], MAX_IN_PAIRS)), 2))
-    stats = _paired(table, measure, [(codes[:, first], codes[:, second]) for first, second in pairs], resampling)
-    return Row(PEOPLE, {ALPHA: _alpha(table, measure, codes, resampling), **stats}, n_items)
-
-
-def _judge_row(
-    table: RatingTable, measure: str, name: str, people: Ints, judge: Ints, resampling: Resampling | None
-) -> Row:
-    stats = _paired(table, measure, [(people[:, at], judge) for at in range(people.shape[1])], resampling)
-    ours, theirs = table.by_people(measure), table.values(measure)[:, _column(table, name)]
-    both = np.isfinite(ours) & np.isfinite(theirs)
-    difference = bootstrap_mean(
-        theirs - ours,
-        clusters=table.clusters,
-        resampling=resampling,
-        method="judge minus the mean of people",
-        bounds=(LOWEST - HIGHEST, HIGHEST - LOWEST),
-    )
-    return Row(name, {**stats, DIFFERENCE: difference}, int(both.sum()))
+    people = codes[:, :n_people]
+    pairs = combinations(range(min(n_people, MAX_IN_PAIRS)), 2)
+    stats = _paired(table, measure, [(people[:, first], people[:, second]) for first, second in pairs], resampling)
+    judges = []
+    for at, name in enumerate(table.judges, n_people):
+        difference = values[:, at] - table.by_people(measure)
+        beside = bootstrap_mean(
+            difference,
+            clusters=table.clusters,
+            resampling=resampling,
+            method="judge minus the mean of people",
+            bounds=(LOWEST - HIGHEST, HIGHEST - LOWEST),
+        )
+        paired = _paired(table, measure, [(person, codes[:, at]) for person in people.T], resampling)
+        judges.append(Row(name, {**paired, DIFFERENCE: beside}, int(np.isfinite(difference).sum())))
+    n_items = int(((people != MISSING).sum(axis=1) >= 2).sum())
+    among = Row(PEOPLE, {ALPHA: _alpha(table, measure, people, resampling), **stats}, n_items)
+    return MeasureRows(measure, among, tuple(judges))
 
 
 def _paired(
@@ -419,80 +352,59 @@ def _alpha(table: RatingTable, measure: str, codes: Ints, resampling: Resampling
 
 
 def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> SystemRows:
-    def ratings(measure: str) -> Floats:
+    """Systems on the same subtopics and by the same raters; intervals of people are about these people."""
+    means: dict[str, dict[str, Stat]] = {}
+    apart: dict[str, dict[tuple[str, str], Stat]] = {}
+    own: dict[str, dict[str, Stat]] = {}
+    common: dict[tuple[str, str], int] = {}
+    systems, ranking = np.array(table.systems, dtype=object), None
+    for measure in table.measures:
         values = table.values(measure)
         if rater == PEOPLE:
-            return values[:, : len(table.people)]
-        return np.where(_rated(table)[:, None], values[:, [_column(table, rater)]], np.nan)
-
-    measures = table.measures
-    balanced_by = {measure: _compared(table, rater, ratings(measure), resampling) for measure in measures}
-    plain = {measure: _own_means(table, mean_of_defined(ratings(measure)), resampling) for measure in measures}
-    names = list(dict.fromkeys(name for each in balanced_by.values() for name in each.means))
+            values = values[:, : len(table.people)]
+        else:
+            values = np.where(
+                _rated(table)[:, None], values[:, [len(table.people) + table.judges.index(rater)]], np.nan
+            )
+        means[measure], apart[measure], n_common = balanced(
+            values,
+            systems=table.systems,
+            clusters=table.clusters,
+            bounds=(LOWEST, HIGHEST),
+            has_interval=resampling is not None,
+        )
+        if rater == PEOPLE:
+            n = int(np.isfinite(values).any(axis=0).sum())
+            means[measure] = {name: about_these(stat, n, "raters") for name, stat in means[measure].items()}
+            apart[measure] = {pair: about_these(stat, n, "raters") for pair, stat in apart[measure].items()}
+        common |= {pair: max(common.get(pair, 0), n) for pair, n in n_common.items()}
+        each = mean_of_defined(values)
+        own[measure] = {
+            name: bootstrap_mean(
+                np.where(systems == name, each, np.nan),
+                clusters=table.clusters,
+                resampling=resampling,
+                method="mean over summaries",
+                bounds=(LOWEST, HIGHEST),
+            )
+            for name in dict.fromkeys(table.systems)
+        }
+        if measure == MEAN and rater != PEOPLE:
+            ranking = _ranking(table, each, resampling)
     rows = (
         SystemRow(
             name,
-            max(plain[measure][name].n_items for measure in measures),
-            {measure: each.means.get(name, Stat.undefined(NOT_RATED)) for measure, each in balanced_by.items()},
-            {measure: plain[measure][name] for measure in measures},
+            max(stats[name].n_items for stats in own.values()),
+            {measure: stats.get(name, Stat.undefined(NOT_RATED)) for measure, stats in means.items()},
+            {measure: stats[name] for measure, stats in own.items()},
         )
-        for name in sorted(names)
+        for name in sorted(set().union(*means.values()))
     )
-    ranking = None if rater == PEOPLE else _ranking(table, mean_of_defined(ratings(MEAN)), resampling)
-    return SystemRows(rater, tuple(row for row in rows if row.n), _pairs_of(balanced_by), ranking)
-
-
-def _compared(table: RatingTable, rater: str, values: Floats, resampling: Resampling | None) -> Balanced:
-    """Systems on the same subtopics and by the same raters; intervals are about these people."""
-    means_of = balanced(
-        values,
-        systems=table.systems,
-        clusters=table.clusters,
-        bounds=(LOWEST, HIGHEST),
-        has_interval=resampling is not None,
+    pairs = (
+        SystemPair(*pair, n, {measure: stats[pair] for measure, stats in apart.items() if pair in stats})
+        for pair, n in common.items()
     )
-    if rater != PEOPLE:
-        return means_of
-    n = int(np.isfinite(values).any(axis=0).sum())
-    return Balanced(
-        {name: about_these(stat, n, "raters") for name, stat in means_of.means.items()},
-        tuple(
-            replace(difference, stat=about_these(difference.stat, n, "raters"))
-            for difference in means_of.differences
-        ),
-    )
-
-
-def _pairs_of(balanced_by: Mapping[str, Balanced]) -> tuple[SystemPair, ...]:
-    """Every two systems with their differences by measure."""
-    by_pair: dict[tuple[str, str], dict[str, Difference]] = {}
-    for measure, each in balanced_by.items():
-        for difference in each.differences:
-            by_pair.setdefault((difference.first, difference.second), {})[measure] = difference
-    return tuple(
-        SystemPair(
-            first,
-            second,
-            max(each.n_common for each in of.values()),
-            {measure: each.stat for measure, each in of.items()},
-        )
-        for (first, second), of in by_pair.items()
-    )
-
-
-def _own_means(table: RatingTable, values: Floats, resampling: Resampling | None) -> dict[str, Stat]:
-    """The mean of each system's own summaries, each counting once."""
-    systems = np.array(table.systems, dtype=object)
-    return {
-        name: bootstrap_mean(
-            np.where(systems == name, values, np.nan),
-            clusters=table.clusters,
-            resampling=resampling,
-            method="mean over summaries",
-            bounds=(LOWEST, HIGHEST),
-        )
-        for name in dict.fromkeys(table.systems)
-    }
+    return SystemRows(rater, tuple(row for row in rows if row.n), tuple(pairs), ranking)
 
 
 def _ranking(table: RatingTable, judge: Floats, resampling: Resampling | None) -> RankAgreement:
@@ -514,7 +426,3 @@ def _summed(values: Floats, rows: Ints, columns: Ints, mask: Bools, shape: tuple
     grid = np.zeros(shape)
     np.add.at(grid, (rows, columns), values[mask])
     return grid
-
-
-def _column(table: RatingTable, judge: str) -> int:
-    return len(table.people) + table.judges.index(judge)

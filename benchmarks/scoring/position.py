@@ -15,11 +15,12 @@ from statistics import fmean, variance
 
 import numpy as np
 
+from benchmarks.scoring.formulas import with_student
 from benchmarks.scoring.intervals import bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.spread import BINS, CELLS, NAMES, SENTENCE_BINS, Ints, Shown, Spread, rouge, spread
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import TOKENS_PER_WORD
-from benchmarks.scoring.sums import DEFAULT, Resampling, t_interval
+from benchmarks.scoring.sums import DEFAULT, Resampling
 
 SIGNIFICANT = 0.05
 MIN_POINTS = 3
@@ -425,18 +426,15 @@ def _over_strata(strata: Mapping[str, Sequence[float]]) -> Stat:
     if not strata:
         return Stat.undefined("no text has it", method=OVER_DATASETS)
     n_items = sum(len(values) for values in strata.values())
-    value = fmean(fmean(values) for values in strata.values())
+    stat = Stat(fmean(map(fmean, strata.values())), n_items=n_items, method=OVER_DATASETS)
     if min(len(values) for values in strata.values()) < MIN_OF_DATASET:
-        reason = f"no interval with under {MIN_OF_DATASET} sources in a dataset"
-        return Stat(value, n_items=n_items, method=OVER_DATASETS, interval_reason=reason)
+        return replace(stat, interval_reason=f"no interval with under {MIN_OF_DATASET} sources in a dataset")
     parts = [(variance(values) / len(values), len(values) - 1) for values in strata.values()]
     total = sum(part for part, _df in parts)
     if not total:
-        reason = "all sources of a dataset have the same score"
-        return Stat(value, n_items=n_items, method=OVER_DATASETS, interval_reason=reason)
+        return replace(stat, interval_reason="all sources of a dataset have the same score")
     df = total**2 / sum(part**2 / df for part, df in parts)
-    low, high = t_interval(value, math.sqrt(total) / len(parts), df)
-    return Stat(value, n_items=n_items, low=low, high=high, method=f"{OVER_DATASETS}, Student's t")
+    return with_student(stat, math.sqrt(total) / len(parts), df, method=f"{OVER_DATASETS}, Student's t")
 
 
 def visible_share(n_words: Sequence[int], window: int) -> float:

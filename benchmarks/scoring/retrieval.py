@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.formulas import SHARE, Figure, Shares
-from benchmarks.scoring.intervals import SAME, Batch
+from benchmarks.scoring.formulas import SAME, SHARE, Figure, Shares
+from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import TOKEN_BUDGET, select_by_scores
 from benchmarks.scoring.sums import DEFAULT, Resampling, ratio, shared_draws

@@ -12,11 +12,11 @@ from itertools import permutations
 
 import numpy as np
 
-from benchmarks.scoring.intervals import MIN_CLUSTERS, MIN_ITEMS, SAME
+from benchmarks.scoring.formulas import COEFFICIENT, SAME, few, with_student
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Average
-from benchmarks.scoring.sums import DEFAULT, Floats, Resampling, t_interval
+from benchmarks.scoring.sums import DEFAULT, Floats, Resampling
 
 RANDOM, OTHERS = "random", ("top", "bottom")
 EXACT = 9_999
@@ -95,17 +95,15 @@ def order_difference(sums: Mapping[str, Floats], order: str, *, resampling: Resa
     stat = Stat(scores[0] - scores[1], n_items=n_items, n_clusters=n, method=DIFFERENCE)
     if resampling is None:
         return stat
-    if n_items < MIN_ITEMS or n < MIN_CLUSTERS:
-        few = f"{MIN_ITEMS} items" if n_items < MIN_ITEMS else f"{MIN_CLUSTERS} clusters"
-        return replace(stat, interval_reason=f"no interval under {few}")
+    if reason := few(n, n_items):
+        return replace(stat, interval_reason=reason)
     first, second = (
         (side[:, 0] - score * side[:, 1]) / side[:, 1].sum() for side, score in zip(sides, scores, strict=True)
     )
     se = float(np.sqrt(n / (n - 1) * ((first - second) ** 2).sum()))
-    if se < SAME:
-        return replace(stat, interval_reason="the same in every subtopic")
-    low, high = t_interval(scores[0] - scores[1], se, n - 1, resampling.level)
-    return replace(stat, low=max(-1.0, low), high=min(1.0, high))
+    return with_student(
+        stat, se, n - 1, level=resampling.level, bounds=COEFFICIENT, same="the same in every subtopic"
+    )
 
 
 def permutation_p(sums: Mapping[str, Floats], *, seed: int = DEFAULT.seed) -> float:

@@ -23,11 +23,11 @@ from statistics import fmean
 import numpy as np
 
 from benchmarks.scoring.components import Cell, over_writers
-from benchmarks.scoring.formulas import SHARE
-from benchmarks.scoring.intervals import MIN_CLUSTERS, MIN_ITEMS, SAME, bootstrap_mean
+from benchmarks.scoring.formulas import MIN_CLUSTERS, SAME, SHARE, few, jackknife_error, with_student
+from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERED, MEASURES, Coverage, Probabilities, Scores, UnknownMeasure
-from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Floats, Resampling, t_interval
+from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Floats, Resampling
 from benchmarks.scoring.text import Line
 
 Measures = Mapping[str, float | None]
@@ -305,17 +305,17 @@ def restricted_mean(
     stat = Stat(value, n_items=len(minutes), n_clusters=n, method=KAPLAN_MEIER, only_these=only_these)
     if resampling is None:
         return stat
-    if len(minutes) < MIN_ITEMS:
-        return replace(stat, interval_reason=f"no interval under {MIN_ITEMS} sessions")
-    if n < MIN_CLUSTERS:
-        return replace(stat, interval_reason=f"no interval under {MIN_CLUSTERS} writers")
+    if reason := few(n, len(minutes), clusters="writers", items="sessions"):
+        return replace(stat, interval_reason=reason)
     without = np.array([_area(minutes[of != at], is_reached[of != at], limit) for at in range(n)])
-    se = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
-    if se < SAME:
-        return replace(stat, interval_reason="the same without any writer")
-    low, high = t_interval(value, se, n - 1, resampling.level)
-    return replace(
-        stat, low=max(0.0, low), high=min(limit, high), method=f"{KAPLAN_MEIER}, jackknife over writers"
+    return with_student(
+        stat,
+        jackknife_error(without),
+        n - 1,
+        level=resampling.level,
+        bounds=(0.0, limit),
+        same="the same without any writer",
+        method=f"{KAPLAN_MEIER}, jackknife over writers",
     )
 
 
@@ -355,18 +355,17 @@ def crossover(people: Sequence[Both]) -> tuple[Stat, Stat]:
         return none, none
     means = [fmean(differences) for differences in orders]
     squares = sum((d - mean) ** 2 for group, mean in zip(orders, means, strict=True) for d in group)
-    values = (means[0] + means[1]) / 2, (means[0] - means[1]) / 2
+    stats = [
+        Stat(value, n_items=n, n_pairs=n, method=CROSSOVER)
+        for value in ((means[0] + means[1]) / 2, (means[0] - means[1]) / 2)
+    ]
     if n < 3 or math.isclose(squares, 0.0, abs_tol=1e-18):
         why = THREE_NEEDED if n < 3 else NO_SPREAD
-        bare = [Stat(value, n_items=n, n_pairs=n, method=CROSSOVER, interval_reason=why) for value in values]
-        return bare[0], bare[1]
-    se = math.sqrt(squares / (n - 2)) / 2 * math.sqrt(sum(1 / len(group) for group in orders))
-    return _with_interval(values[0], se, n), _with_interval(values[1], se, n)
-
-
-def _with_interval(value: float, se: float, n: int) -> Stat:
-    low, high = t_interval(value, se, n - 2)
-    return Stat(value, n_items=n, n_pairs=n, low=low, high=high, method=CROSSOVER, n_clusters=n)
+        forms, texts = (replace(stat, interval_reason=why) for stat in stats)
+    else:
+        se = math.sqrt(squares / (n - 2)) / 2 * math.sqrt(sum(1 / len(group) for group in orders))
+        forms, texts = (with_student(stat, se, n - 2, n_clusters=n) for stat in stats)
+    return forms, texts
 
 
 SURE_FROM = 0.8
