@@ -170,7 +170,7 @@ def as_json(result: AutoDS) -> dict[str, Any]:
         ],
         "thresholds": list(STEPS),
         "curves": {name or "mean": rates for name, rates in result.curves.items()},
-        "histogram": [{"low": row.low, "high": row.high, "count": row.count} for row in histogram(result.scores)],
+        "histogram": histogram(result.scores),
         "cdf": [{"score": value, "share": share} for value, share in cumulative(result.scores)],
     }
 
@@ -287,17 +287,18 @@ def charts(result: AutoDS) -> list[Chart]:
 
 def _histogram(result: AutoDS, threshold: Point, subtitle: str) -> Chart:
     bins = histogram(result.scores)
-    width = bins[0].high - bins[0].low
+    width = bins[0]["high"] - bins[0]["low"]
+    named = [(f"{bar['low']:.2f} to {bar['high']:.2f}", bar) for bar in bins]
     words = Words(
         name="histogram",
         title="How are AutoDS scores spread?",
         subtitle=f"{subtitle}; bins of {width:g}.",
         value="key points",
         x="AutoDS score",
-        text="; ".join(f"{bar.low:.2f} to {bar.high:.2f}: {bar.count}" for bar in bins if bar.count),
+        text="; ".join(f"{name}: {bar['count']}" for name, bar in named if bar["count"]),
         digits=0,
     )
-    points = [Point(series=f"{bar.low:.2f} to {bar.high:.2f}", x=bar.low, value=bar.count) for bar in bins]
+    points = [Point(series=name, x=bar["low"], value=bar["count"]) for name, bar in named]
     return Chart(words, points, Bars(width_of_bar=width, domain=UNIT, marks=[threshold]))
 
 

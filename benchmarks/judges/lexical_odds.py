@@ -56,15 +56,13 @@ def probabilities(features: Floats, coefficients: Floats) -> Floats:
 def balanced_weights(labels: Ints, n_labels: int) -> Floats:
     """Weights, shape (n,), by which all labels count the same; their mean is 1."""
     counts = np.bincount(labels, minlength=n_labels)
-    weights: Floats = len(labels) / n_labels / counts[labels]
-    return weights
+    return len(labels) / n_labels / counts[labels]
 
 
 def _shares(rows: Floats, coefficients: Floats) -> Floats:
     scores = np.column_stack([np.zeros(len(rows)), rows @ coefficients.T])
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return shares
+    return raised / raised.sum(axis=1, keepdims=True)
 
 
 def _newton(rows: Floats, chosen: Floats, weights: Floats, ridge: float) -> Floats:

@@ -108,8 +108,7 @@ def coincidences(counts: Floats, squares: Floats | None = None) -> Floats:
     pairs = counts[..., :, None] * counts[..., None, :] - squares[..., :, None] * np.eye(q)
     others = n**2 - squares.sum(axis=-1)
     weight = np.divide(n, others, out=np.zeros_like(n), where=others > 0)
-    flat: Floats = (pairs * weight[..., None, None]).reshape(*n.shape, q * q)
-    return flat
+    return (pairs * weight[..., None, None]).reshape(*n.shape, q * q)
 
 
 def alpha_formula(level: Level, scale: Floats) -> Formula:

@@ -340,19 +340,16 @@ class Table:
         """What each subtopic adds to the normal equations of systems: shape (subtopics, systems, systems)."""
         known = self.known.astype(np.float64).T
         share = known / known.sum(axis=1, keepdims=True)
-        products: Floats = known[:, :, None] * (np.eye(known.shape[1]) - share[:, None, :])
-        return products
+        return known[:, :, None] * (np.eye(known.shape[1]) - share[:, None, :])
 
     def sides(self, values: Floats) -> Floats:
         """What each subtopic adds to their right-hand side, shape (subtopics, systems)."""
         centred: Floats = np.where(self.known, values - self._mean_of_subtopics(values), 0.0)
-        turned: Floats = centred.T
-        return turned
+        return centred.T
 
     def effects(self, values: Floats) -> Floats:
         """How far each system is above the others on the same subtopics; they add up to 0."""
-        worths: Floats = _solved(self.matrices().sum(axis=0)[None], self.sides(values).sum(axis=0)[None])[0]
-        return worths
+        return _solved(self.matrices().sum(axis=0)[None], self.sides(values).sum(axis=0)[None])[0]
 
     def subtopic_means(self, values: Floats) -> Floats:
         """The mean of each subtopic over all systems, as the additive model has it."""
@@ -376,8 +373,7 @@ class Table:
             yield tuple(_solved(drawn, total) for total in totals)
 
     def _mean_of_subtopics(self, values: Floats) -> Floats:
-        means: Floats = np.where(self.known, values, 0.0).sum(axis=0) / self.known.sum(axis=0)
-        return means
+        return np.where(self.known, values, 0.0).sum(axis=0) / self.known.sum(axis=0)
 
 
 def _solved(matrices: Floats, sides: Floats) -> Floats:
@@ -387,8 +383,7 @@ def _solved(matrices: Floats, sides: Floats) -> Floats:
     """
     values, vectors = np.linalg.eigh(matrices + 1 / matrices.shape[-1])
     inverse = np.divide(1.0, values, out=np.full(values.shape, np.nan), where=values > SINGULAR)
-    effects: Floats = np.einsum("rij,rj->ri", vectors, inverse * np.einsum("rji,rj->ri", vectors, sides))
-    return effects
+    return np.einsum("rij,rj->ri", vectors, inverse * np.einsum("rji,rj->ri", vectors, sides))
 
 
 DOMAIN_BIAS = "judge minus people, mean over the domain's subtopics, Student's t"

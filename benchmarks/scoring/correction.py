@@ -77,8 +77,7 @@ def powered_mean(texts: Sequence[Text], *, weight: float | None = None) -> Power
 
     def over(keys: Ints, values: Floats) -> Floats:
         """The influence of each cluster, shape (clusters,)."""
-        added: Floats = np.bincount(keys, weights=values, minlength=int(clusters.max()) + 1).astype(np.float64)
-        return added
+        return np.bincount(keys, weights=values, minlength=int(clusters.max()) + 1).astype(np.float64)
 
     def on_labelled(values: Floats) -> tuple[Floats, Floats]:
         means = np.bincount(of_labelled, weights=values) / n_labelled

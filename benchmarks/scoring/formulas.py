@@ -239,8 +239,7 @@ def with_student(
 def minority(labels: Floats) -> Floats:
     """The share of labels outside the commonest category, for counts of shape (…, categories)."""
     total = labels.sum(axis=-1)
-    other: Floats = np.divide(total - labels.max(axis=-1), total, out=np.zeros_like(total), where=total > 0)
-    return other
+    return np.divide(total - labels.max(axis=-1), total, out=np.zeros_like(total), where=total > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -314,5 +313,4 @@ def ends_over_people(
 
 def _z(correlation: Floats) -> Floats:
     """Fisher's transformation; a perfect correlation stays finite."""
-    z: Floats = np.arctanh(np.clip(correlation, -1 + 1e-9, 1 - 1e-9))
-    return z
+    return np.arctanh(np.clip(correlation, -1 + 1e-9, 1 - 1e-9))

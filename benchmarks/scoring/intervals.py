@@ -231,8 +231,7 @@ class Batch:
 
     def total(self, block: int) -> Floats:
         """The sums over all clusters, shape (1, width)."""
-        totals: Floats = self.blocks[block].sum(axis=0)[None, :]
-        return totals
+        return self.blocks[block].sum(axis=0)[None, :]
 
     def n_filled(self, block: int) -> int:
         """How many clusters have anything in a block."""

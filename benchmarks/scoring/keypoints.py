@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from benchmarks.scoring.agreement import cohen_kappa, percent_agreement, randolph_kappa
-from benchmarks.scoring.formulas import SHARE, Figure, Formula
+from benchmarks.scoring.formulas import SHARE, Figure
 from benchmarks.scoring.intervals import bootstrap_mean, bootstrap_ratio, figure_of, rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, mean_of_stats
@@ -130,15 +130,16 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
     harmonic mean of the averages.
     """
     with_points = [answer for answer in answers if answer.n_key_points]
-    micro = bootstrap_ratio(
-        [answer.n_entailed for answer in with_points],
-        [answer.n_key_points for answer in with_points],
-        clusters=[answer.question for answer in with_points],
-        resampling=resampling,
-        method="key point recall, micro",
-        reason=NO_KEY_POINTS,
-        bounds=SHARE,
-    )
+    kpp, kpf = {}, {}
+    for by in SupportedBy:
+        words = by.replace("_", " ")
+        reason = f"what the {words} support was not judged, or not for these key points"
+        if not any(answer.n_points for answer in answers):
+            reason = NO_POINTS
+        method = f"key point precision, points supported by {words}"
+        kpp[by] = _mean(answers, lambda answer, by=by: answer.precision(by), method, reason, resampling)
+        method, reason = f"key point F, points supported by {words}", reason if with_points else NO_KEY_POINTS
+        kpf[by] = _mean(answers, lambda answer, by=by: answer.f_score(by), method, reason, resampling)
     return KeyPointScores(
         n_answers=len(answers),
         n_questions=len({answer.question for answer in answers}),
@@ -151,9 +152,17 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
             by: sum((answer.n_points or 0) - answer.n_checked(by) for answer in answers) for by in SupportedBy
         },
         kpr_macro=recall(answers, resampling=resampling),
-        kpr_micro=micro,
-        kpp={by: _precision(answers, by, resampling) for by in SupportedBy},
-        kpf={by: _f_score(answers, by, resampling) for by in SupportedBy},
+        kpr_micro=bootstrap_ratio(
+            [answer.n_entailed for answer in with_points],
+            [answer.n_key_points for answer in with_points],
+            clusters=[answer.question for answer in with_points],
+            resampling=resampling,
+            method="key point recall, micro",
+            reason=NO_KEY_POINTS,
+            bounds=SHARE,
+        ),
+        kpp=kpp,
+        kpf=kpf,
     )
 
 
@@ -208,27 +217,9 @@ def best_and_second(figures: Mapping[str, Stat]) -> tuple[frozenset[str], frozen
     return (ranks[0] if ranks else frozenset(), ranks[1] if len(ranks) > 1 else frozenset())
 
 
-def _precision(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
-    method = f"key point precision, points supported by {by.replace('_', ' ')}"
-    return _mean(answers, lambda answer: answer.precision(by), method, _no_precision(answers, by), resampling)
-
-
-def _f_score(answers: Sequence[Answer], by: SupportedBy, resampling: Resampling) -> Stat:
-    method = f"key point F, points supported by {by.replace('_', ' ')}"
-    reason = _no_precision(answers, by) if any(answer.n_key_points for answer in answers) else NO_KEY_POINTS
-    return _mean(answers, lambda answer: answer.f_score(by), method, reason, resampling)
-
-
-def _no_precision(answers: Sequence[Answer], by: SupportedBy) -> str:
-    """Why there is none: no points, or nobody judged what supports them."""
-    if not any(answer.n_points for answer in answers):
-        return NO_POINTS
-    return f"what the {by.replace('_', ' ')} support was not judged, or not for these key points"
-
-
 def _mean(
     answers: Sequence[Answer],
-    figure: Callable[[Answer], float | None],
+    figure: Callable[..., float | None],
     method: str,
     reason: str,
     resampling: Resampling,
@@ -250,6 +241,7 @@ ENTAILED = {
     Entailment.NO.value: "not entailed",
 }
 MEAN_OVER_ANNOTATORS = "mean over annotators"
+OF_TWO = (("percent", percent_agreement), ("cohen", cohen_kappa), ("randolph", randolph_kappa))
 NO_FIGURE = "no annotator has this figure"
 
 
@@ -287,17 +279,13 @@ class Evaluation:
     n_items: int
 
 
+@shared_draws()
 def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resampling = DEFAULT) -> Evaluation:
     """Compare the column `judge` with all others.
 
     `ratings` are in `ENTAILMENTS`, an item a pair of response and key point, clustered by response; `verdicts`
     says how often the judge gave each answer anywhere, the sample included.
     """
-    with shared_draws():
-        return _evaluation(ratings, verdicts, resampling)
-
-
-def _evaluation(ratings: Ratings, verdicts: Mapping[str, int], resampling: Resampling) -> Evaluation:
     names = tuple(name for name in ratings.raters if name != JUDGE)
     merged = ratings.merged(ENTAILED)
     against = tuple(_against(ratings, merged, name, resampling) for name in names)
@@ -313,14 +301,7 @@ def _evaluation(ratings: Ratings, verdicts: Mapping[str, int], resampling: Resam
             "cohen": _mean_over_annotators([cohen_kappa(only_people.only(pair)) for pair in only_people.pairs()]),
         },
         pairs=tuple(
-            Pair(
-                *pair,
-                {
-                    "percent": percent_agreement(only_people.only(pair), resampling=resampling),
-                    "cohen": cohen_kappa(only_people.only(pair), resampling=resampling),
-                    "randolph": randolph_kappa(only_people.only(pair), resampling=resampling),
-                },
-            )
+            Pair(*pair, {name: measure(only_people.only(pair), resampling=resampling) for name, measure in OF_TWO})
             for pair in only_people.pairs()
         ),
         by_answer={
@@ -400,20 +381,14 @@ def _weighted(
     counts = rows.sum(axis=0)[len(ENTAILMENTS) :]
     missing = [answer for answer, share, n in zip(ENTAILMENTS, shares, counts, strict=True) if share and not n]
     reason = f"no verdict “{missing[0]}” was answered by a person" if missing else ""
-    figure = Figure(method, _weighted_by(shares), reason, SHARE)
-    return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)
-
-
-def _weighted_by(shares: Floats) -> Formula:
-    used = shares > 0
+    q, used = len(shares), shares > 0
 
     def formula(totals: Floats) -> Floats:
-        q = len(shares)
         accuracies = divide(totals[:, :q], totals[:, q:])
-        weighted: Floats = (accuracies[:, used] * shares[used]).sum(axis=1)
-        return weighted
+        return (accuracies[:, used] * shares[used]).sum(axis=1)
 
-    return formula
+    figure = Figure(method, formula, reason, SHARE)
+    return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)
 
 
 def _mean_over_annotators(stats: Sequence[Stat]) -> Stat:

@@ -192,8 +192,7 @@ class RatingTable:
         """The codes of a measure, shape (n, raters); those of the mean are the sums of the aspects'."""
         if measure != MEAN:
             return self.codes[:, :, self.aspects.index(measure)]
-        sums: Ints = np.where((self.codes == MISSING).any(axis=2), MISSING, self.codes.sum(axis=2))
-        return sums
+        return np.where((self.codes == MISSING).any(axis=2), MISSING, self.codes.sum(axis=2))
 
     def values(self, measure: str) -> Floats:
         """The ratings themselves, shape (n, raters), NaN where there is none."""
@@ -286,8 +285,7 @@ def likert_report(table: RatingTable, *, resampling: Resampling | None = DEFAULT
 
 def _rated(table: RatingTable) -> Bools:
     """The summaries that somebody has rated on any aspect."""
-    rated: Bools = (table.codes[:, : len(table.people)] != MISSING).any(axis=(1, 2))
-    return rated
+    return (table.codes[:, : len(table.people)] != MISSING).any(axis=(1, 2))
 
 
 # One measure

@@ -314,8 +314,7 @@ def _spearman(q: int) -> Formula:
 
 def _centred_ranks(counts: Floats) -> Floats:
     """The mean rank of each category less the mean of all, for counts of shape (resamples, q)."""
-    ranks: Floats = np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
-    return ranks
+    return np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
 
 
 def _tau_b(q: int) -> Formula:

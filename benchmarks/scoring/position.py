@@ -61,8 +61,7 @@ class Distance:
 def pooled_cells(spreads: Iterable[Spread]) -> Ints:
     """The cells of all texts added up."""
     rows = [spread.cells for spread in spreads]
-    total: Ints = np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
-    return total
+    return np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
 
 
 def pair_curve(cells: Ints) -> Curve:

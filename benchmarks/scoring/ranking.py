@@ -155,8 +155,7 @@ def _means(totals: Floats, width: int) -> tuple[Floats, Floats]:
 def _order(differences: Floats) -> Floats:
     """1, 0 or −1; 0 also for rounding noise and where a system was not drawn."""
     known = np.where(np.isfinite(differences), differences, 0.0)
-    order: Floats = np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
-    return order
+    return np.sign(np.where(np.abs(known) > 1e-12, known, 0.0))
 
 
 def rank_stat(figure: Figure, sums: Floats, *, resampling: Resampling | None = DEFAULT) -> Stat:
@@ -283,14 +282,12 @@ class _Pairs:
     def gaps(self, means: Floats) -> Floats:
         """Differences of means of shape (turns, systems): shape (turns, pairs)."""
         first, second = self.sides
-        gaps: Floats = means[:, first] - means[:, second]
-        return gaps
+        return means[:, first] - means[:, second]
 
     def mean_variance(self, gaps: Floats) -> Floats:
         """The mean over pairs of the variance of their difference, for gaps of shape (turns, pairs)."""
         squared = np.einsum("rp,rp->r", gaps, gaps)
-        mean: Floats = np.maximum(self.squares.sum() - self.n * squared, 0.0) / (len(self.squares) * (self.n - 1))
-        return mean
+        return np.maximum(self.squares.sum() - self.n * squared, 0.0) / (len(self.squares) * (self.n - 1))
 
     def distances(self, gaps: Floats) -> Floats:
         """Gaps in standard errors, without a sign, shape (turns, pairs)."""

@@ -179,8 +179,7 @@ def _left_out(codes: Ints, index: Ints) -> tuple[LeftOut, ...]:
 
 def _there(codes: Ints, at: int) -> Bools:
     """The items that annotator `at` and somebody else labelled, shape (items,)."""
-    there: Bools = (codes[:, at] >= 0) & ((codes >= 0).sum(axis=1) >= 2)
-    return there
+    return (codes[:, at] >= 0) & ((codes >= 0).sum(axis=1) >= 2)
 
 
 def _nearness(codes: Ints, judged: Ints, worth: Sequence[float] | None, distance: Distance) -> Floats:
@@ -195,13 +194,11 @@ def _nearness(codes: Ints, judged: Ints, worth: Sequence[float] | None, distance
         values = np.array(worth, dtype=np.float64)
         apart = np.abs(values[raters][:, :, None] - values[codes][:, None, :]) / (np.ptp(values) or 1.0)
         near = apart**2 if distance is Distance.RMSE else 1 - apart
-    shown: Floats = np.where((raters < 0)[:, :, None] | (codes < 0)[:, None, :], np.nan, near)
-    return shown
+    return np.where((raters < 0)[:, :, None] | (codes < 0)[:, None, :], np.nan, near)
 
 
 def _mean(near: Floats) -> Floats:
-    mean: Floats = np.nanmean(near, axis=1)
-    return mean
+    return np.nanmean(near, axis=1)
 
 
 def _root_mean_square(squares: Floats) -> Floats:

@@ -50,8 +50,7 @@ def task_codes(grounded: Ints, key_point: Ints, task: Task) -> Ints:
     if task is Task.KEY_POINT:
         return after
     after_yes = np.where((after == MISSING) | (grounded != YES), MISSING, np.where(after == AGREE, KEEP, DROP))
-    keep: Ints = np.where(grounded == NO, DROP, after_yes)
-    return keep
+    return np.where(grounded == NO, DROP, after_yes)
 
 
 class Rule(StrEnum):
@@ -236,21 +235,12 @@ def _share(difference: float) -> float:
     return 1 / (1 + ratio) if difference >= 0 else ratio / (1 + ratio)
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """How many scores are from `low` up to `high`, which only the last bin includes."""
-
-    low: float
-    high: float
-    count: int
-
-
-def histogram(scores: Sequence[float]) -> tuple[Bin, ...]:
-    """Bins of equal width from 0 to 1."""
+def histogram(scores: Sequence[float]) -> list[dict[str, float]]:
+    """How many scores are from `low` up to `high`, in bins of equal width; only the last includes its end."""
     counts = [0] * N_BINS
     for value in scores:
         counts[min(int(value * N_BINS), N_BINS - 1)] += 1
-    return tuple(Bin(at / N_BINS, (at + 1) / N_BINS, count) for at, count in enumerate(counts))
+    return [{"low": at / N_BINS, "high": (at + 1) / N_BINS, "count": count} for at, count in enumerate(counts)]
 
 
 def cumulative(scores: Sequence[float]) -> tuple[tuple[float, float], ...]:

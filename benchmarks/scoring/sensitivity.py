@@ -133,5 +133,4 @@ def permutation_p(sums: Mapping[str, Floats], *, seed: int = DEFAULT.seed) -> fl
 def _largest(totals: Floats) -> Floats:
     """The largest distance from the first order, for totals of shape (permutations, orders, 2)."""
     scores = np.divide(totals[..., 0], totals[..., 1], out=np.zeros(totals.shape[:2]), where=totals[..., 1] > 0)
-    largest: Floats = np.abs(scores[:, 1:] - scores[:, :1]).max(axis=1)
-    return largest
+    return np.abs(scores[:, 1:] - scores[:, :1]).max(axis=1)

@@ -37,8 +37,7 @@ def ranges(starts: Ints, ends: Ints) -> Ints:
     """The numbers from each start up to its end, one range after another."""
     lengths = ends - starts
     before = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
-    places: Ints = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
-    return places
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
 
 
 class Documents:
@@ -190,8 +189,7 @@ def _cells(lines: Sequence[str], shown: Shown) -> Ints:
     before = shown.word_before[shown.documents.word_place[pairs]]
     is_shown = before >= 0
     positions = before[is_shown] + shown.documents.word_offset[pairs[is_shown]]
-    counts: Ints = np.bincount(positions * CELLS // max(shown.n_words, 1), minlength=CELLS)
-    return counts
+    return np.bincount(positions * CELLS // max(shown.n_words, 1), minlength=CELLS)
 
 
 def aligned(lines: Sequence[str], shown: Shown) -> tuple[int, ...]:

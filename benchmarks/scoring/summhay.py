@@ -167,8 +167,7 @@ class Scores:
     def measure(self, name: str) -> Stat:
         """One of the five measures by name."""
         _refuse_unknown(name)
-        figure: Stat = getattr(self, name)
-        return figure
+        return getattr(self, name)
 
 
 @dataclass(frozen=True)

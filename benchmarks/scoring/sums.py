@@ -52,8 +52,7 @@ def _order_of(key: Hashable) -> tuple[str, Any]:
 
 def in_order_of_content(sums: Floats) -> Floats:
     """The same rows of sums, sorted by what they hold: for draws of a figure that is compared with no other."""
-    ordered: Floats = sums[np.lexsort(sums.T[::-1])] if sums.size else sums
-    return ordered
+    return sums[np.lexsort(sums.T[::-1])] if sums.size else sums
 
 
 def sum_by_cluster(rows: ArrayLike, clusters: Sequence[Hashable] | None) -> Floats:

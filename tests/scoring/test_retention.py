@@ -299,14 +299,19 @@ def test_the_bound_holds_for_any_unlisted_answer(p_yes: float, least: float) -> 
 def test_histogram_and_cumulative_shares() -> None:
     scores = [0.0, 0.04, 0.05, 0.7, 1.0]
     bins = histogram(scores)
-    assert [(bin_.low, bin_.count) for bin_ in bins if bin_.count] == [(0.0, 2), (0.05, 1), (0.7, 1), (0.95, 1)]
+    assert [(bin_["low"], bin_["count"]) for bin_ in bins if bin_["count"]] == [
+        (0.0, 2),
+        (0.05, 1),
+        (0.7, 1),
+        (0.95, 1),
+    ]
     assert cumulative([0.2, 0.2, 0.5, 0.9]) == ((0.2, 0.5), (0.5, 0.75), (0.9, 1.0))
     assert cumulative([]) == ()
 
 
 @given(st.lists(st.floats(0, 1), min_size=1))
 def test_every_score_is_in_one_bin_and_the_last_share_is_1(scores: list[float]) -> None:
-    assert sum(bin_.count for bin_ in histogram(scores)) == len(scores)
+    assert sum(bin_["count"] for bin_ in histogram(scores)) == len(scores)
     shares = [share for _, share in cumulative(scores)]
     assert shares[-1] == 1
     assert shares == sorted(shares)
