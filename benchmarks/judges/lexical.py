@@ -7,9 +7,10 @@ validated is in docs/lexical-judge.md. numpy and scipy are imported only when so
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from inspect import signature
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -107,15 +108,8 @@ class LexicalConfig:
         Raises:
             WrongConfig: a name is unknown or a value out of range.
         """
-        known = {field.name for field in fields(cls)}
-        if unknown := set(values) - known:
-            raise WrongConfig(f"unknown parameters: {', '.join(sorted(unknown))}")
         odds = values.get("odds")
-        try:
-            read = {"odds": None if odds is None else Odds.from_mapping(odds)}
-            return cls(**{**values, **read, "fitted_on": tuple(values.get("fitted_on", ()))})
-        except WrongOdds as error:
-            raise WrongConfig(str(error)) from error
+        return read_config(cls, values, lambda: None if odds is None else Odds.from_mapping(odds))
 
     def as_mapping(self) -> dict[str, Any]:
         """The configuration as JSON."""
@@ -151,17 +145,26 @@ class Match:
     features: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What the closest line of each insight is chosen by, and its features are taken from.
+Config = TypeVar("Config")
+Evidence = Mapping[str, Any]
+"""What the closest line of each insight is chosen by (`scores`), and its features are taken from.
 
-    `scores`, `numbers` and `rare` have shape (insights, lines); `n_words` counts those of each insight.
+Of shape (insights, lines), but what is of insights or of lines alone.
+"""
+
+
+def read_config(cls: type[Config], values: Mapping[str, Any], odds: Callable[[], Odds | None]) -> Config:
+    """A configuration of stored values.
+
+    Raises:
+        WrongConfig: a name is unknown, or odds are none.
     """
-
-    scores: Any
-    numbers: Any
-    rare: Any
-    n_words: Any
+    if unknown := set(values) - set(signature(cls).parameters):
+        raise WrongConfig(f"unknown parameters: {', '.join(sorted(unknown))}")
+    try:
+        return cls(**{**values, "odds": odds(), "fitted_on": tuple(values.get("fitted_on", ()))})
+    except (KeyError, WrongOdds) as error:
+        raise WrongConfig(str(error)) from error
 
 
 class LexicalJudge:
@@ -191,7 +194,8 @@ class LexicalJudge:
         closest: list[list[Match]] = [[] for _ in batch]
         for insights, positions in groups.items():
             lines = [lines_that_can_cover(batch[position]) for position in positions]
-            evidence = self._evidence(insights, lines, background)
+            texts = [line.plain for group in lines for line in group]
+            evidence = self.evidence(insights, texts, background) if insights and texts else None
             start = 0
             for position, group in zip(positions, lines, strict=True):
                 closest[position] = self._closest(batch[position], group, evidence, start)
@@ -228,66 +232,64 @@ class LexicalJudge:
         facts, parts = Texts(insights), Texts(texts)
         return self._scores(known, facts, parts, _share(known.numbers, facts, parts))
 
-    def _evidence(
-        self, insights: Sequence[str], lines: Sequence[Sequence[Line]], background: Background
-    ) -> Evidence | None:
-        """Compare insights with the lines of several summaries; None if there is nothing to compare."""
-        texts = [line.plain for group in lines for line in group]
-        if not insights or not texts:
-            return None
+    def evidence(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Evidence:
+        """Compare insights with the lines of several summaries."""
         known = fitted(background.with_insights(insights))
         facts, parts = Texts(insights), Texts(texts)
         numbers = _share(known.numbers, facts, parts)
-        return Evidence(
-            scores=self._scores(known, facts, parts, numbers),
-            numbers=numbers,
-            rare=sum(alike_by_document(space, facts, parts) for space in known.by_document) / 2,
-            n_words=facts.counts.sum(axis=1),
-        )
+        return {
+            "scores": self._scores(known, facts, parts, numbers),
+            "numbers": numbers,
+            "rare": sum(alike_by_document(space, facts, parts) for space in known.by_document) / 2,
+            "n_words": facts.counts.sum(axis=1),
+        }
 
     def _scores(self, known: Fitted, facts: Texts, parts: Texts, by_numbers: Any) -> Any:
-        words, numbers = self.config.word_weight, self.config.number_weight
-        alike = (1 - words) * self._alike(known.pieces, facts, parts) + words * self._alike(
-            known.stems, facts, parts
-        )
+        """Of pieces and stems the mean of cosine and weighted recall, beside the share of numbers."""
+        alike, weight, numbers = 0.0, self.config.recall_weight, self.config.number_weight
+        for part, space in ((1 - self.config.word_weight, known.pieces), (self.config.word_weight, known.stems)):
+            wanted, offered = space.vectors(facts), space.vectors(parts)
+            cosine = (wanted @ offered.T).toarray()
+            alike = alike + part * ((1 - weight) * cosine + weight * covered_share(wanted, offered))
         return np.round(np.clip((1 - numbers) * alike + numbers * by_numbers, 0, 1), DECIMALS)
-
-    def _alike(self, space: Space, facts: Texts, parts: Texts) -> Any:
-        """The mean of cosine and weighted recall."""
-        wanted, offered = space.vectors(facts), space.vectors(parts)
-        weight = self.config.recall_weight
-        return (1 - weight) * (wanted @ offered.T).toarray() + weight * covered_share(wanted, offered)
 
     def _closest(
         self, summary: SummaryToJudge, lines: Sequence[Line], evidence: Evidence | None, start: int
     ) -> list[Match]:
-        """The line with the highest score for each insight, at a discount if it says another insight better.
+        """The line with the highest score for each insight, the first in a tie.
 
         The summary's lines are the columns of the evidence from `start` on.
         """
         if not lines or evidence is None:
             return [Match(insight.key, 0, 0.0) for insight in summary.insights]
-        compared = evidence.scores[:, start : start + len(lines)]
-        rows, best = np.arange(len(compared)), compared.argmax(axis=1)
+        compared = evidence["scores"][:, start : start + len(lines)]
+        best = compared.argmax(axis=1)
+        scores, *features = self.features(evidence, compared, best, start)
+        rows = zip(
+            summary.insights, best.tolist(), scores.tolist(), np.column_stack(features).tolist(), strict=True
+        )
+        return [
+            Match(insight.key, lines[column].number, score, tuple(each)) for insight, column, score, each in rows
+        ]
+
+    def features(self, evidence: Evidence, compared: Any, best: Any, start: int) -> Sequence[Any]:
+        """The score of each insight and its `FEATURES`, from the scores of a summary's lines.
+
+        A score is at a discount if the line says another insight better.
+        """
+        rows = np.arange(len(compared))
         scored, highest = compared[rows, best], compared.max(axis=0)[best]
         discounted = np.round(scored * self.config.rival_weight, DECIMALS)
         scores = np.where(scored < highest, discounted, scored)
-        features = np.column_stack(
-            [
-                scores,
-                scores**2,
-                evidence.numbers[rows, start + best],
-                np.log1p(evidence.n_words),
-                np.log(LEAST_SHARE + evidence.rare[rows, start + best]),
-                (highest - scored) * (1 - self.config.rival_weight),
-            ]
+        return (
+            scores,
+            scores,
+            scores**2,
+            evidence["numbers"][rows, start + best],
+            np.log1p(evidence["n_words"]),
+            np.log(LEAST_SHARE + evidence["rare"][rows, start + best]),
+            (highest - scored) * (1 - self.config.rival_weight),
         )
-        return [
-            Match(insight.key, lines[column].number, score, tuple(each))
-            for insight, column, score, each in zip(
-                summary.insights, best.tolist(), scores.tolist(), features.tolist(), strict=True
-            )
-        ]
 
     def coverage(self, match: Match) -> Coverage:
         """What the score of a match is called."""
@@ -296,7 +298,12 @@ class LexicalJudge:
     def _verdict(self, match: Match) -> CoverageVerdict:
         coverage = self.coverage(match)
         lines = () if coverage is Coverage.NONE else (match.line,)
-        return CoverageVerdict(match.insight_key, coverage, lines, match.score, self.probabilities(match))
+        probabilities = self.probabilities(match)
+        return CoverageVerdict(match.insight_key, coverage, lines, self.score(match), probabilities)
+
+    def score(self, match: Match) -> float:
+        """The measure that orders verdicts."""
+        return match.score
 
     def probabilities(self, match: Match) -> Probabilities | None:
         """How likely a match covers its insight, and how fully; None without odds."""

@@ -5,33 +5,25 @@ How it was fitted and where it was validated is in docs/lexical-judge.md.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.judges.base import (
-    Background,
-    CoverageVerdict,
-    EntailmentItem,
-    EntailmentVerdict,
-    ItemRef,
-    SummaryToJudge,
-)
+from benchmarks.judges.base import Background
 from benchmarks.judges.lexical import (
     DECIMALS,
     LEAST_SHARE,
+    Evidence,
     LexicalJudge,
     Match,
     WrongConfig,
-    lines_that_can_cover,
+    read_config,
 )
-from benchmarks.judges.lexical_odds import NOT_COVERED, Odds, WrongOdds
+from benchmarks.judges.lexical_odds import NOT_COVERED, Odds
 from benchmarks.judges.lexical_terms import Known, Texts, alike, alike_by_document, fitted, known, present
 from benchmarks.scoring.summhay import Coverage, Probabilities
-from benchmarks.scoring.text import Line
 
 METHOD_VERSION = 3
 FEATURES = (
@@ -89,13 +81,7 @@ class ExpectedConfig:
         Raises:
             WrongConfig: a name is unknown or a value out of range.
         """
-        if unknown := set(values) - {field.name for field in fields(cls)}:
-            raise WrongConfig(f"unknown parameters: {', '.join(sorted(unknown))}")
-        try:
-            odds = Odds.from_mapping(values["odds"], n_features=len(FEATURES))
-        except (KeyError, WrongOdds) as error:
-            raise WrongConfig(str(error)) from error
-        return cls(**{**values, "odds": odds, "fitted_on": tuple(values.get("fitted_on", ()))})
+        return read_config(cls, values, lambda: Odds.from_mapping(values["odds"], n_features=len(FEATURES)))
 
     def as_mapping(self) -> dict[str, Any]:
         """The configuration as JSON."""
@@ -106,100 +92,69 @@ class ExpectedConfig:
         return ExpectingJudge(self)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What the closest line is chosen by, and its features are taken from, each of shape (insights, lines)."""
-
-    scores: Any
-    numbers: Any
-    shared: Any
-    topics: Any
-    rare: Any
-    has_numbers: Any
-    n_words: Any
-
-
-class ExpectingJudge:
+class ExpectingJudge(LexicalJudge):
     """The closest bullet by three cosines; a logit makes probabilities of it, and their expectation the label.
 
     Key points are compared as version 1 does.
     """
 
     description = DESCRIPTION
-    entailment_description = LexicalJudge.entailment_description
 
     def __init__(self, config: ExpectedConfig | None = None) -> None:
-        self.config = config or ExpectedConfig()
-        self._on_points = LexicalJudge()
-
-    def judge_coverage(
-        self, batch: Sequence[SummaryToJudge], background: Background
-    ) -> list[list[CoverageVerdict]]:
-        """Judge every insight of every summary; a verdict depends on its summary and the background only."""
-        return [[self._verdict(match) for match in matched] for matched in self.matches(batch, background)]
-
-    def judge_entailment(self, batch: Sequence[EntailmentItem], background: Background) -> list[EntailmentVerdict]:
-        """As version 1."""
-        return self._on_points.judge_entailment(batch, background)
-
-    def judge_support(
-        self, points: Sequence[ItemRef], texts: Sequence[str], background: Background
-    ) -> list[EntailmentVerdict]:
-        """As version 1."""
-        return self._on_points.judge_support(points, texts, background)
-
-    def matches(self, batch: Sequence[SummaryToJudge], background: Background) -> list[list[Match]]:
-        """The closest line to every insight of every summary, with its features."""
-        groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for position, summary in enumerate(batch):
-            groups[tuple(insight.text for insight in summary.insights)].append(position)
-        matches: list[list[Match]] = [[] for _ in batch]
-        for insights, positions in groups.items():
-            lines = [lines_that_can_cover(batch[position]) for position in positions]
-            texts = [line.plain for group in lines for line in group]
-            evidence = _evidence(insights, texts, background) if insights and texts else None
-            start = 0
-            for position, group in zip(positions, lines, strict=True):
-                matches[position] = _closest(batch[position], group, evidence, start)
-                start += len(group)
-        return matches
+        super().__init__()
+        self.expecting = config or ExpectedConfig()
 
     def coverage(self, match: Match) -> Coverage:
         """What the expected coverage of a match is called."""
-        expected = self.probabilities(match).expected()
-        if expected < self.config.partial_from:
+        expected = self.score(match)
+        if expected < self.expecting.partial_from:
             return Coverage.NONE
-        return Coverage.FULL if expected >= self.config.full_from else Coverage.PARTIAL
+        return Coverage.FULL if expected >= self.expecting.full_from else Coverage.PARTIAL
 
     def probabilities(self, match: Match) -> Probabilities:
         """How likely a match covers its insight, and how fully."""
-        return self.config.odds.probabilities(match.features) if match.features else NOT_COVERED
+        return self.expecting.odds.probabilities(match.features) if match.features else NOT_COVERED
 
-    def _verdict(self, match: Match) -> CoverageVerdict:
-        coverage, probabilities = self.coverage(match), self.probabilities(match)
-        lines = () if coverage is Coverage.NONE else (match.line,)
-        return CoverageVerdict(match.insight_key, coverage, lines, probabilities.expected(), probabilities)
+    def score(self, match: Match) -> float:
+        """The expected coverage."""
+        return self.probabilities(match).expected()
 
+    def evidence(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Evidence:
+        """Compare insights with the lines of several summaries."""
+        whole = background.with_insights(insights)
+        words = known(whole)
+        facts, parts = Texts(insights, alike), Texts(texts, alike)
+        rarely = Texts(insights), Texts(texts)
+        numbers = present(facts.terms(words.numbers.index, words.numbers.terms_of))
+        offered = present(parts.terms(words.numbers.index, words.numbers.terms_of))
+        n_numbers = numbers.sum(axis=1)
+        content = np.array([words.is_content(word) for word in parts.words], dtype=float)
+        return {
+            "scores": _scores(words, facts, parts),
+            "numbers": (numbers @ offered.T).toarray() / np.maximum(1, n_numbers)[:, None],
+            "shared": _shared(words, facts, parts),
+            "topics": words.topic(facts) @ words.topic(parts).T,
+            "rare": sum(alike_by_document(space, *rarely) for space in fitted(whole).by_document) / 2,
+            "has_numbers": (n_numbers > 0).astype(float),
+            "n_words": parts.counts @ content,
+        }
 
-def _evidence(insights: Sequence[str], texts: Sequence[str], background: Background) -> Evidence:
-    """Compare insights with the lines of several summaries."""
-    whole = background.with_insights(insights)
-    words = known(whole)
-    facts, parts = Texts(insights, alike), Texts(texts, alike)
-    alike_by_words, rarely = fitted(whole).by_document, (Texts(insights), Texts(texts))
-    numbers = present(facts.terms(words.numbers.index, words.numbers.terms_of))
-    offered = present(parts.terms(words.numbers.index, words.numbers.terms_of))
-    n_numbers = numbers.sum(axis=1)
-    content = np.array([words.is_content(word) for word in parts.words], dtype=float)
-    return Evidence(
-        scores=_scores(words, facts, parts),
-        numbers=(numbers @ offered.T).toarray() / np.maximum(1, n_numbers)[:, None],
-        shared=_shared(words, facts, parts),
-        topics=words.topic(facts) @ words.topic(parts).T,
-        rare=sum(alike_by_document(space, *rarely) for space in alike_by_words) / 2,
-        has_numbers=(n_numbers > 0).astype(float),
-        n_words=parts.counts @ content,
-    )
+    def features(self, evidence: Evidence, compared: Any, best: Any, start: int) -> Sequence[Any]:
+        """The score of each insight and its `FEATURES`."""
+        rows, at = np.arange(len(compared)), start + best
+        raised = np.exp(compared / SHARPNESS)
+        scores = compared[rows, best]
+        columns = (
+            evidence["numbers"][rows, at],
+            evidence["has_numbers"],
+            evidence["shared"][rows, at],
+            (raised / raised.sum(axis=0))[rows, best],
+            evidence["topics"][rows, at],
+            np.log1p(evidence["n_words"][at]),
+            np.log(LEAST_SHARE + evidence["rare"][rows, at]),
+            np.log(LEAST_SHARE + scores),
+        )
+        return scores, *(np.round(column, DECIMALS) for column in columns)
 
 
 def _scores(words: Known, facts: Texts, parts: Texts) -> Any:
@@ -224,29 +179,3 @@ def _shared(words: Known, facts: Texts, parts: Texts) -> Any:
     chosen = np.where(by_several.any(axis=1)[:, None], by_several, by_all) * words.shared
     totals = chosen.sum(axis=1)
     return (offered @ chosen.T).T / np.where(totals > 0, totals, 1.0)[:, None]
-
-
-def _closest(summary: SummaryToJudge, lines: Sequence[Line], evidence: Evidence | None, start: int) -> list[Match]:
-    """The line with the highest score for each insight, the first in a tie, among the columns from `start` on."""
-    if not lines or evidence is None:
-        return [Match(insight.key, 0, 0.0) for insight in summary.insights]
-    scores = evidence.scores[:, start : start + len(lines)]
-    rows, best = np.arange(len(scores)), scores.argmax(axis=1)
-    raised = np.exp(scores / SHARPNESS)
-    share = raised / raised.sum(axis=0)
-    at = start + best
-    columns = (
-        evidence.numbers[rows, at],
-        evidence.has_numbers,
-        evidence.shared[rows, at],
-        share[rows, best],
-        evidence.topics[rows, at],
-        np.log1p(evidence.n_words[at]),
-        np.log(LEAST_SHARE + evidence.rare[rows, at]),
-        np.log(LEAST_SHARE + scores[rows, best]),
-    )
-    features = np.round(np.column_stack(columns), DECIMALS).tolist()
-    closest = zip(summary.insights, best.tolist(), scores[rows, best].tolist(), features, strict=True)
-    return [
-        Match(insight.key, lines[column].number, score, tuple(each)) for insight, column, score, each in closest
-    ]

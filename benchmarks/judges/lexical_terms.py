@@ -162,44 +162,50 @@ def fitted(background: Background) -> Fitted:
     texts = Texts(part for text in documents for part in sentences(text))
     whole = Texts(documents) if documents else insights
     return Fitted(
-        pieces=_weigh(pieces_of, insights, texts),
-        stems=_weigh(stem_of, insights, texts),
-        numbers=_alike(number_of, insights),
+        pieces=_by_insight(pieces_of, insights, texts, is_counted=texts.counts.shape[0] > 0),
+        stems=_by_insight(stem_of, insights, texts, is_counted=texts.counts.shape[0] > 0),
+        numbers=_all_alike(number_of, insights),
         by_document=(
-            _weigh_by_document(stem_of, insights, whole),
-            _weigh_by_document(partial(pieces_of, length=SHORT_GRAM), insights, whole),
+            _by_part(stem_of, insights, whole, least=FLOOR),
+            _by_part(partial(pieces_of, length=SHORT_GRAM), insights, whole, least=FLOOR),
         ),
     )
 
 
-def _weigh(terms_of: Callable[[str], list[str]], insights: Texts, texts: Texts) -> Space:
-    """Inverse document frequency over insights, with sentences of the texts as `TEXTS_COUNT_AS` more of them."""
-    index = _index(terms_of, insights)
-    n_insights, n_texts = insights.counts.shape[0], texts.counts.shape[0]
-    having = np.bincount(insights.terms(index, terms_of).indices, minlength=len(index)).astype(float)
-    total = float(n_insights)
-    if n_texts:
-        share = np.bincount(texts.terms(index, terms_of).indices, minlength=len(index)) / n_texts
-        having += TEXTS_COUNT_AS * share
-        total += TEXTS_COUNT_AS
-    return Space(terms_of, index, math.log(1 + total) - np.log1p(having) + FLOOR)
+TermsOf = Callable[[str], list[str]]
 
 
-def _weigh_by_document(terms_of: Callable[[str], list[str]], insights: Texts, documents: Texts) -> Space:
-    """Inverse document frequency over documents, of the terms of insights."""
-    index = _index(terms_of, insights)
-    having = np.bincount(documents.terms(index, terms_of).indices, minlength=len(index))
-    return Space(terms_of, index, math.log(1 + documents.counts.shape[0]) - np.log1p(having) + FLOOR)
+def _index(terms_of: TermsOf, *texts: Texts) -> dict[str, int]:
+    terms = {term for some in texts for word in some.words for term in terms_of(word)}
+    return {term: column for column, term in enumerate(sorted(terms))}
 
 
-def _alike(terms_of: Callable[[str], list[str]], insights: Texts) -> Space:
+def _having(terms_of: TermsOf, index: Mapping[str, int], *texts: Texts) -> Any:
+    """How many texts have each term."""
+    counts = (np.bincount(some.terms(index, terms_of).indices, minlength=len(index)) for some in texts)
+    return sum(counts, np.zeros(len(index)))
+
+
+def _all_alike(terms_of: TermsOf, insights: Texts) -> Space:
     index = _index(terms_of, insights)
     return Space(terms_of, index, np.ones(len(index)))
 
 
-def _index(terms_of: Callable[[str], list[str]], insights: Texts) -> dict[str, int]:
-    terms = Counter(term for word in insights.words for term in terms_of(word))
-    return {term: column for column, term in enumerate(sorted(terms))}
+def _by_insight(terms_of: TermsOf, insights: Texts, parts: Texts, *, is_counted: bool = True) -> Space:
+    """Terms of insights by how few of these have them; all sentences together count as `TEXTS_COUNT_AS` more."""
+    index = _index(terms_of, insights)
+    n, n_parts = insights.counts.shape[0], parts.counts.shape[0]
+    share = _having(terms_of, index, parts) / max(1, n_parts)
+    having = _having(terms_of, index, insights) + TEXTS_COUNT_AS * share
+    total = n + TEXTS_COUNT_AS * is_counted
+    return Space(terms_of, index, math.log(1 + total) - np.log1p(having) + FLOOR)
+
+
+def _by_part(terms_of: TermsOf, insights: Texts, *parts: Texts, least: float = 0.0, every: bool = False) -> Space:
+    """Terms of insights, or with `every` of all parts, by how few of the parts have them."""
+    index = _index(terms_of, *(parts if every else (insights,)))
+    n = sum(some.counts.shape[0] for some in parts)
+    return Space(terms_of, index, math.log(1 + n) - np.log1p(_having(terms_of, index, *parts)) + least)
 
 
 def covered_share(wanted: Any, offered: Any) -> Any:
@@ -345,13 +351,13 @@ def known(background: Background) -> Known:
         return [stripped(word)] if is_content(word) else []
 
     stems = _by_insight(content_of, insights, parts)
-    every = _every(content_of, insights, parts)
+    every = _by_part(content_of, insights, insights, parts, every=True)
     return Known(
         stems=stems,
         begun=_by_insight(stem_of, insights, parts),
-        pieces=_by_sentence(pieces_of, insights, parts),
-        numbers=Space(number_of, index := _index(number_of, insights), np.ones(len(index))),
-        shared=_by_sentence(content_of, insights, parts).weights,
+        pieces=_by_part(pieces_of, insights, parts),
+        numbers=_all_alike(number_of, insights),
+        shared=_by_part(content_of, insights, parts).weights,
         every=every,
         topics=_topics(every, insights, parts),
         is_content=is_content,
@@ -361,44 +367,10 @@ def known(background: Background) -> Known:
 def _content(texts: Iterable[str]) -> Callable[[str], bool]:
     """Whether a word is content: a number, or a word that no more than half of the texts have."""
     contents = [set(alike(text)) for text in texts]
-    counts: dict[str, int] = {}
-    for content in contents:
-        for word in content:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for content in contents for word in content)
     most = COMMON_IN * len(contents) if len(contents) >= LEAST_TEXTS else len(contents)
     common = frozenset(word for word, n in counts.items() if n > most)
     return lambda word: word[0].isdigit() or word not in common
-
-
-def _having(terms_of: Callable[[str], list[str]], index: dict[str, int], texts: Texts) -> Any:
-    """How many texts have each term."""
-    return np.bincount(texts.terms(index, terms_of).indices, minlength=len(index)).astype(float)
-
-
-def _by_insight(terms_of: Callable[[str], list[str]], insights: Texts, parts: Texts) -> Space:
-    """Terms of insights by how few of these have them; all sentences together count as 20 insights more."""
-    index = _index(terms_of, insights)
-    n, n_parts = insights.counts.shape[0], parts.counts.shape[0]
-    share = _having(terms_of, index, parts) / max(1, n_parts)
-    having = _having(terms_of, index, insights) + TEXTS_COUNT_AS * share
-    return Space(terms_of, index, math.log(1 + n + TEXTS_COUNT_AS) - np.log1p(having) + FLOOR)
-
-
-def _by_sentence(terms_of: Callable[[str], list[str]], insights: Texts, parts: Texts) -> Space:
-    """Terms of insights by how few sentences have them."""
-    index = _index(terms_of, insights)
-    having = _having(terms_of, index, parts)
-    return Space(terms_of, index, math.log(1 + parts.counts.shape[0]) - np.log1p(having))
-
-
-def _every(terms_of: Callable[[str], list[str]], insights: Texts, parts: Texts) -> Space:
-    """All terms of sentences and insights, by how few of these have them."""
-    index = {
-        term: at for at, term in enumerate(sorted(_index(terms_of, insights).keys() | _index(terms_of, parts)))
-    }
-    having = _having(terms_of, index, insights) + _having(terms_of, index, parts)
-    n = insights.counts.shape[0] + parts.counts.shape[0]
-    return Space(terms_of, index, math.log(1 + n) - np.log1p(having))
 
 
 def _topics(every: Space, insights: Texts, parts: Texts) -> Any:

@@ -181,13 +181,13 @@ def test_the_version_of_a_background_depends_on_its_texts_and_not_on_their_order
 def test_a_background_is_weighed_once_for_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     background = Background(texts=("Weighed once only.",), insights=(FERRY, PRICE, PIER))
     weighed: list[str] = []
-    weigh = lexical_terms._weigh
+    weigh = lexical_terms._by_insight
 
-    def counting(terms_of: Any, insights: Any, texts: Any) -> lexical_terms.Space:
+    def counting(terms_of: Any, *texts: Any, **how: Any) -> lexical_terms.Space:
         weighed.append(terms_of.__name__)
-        return weigh(terms_of, insights, texts)
+        return weigh(terms_of, *texts, **how)
 
-    monkeypatch.setattr(lexical_terms, "_weigh", counting)
+    monkeypatch.setattr(lexical_terms, "_by_insight", counting)
     for _ in range(3):
         LexicalJudge().judge_coverage([summary("- a"), summary("- b", insights=(PIER,))], background)
     assert sorted(weighed) == ["pieces_of", "stem_of"]
