@@ -353,7 +353,7 @@ def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> S
     """Systems on the same subtopics and by the same raters; intervals of people are about these people."""
     means: dict[str, dict[str, Stat]] = {}
     apart: dict[str, dict[tuple[str, str], Stat]] = {}
-    own: dict[str, dict[str, Stat]] = {}
+    plain: dict[str, dict[str, Stat]] = {}
     common: dict[tuple[str, str], int] = {}
     systems, ranking = np.array(table.systems, dtype=object), None
     for measure in table.measures:
@@ -377,7 +377,7 @@ def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> S
             apart[measure] = {pair: about_these(stat, n, "raters") for pair, stat in apart[measure].items()}
         common |= {pair: max(common.get(pair, 0), n) for pair, n in n_common.items()}
         each = mean_of_defined(values)
-        own[measure] = {
+        plain[measure] = {
             name: bootstrap_mean(
                 np.where(systems == name, each, np.nan),
                 clusters=table.clusters,
@@ -392,9 +392,9 @@ def _systems(table: RatingTable, rater: str, resampling: Resampling | None) -> S
     rows = (
         SystemRow(
             name,
-            max(stats[name].n_items for stats in own.values()),
+            max(stats[name].n_items for stats in plain.values()),
             {measure: stats.get(name, Stat.undefined(NOT_RATED)) for measure, stats in means.items()},
-            {measure: stats[name] for measure, stats in own.items()},
+            {measure: stats[name] for measure, stats in plain.items()},
         )
         for name in sorted(set().union(*means.values()))
     )
