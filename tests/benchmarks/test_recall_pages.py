@@ -1,4 +1,4 @@
-"""Pages of key point recall: who sees them, what they show and mark, files, runs, and checks of points."""
+"""Pages of key point recall: what they show and mark, files, runs, checks, and versions of key points."""
 
 from __future__ import annotations
 
@@ -9,16 +9,32 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.models import Study
+from annotation.verification import datasets
 from benchmarks.engine import judging, versions
-from benchmarks.models import AuditEvent, Judge, JudgeRun, PointVerdict, Response, ResponsePointCheck
+from benchmarks.models import (
+    AuditEvent,
+    Judge,
+    JudgeRun,
+    PointVerdict,
+    Question,
+    Response,
+    ResponsePointCheck,
+    System,
+)
 from benchmarks.recall import responses
+from benchmarks.results.sheet import Cards
+from tests.conftest import make_user
 from tests.makers import flat
 from tests.makers_recall import NOW, extract, make_judge, make_response, say, support
+from tests.makers_verification import make_questions, make_verification_study, say_all
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -207,3 +223,62 @@ def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, ada: Any,
     costs()  # figures are computed anew
     assert costs() == before
     assert max(before) <= 17
+
+
+@pytest.fixture
+def verified(ada: Any) -> Study:
+    """Two questions of two points; version 1 keeps what anna keeps (3 points), version 2 what both keep (1)."""
+    study = make_verification_study(
+        annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=ada
+    )
+    say_all(study, ["AA", "AD", "AD", "DA"])
+    people = {person.label: str(person.uid) for person in [m.annotator for m in study.memberships.all()]}
+    for chosen in (("anna",), ("anna", "bert")):
+        datasets.choose(study=study, annotators=[people[name] for name in chosen], by=ada, now=NOW)
+    owl = make_judge("owl")
+    system = System.objects.create(key="heron", summarizer="heron")
+    for question in Question.objects.all():
+        response = Response.objects.create(
+            question=question, system=system, text="Words.", text_sha256="0", n_words=1, created_at=NOW
+        )
+        say(owl, response, ["yes", "no"])
+    return study
+
+
+def test_recall_on_a_version_of_ones_own_key_points(verified: Study, ada: Any, login: Login) -> None:
+    name = ("--study", verified.name)
+    newest = json_of("report", "kpr", *name)
+    assert newest["verified"] == {"study": verified.name, "version": 2, "n_kept": 1}
+    assert (newest["overall"]["kpr_micro"], newest["overall"]["n_key_points"]) == (1.0, 1)
+    first = json_of("report", "kpr", *name, "--version", "1")
+    assert (first["verified"]["version"], first["overall"]["kpr_micro"]) == (1, pytest.approx(2 / 3))
+    for wrong in ((*name, "--version", "9"), ("--version", "1")):
+        with pytest.raises(CommandError, match="version"):
+            call_command("report", "kpr", *wrong)
+    client = login(ada)
+    offered = client.get(RECALL).text
+    assert f'value="{verified.uid}.2"' in offered
+    assert f'value="{verified.uid}.1"' in offered
+    answer = client.get(f"{RECALL}?points={verified.uid}.1")
+    shown = flat(answer.text)
+    assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
+    (cards,) = (part for part in answer.context["sheet"].parts if isinstance(part, Cards))
+    assert cards.cards[0].stat.value == 0.75, "1 of 2 and 1 of 1"
+    files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
+    assert files["overall"]["n_key_points"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["{uid}.7", "{uid}.", "{uid}.x", "{uid}", "x.1", "<script>", "{uid}.999999999999"]
+)
+def test_a_version_that_is_none_is_not_found(verified: Study, ada: Any, login: Login, wrong: str) -> None:
+    client = login(ada)
+    key = wrong.format(uid=verified.uid)
+    assert client.get(RECALL, {"points": key}).status_code == 404
+    assert client.get(RECALL + "files/recall.json", {"points": key}).status_code == 404
+
+
+def test_a_stranger_to_a_study_neither_sees_nor_uses_its_versions(verified: Study, login: Login) -> None:
+    client = login(make_user("zoe", "researcher"))
+    assert str(verified.uid) not in client.get(RECALL).text
+    assert client.get(f"{RECALL}?points={verified.uid}.1").status_code == 404

@@ -1,4 +1,4 @@
-"""Systems side by side: on questions that all answered, in every part, by several judges, on verified points."""
+"""Systems side by side: on questions that all answered, in every part, and by several judges."""
 
 from __future__ import annotations
 
@@ -12,21 +12,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotation.models import LabelTask, Study
-from annotation.verification import datasets
+from annotation.models import LabelTask
 from benchmarks.models import Judge, Question, Response, System
 from benchmarks.recall.charts import part_chart
 from benchmarks.recall.figures import ResponseFilter, by_system, table
 from benchmarks.recall.results import FIGURES, figures_of
 from benchmarks.recall.sheet import Beside, sheet
 from benchmarks.recall.systems import compared
-from benchmarks.results.sheet import Cards
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user
-from tests.makers import NOW, flat
+from tests.makers import flat
 from tests.makers_recall import make_judge, make_response, say
-from tests.makers_verification import make_questions, make_verification_study, say_all
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -39,8 +36,8 @@ def report(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.fixture
-def judge(db: None) -> Judge:
+@pytest.fixture(scope="module")
+def _world(kept: None) -> None:
     """Three questions that heron, wren and jay answered, and one that heron alone did, and well.
 
     By owl heron has 2, 2, 1 of 2 (and 2 of 2 alone), wren 1 of 2 each, jay none.
@@ -53,7 +50,15 @@ def judge(db: None) -> Judge:
             )
             say(owl, response, ["yes"] * n_yes + ["no"] * (2 - n_yes))
     say(owl, make_response("alone", system="heron", domain="history", n_points=2), ["yes", "yes"])
-    return owl
+    client = Client()
+    client.force_login(make_user("ada", "researcher"), backend="summhay_site.authentication.AccountBackend")
+    client.get(RECALL)
+
+
+@pytest.fixture
+def judge(_world: None, db: None) -> Judge:
+    """The judge of that world, which this module keeps with its figures."""
+    return Judge.objects.get(name="owl")
 
 
 def second_judge() -> Judge:
@@ -206,67 +211,6 @@ def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, ada: Any,
     assert "<script>$x_1" not in shown
     assert "<b>music" not in shown
     assert "&lt;b&gt;music" in shown
-
-
-@pytest.fixture
-def verified(ada: Any) -> Study:
-    """Two questions of two points; version 1 keeps what anna keeps (3 points), version 2 what both keep (1)."""
-    study = make_verification_study(
-        annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=ada
-    )
-    say_all(study, ["AA", "AD", "AD", "DA"])
-    people = {person.label: str(person.uid) for person in [m.annotator for m in study.memberships.all()]}
-    for chosen in (("anna",), ("anna", "bert")):
-        datasets.choose(study=study, annotators=[people[name] for name in chosen], by=ada, now=NOW)
-    owl = make_judge("owl")
-    system = System.objects.create(key="heron", summarizer="heron")
-    for question in Question.objects.all():
-        response = Response.objects.create(
-            question=question, system=system, text="Words.", text_sha256="0", n_words=1, created_at=NOW
-        )
-        say(owl, response, ["yes", "no"])
-    return study
-
-
-def test_recall_on_a_version_of_ones_own_key_points(
-    verified: Study, ada: Any, login: Login, capsys: pytest.CaptureFixture[str]
-) -> None:
-    name = ("--study", verified.name)
-    newest = report(capsys, *name)
-    assert newest["verified"] == {"study": verified.name, "version": 2, "n_kept": 1}
-    assert (newest["overall"]["kpr_micro"], newest["overall"]["n_key_points"]) == (1.0, 1)
-    first = report(capsys, *name, "--version", "1")
-    assert (first["verified"]["version"], first["overall"]["kpr_micro"]) == (1, pytest.approx(2 / 3))
-    for wrong in ((*name, "--version", "9"), ("--version", "1")):
-        with pytest.raises(CommandError, match="version"):
-            call_command("report", "kpr", *wrong)
-    client = login(ada)
-    offered = client.get(RECALL).text
-    assert f'value="{verified.uid}.2"' in offered
-    assert f'value="{verified.uid}.1"' in offered
-    answer = client.get(f"{RECALL}?points={verified.uid}.1")
-    shown = flat(answer.text)
-    assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
-    (cards,) = (part for part in answer.context["sheet"].parts if isinstance(part, Cards))
-    assert cards.cards[0].stat.value == 0.75, "1 of 2 and 1 of 1"
-    files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
-    assert files["overall"]["n_key_points"] == 1
-
-
-@pytest.mark.parametrize(
-    "wrong", ["{uid}.7", "{uid}.", "{uid}.x", "{uid}", "x.1", "<script>", "{uid}.999999999999"]
-)
-def test_a_version_that_is_none_is_not_found(verified: Study, ada: Any, login: Login, wrong: str) -> None:
-    client = login(ada)
-    key = wrong.format(uid=verified.uid)
-    assert client.get(RECALL, {"points": key}).status_code == 404
-    assert client.get(RECALL + "files/recall.json", {"points": key}).status_code == 404
-
-
-def test_a_stranger_to_a_study_neither_sees_nor_uses_its_versions(verified: Study, login: Login) -> None:
-    client = login(make_user("zoe", "researcher"))
-    assert str(verified.uid) not in client.get(RECALL).text
-    assert client.get(f"{RECALL}?points={verified.uid}.1").status_code == 404
 
 
 def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(

@@ -27,10 +27,6 @@ from tests.queries import cost_of
 from tests.running import json_of, output_of
 
 
-def test_the_page_says_what_to_do_while_nothing_is_judged(reader: Reader) -> None:
-    assert "No judge has been run on system summaries" in reader.get().text
-
-
 def test_names_of_systems_are_escaped_in_latex() -> None:
     assert escaped("a_b & 50% {x} \\") == r"a\_b \& 50\% \{x\} \textbackslash{}"
 

@@ -14,11 +14,10 @@ from django.core.management import CommandError
 from annotation.leaderboard import files
 from annotation.models import Exclusion, Session, Study
 from benchmarks.models import Verdict
-from benchmarks.results.stored import forget_all
 from benchmarks.scoring.components import TOO_FEW_SESSIONS
-from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, Reader, judged, report, written
+from tests.annotation.leaderboard.board import CELLS, PAGE, Reader, report
 from tests.conftest import make_user
-from tests.makers import flat, make_haystack, make_writing_study
+from tests.makers import flat
 from tests.running import output_of
 
 
@@ -41,28 +40,6 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert reader.get("charts/other.svg").status_code == 404
     early = reader.board("?minute=10").people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
-
-
-@pytest.mark.parametrize(
-    ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
-)
-def test_human_minutes_are_read_at_the_marks_of_each_session(
-    every: tuple[int, int],
-    of_wren: int,
-    of_heron: int,
-    ada: Any,
-    ben: Any,
-    cleo: Any,
-    reader: Reader,
-    now: datetime,
-) -> None:
-    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
-    for person, minutes in zip((ben, cleo), every, strict=True):
-        written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
-    judged(study, now=now)
-    board = reader.board()
-    minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
-    assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
 
 
 def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
@@ -175,34 +152,6 @@ def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, reader:
     page = reader.get()
     writers = page.context["board"].people.writers
     assert (writers.n_sessions, writers.n_writers, writers.citation_ceiling) == (1, 1, 0.6)
-
-
-def test_people_with_other_documents_have_rows_of_their_own(
-    ada: Any, ben: Any, cleo: Any, reader: Reader, now: datetime
-) -> None:
-    dora = make_user("dora", "annotator")
-    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
-    for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):
-        written(person, study, BOTH if config else FIRST, config=config, now=now)
-    judged(study, now=now)
-    page = reader.get()
-    board = page.context["board"]
-    of_people = {line.entry.retriever: line.writers.n_sessions for line in board.of_people}
-    assert of_people == {"oracle": 1, "full-ctxt": 2}
-    assert board.people.entry.retriever == "oracle"
-    heron = board.line("heron", "full-ctxt")
-    assert heron.minutes.n_sessions == 1
-    assert board.line("wren", "full-ctxt").joint_to_people.value == pytest.approx(0)
-    assert heron.joint_to_people.value > 0
-    html = flat(page.text)
-    assert "People: 1 session (writers: 1, subtopics: 1)." in html
-    assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
-    assert "Systems are compared with people (oracle)." in html
-    sheet = reader.sheet("insights/?a=people · full-ctxt&b=people · oracle")
-    assert max(row.value("difference") for row in sheet.table("insights").rows) > 0
-    Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
-    forget_all()
-    assert reader.board().people.entry.retriever == "full-ctxt"
 
 
 def test_two_rows_are_compared_insight_by_insight(people: Study, reader: Reader) -> None:

@@ -1,10 +1,11 @@
-"""The published figures of the leaderboard cell by cell, and what an unusable verdict costs."""
+"""The published figures of the leaderboard cell by cell, and boards that tests fill themselves."""
 
 from __future__ import annotations
 
 import io
 import json
 import math
+from datetime import datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 
 from annotation.leaderboard import files
+from annotation.models import Session
 from benchmarks.leaderboard.board import family_of, scores_of
 from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.components import Minutes
-from tests.annotation.leaderboard.board import CELLS, PAGE, report
-from tests.makers import NOW
+from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, Reader, judged, report, written
+from tests.conftest import make_user
+from tests.makers import NOW, flat, make_haystack, make_writing_study
 from tests.makers_topic import topic_json, write_topic
 from tests.running import output_of
 
@@ -237,3 +240,57 @@ def test_minutes_in_json_say_what_is_not_reached() -> None:
     assert (part["value"], part["high"], part["reason"]) == (20, None, "upper end not reached")
     none = files.minutes_json(Minutes(0.5, inf, 40.0, inf, 9, 2))
     assert (none["value"], none["low"], none["reason"]) == (None, 40, "not reached")
+
+
+def test_the_page_says_what_to_do_while_nothing_is_judged(reader: Reader) -> None:
+    assert "No judge has been run on system summaries" in reader.get().text
+
+
+@pytest.mark.parametrize(
+    ("every", "of_wren", "of_heron"), [((7, 7), 7, 28), ((10, 10), 10, 30), ((4, 10), 10, 28), ((12, 9), 12, 27)]
+)
+def test_human_minutes_are_read_at_the_marks_of_each_session(
+    every: tuple[int, int],
+    of_wren: int,
+    of_heron: int,
+    ada: Any,
+    ben: Any,
+    cleo: Any,
+    reader: Reader,
+    now: datetime,
+) -> None:
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
+    for person, minutes in zip((ben, cleo), every, strict=True):
+        written(person, study, BOTH, mark_every_ms=minutes * MINUTE, now=now)
+    judged(study, now=now)
+    board = reader.board()
+    minutes = {name: board.line(name, "full-ctxt").minutes.value for name in ("wren", "heron")}
+    assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
+
+
+def test_people_with_other_documents_have_rows_of_their_own(
+    ada: Any, ben: Any, cleo: Any, reader: Reader, now: datetime
+) -> None:
+    dora = make_user("dora", "annotator")
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
+    for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):
+        written(person, study, BOTH if config else FIRST, config=config, now=now)
+    judged(study, now=now)
+    page = reader.get()
+    board = page.context["board"]
+    of_people = {line.entry.retriever: line.writers.n_sessions for line in board.of_people}
+    assert of_people == {"oracle": 1, "full-ctxt": 2}
+    assert board.people.entry.retriever == "oracle"
+    heron = board.line("heron", "full-ctxt")
+    assert heron.minutes.n_sessions == 1
+    assert board.line("wren", "full-ctxt").joint_to_people.value == pytest.approx(0)
+    assert heron.joint_to_people.value > 0
+    html = flat(page.text)
+    assert "People: 1 session (writers: 1, subtopics: 1)." in html
+    assert "People (all documents): 2 sessions (writers: 2, subtopics: 1)." in html
+    assert "Systems are compared with people (oracle)." in html
+    sheet = reader.sheet("insights/?a=people · full-ctxt&b=people · oracle")
+    assert max(row.value("difference") for row in sheet.table("insights").rows) > 0
+    Session.objects.filter(config={}).update(config={"setting": "ranking", "retriever": "bm25"})
+    forget_all()
+    assert reader.board().people.entry.retriever == "full-ctxt"
