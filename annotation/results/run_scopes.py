@@ -31,6 +31,10 @@ class RunStudies:
             rows.filter(kind__in=values_where(judged=SUMMARIES)).filter(~Q(kind=Study.Kind.EXTERNAL) | of_coverage)
         )
 
+    def seen(self, user: Any) -> set[str]:
+        """The ids of all studies that a user may see."""
+        return {str(uid) for uid in _seen_by(user).order_by().values_list("uid", flat=True)}
+
     def elsewhere(self, *, of: Any, haystacks: Collection[int] = (), questions: Collection[int] = ()) -> list[str]:
         """The names of studies that stand on these haystacks or questions and are not of this research group."""
         return elsewhere(of=of, haystacks=haystacks, questions=questions)

@@ -223,9 +223,10 @@ def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> list[Stale]:
     for name, task in TASKS.items():
         rows = task.inputs(judge)
         if rows is not None:
-            n_stale = stale_count(judge=judge, task=name, most=most)
-            older = rows.order_by()[most : most + 1].exists()
-            outdated.append(Stale(str(task.labels.stale % {"n": n_stale}) if n_stale else "", older))
+            newest = list(rows.order_by("-pk")[: most + 1])
+            n_stale = _n_stale(name, judge, newest[:most])
+            words = str(task.labels.stale % {"n": n_stale}) if n_stale else ""
+            outdated.append(Stale(words, has_older=len(newest) > most))
     return outdated
 
 
@@ -234,11 +235,12 @@ def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
 
     One query, and those of a task's questions for every 500 subjects.
     """
+    rows = TASKS[task].inputs(judge)
+    return 0 if rows is None else _n_stale(task, judge, list(rows.order_by("-pk")[:most]))
+
+
+def _n_stale(task: str, judge: Judge, newest: Sequence[tuple[int, Any, str]]) -> int:
     kind, config = TASKS[task], ModelConfig.from_mapping(judge.config)
-    rows = kind.inputs(judge)
-    if rows is None:
-        return 0
-    newest = list(rows.order_by("-pk")[:most])
     keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
     today: dict[tuple[int, str], str] = {}
     for part in parts(keys, IN_A_QUERY):

@@ -31,6 +31,9 @@ class Studies(Protocol):
     def named(self, user: Any = None) -> Sequence[tuple[str, str]]:
         """(id, name) of the studies with summaries that a user may see; without a user, of all of them."""
 
+    def seen(self, user: Any) -> set[str]:
+        """The ids of all studies that a user may see."""
+
     def summaries(self, study: str) -> QuerySet[Summary]:
         """The summaries that a study is about: its items, or what was written in its sessions."""
 
@@ -189,7 +192,7 @@ def check_listed(listed: Sequence[UUID], model: type[Any]) -> None:
 
 def seen_by(user: Any) -> set[str]:
     """The ids of the studies whose names a user may know."""
-    return {uid for uid, _name in (*studies().named(user), *studies().with_key_points(user))}
+    return studies().seen(user)
 
 
 def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 from typing import Any, cast
 from uuid import UUID
 
@@ -27,8 +28,17 @@ from benchmarks.judges.registry import description_of
 from benchmarks.judging import answers
 from benchmarks.judging.model_pages import ModelOptionsForm
 from benchmarks.leaderboard.retrieval_words import names_of
-from benchmarks.leaderboard.sampling import source_corpora
-from benchmarks.models import Haystack, Insight, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System
+from benchmarks.models import (
+    Haystack,
+    Insight,
+    Judge,
+    JudgeRun,
+    JudgeRunItem,
+    SourceSample,
+    Subtopic,
+    Summary,
+    System,
+)
 from benchmarks.system_names import setting_name
 from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires, saw_insights
@@ -91,8 +101,8 @@ class RunOptionsForm(ModelOptionsForm):
 
 def _datasets() -> list[tuple[str, str]]:
     names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
-    samples = [name for name, is_sample in source_corpora().items() if is_sample]
-    return [(name, name) for name in [*names.distinct(), *samples]]
+    samples = SourceSample.objects.exclude(members=None).distinct().values_list("name", flat=True)
+    return [("", "all"), *((name, name) for name in dict.fromkeys([*names.distinct(), *samples]))]
 
 
 def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
@@ -105,17 +115,6 @@ def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
     return list(groups.items())
 
 
-def _systems() -> list[tuple[str, str]]:
-    rows = System.objects.filter(summaries__isnull=False).order_by("summarizer")
-    return [(name, name) for name in rows.values_list("summarizer", flat=True).distinct()]
-
-
-def _retrievers() -> list[tuple[str, str]]:
-    rows = System.objects.filter(summaries__isnull=False).values_list("retriever", "document_order").distinct()
-    names = sorted({setting_name(retriever, order) for retriever, order in rows})
-    return list(names_of(names).items())
-
-
 class RunForm(RunOptionsForm):
     """Which summaries to judge; `options` of models only."""
 
@@ -123,7 +122,7 @@ class RunForm(RunOptionsForm):
     haystack = forms.ModelChoiceField(
         label="Haystack", queryset=Haystack.objects.none(), required=False, empty_label="all"
     )
-    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *_datasets()])
+    dataset = forms.ChoiceField(label="Dataset", required=False)
     study = forms.ChoiceField(
         label=_("Study"), required=False,
         help_text="The summaries of its tasks, or all snapshots and final texts of its sessions.",
@@ -132,8 +131,8 @@ class RunForm(RunOptionsForm):
         label="Subtopics", required=False, choices=_subtopics, coerce=int,
         help_text="None chosen: all; likewise for systems and retrievers.",
     )  # fmt: skip
-    systems = forms.MultipleChoiceField(label="Systems", required=False, choices=_systems)
-    retrievers = forms.MultipleChoiceField(label="Retrievers", required=False, choices=_retrievers)
+    systems = forms.MultipleChoiceField(label="Systems", required=False)
+    retrievers = forms.MultipleChoiceField(label="Retrievers", required=False)
     sample = forms.IntegerField(
         label="Random sample of", min_value=1, max_value=1_000_000, required=False,
         help_text="Summaries, drawn from the above. Blank: all.",
@@ -152,9 +151,27 @@ class RunForm(RunOptionsForm):
         self.fields["haystack"].queryset = Haystack.objects.current().without_sources()  # type: ignore[attr-defined]
         self.studies = dict(scopes.studies().named(user))
         self.fields["study"].choices = [("", "any"), *self.studies.items()]  # type: ignore[attr-defined]
+        for name, offered in (
+            ("dataset", _datasets),
+            ("systems", self._systems),
+            ("retrievers", self._retrievers),
+        ):
+            self.fields[name].choices = cache(offered)  # type: ignore[attr-defined]
         if judge.kind != Judge.Kind.OPENAI:
             for name in RunOptionsForm.base_fields:
                 del self.fields[name]
+
+    @cached_property
+    def _settings(self) -> list[tuple[str, str, str]]:
+        systems = System.objects.filter(summaries__isnull=False).order_by("summarizer")
+        return list(systems.values_list("summarizer", "retriever", "document_order").distinct())
+
+    def _systems(self) -> list[tuple[str, str]]:
+        return [(name, name) for name in dict.fromkeys(name for name, *_setting in self._settings)]
+
+    def _retrievers(self) -> list[tuple[str, str]]:
+        names = sorted({setting_name(retriever, order) for _name, retriever, order in self._settings})
+        return list(names_of(names).items())
 
     def clean(self) -> dict[str, Any]:
         """Take the ids of the file, so that a second form can carry them along; all of them must be known."""

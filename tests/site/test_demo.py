@@ -14,15 +14,18 @@ from annotation.models import Session, Study
 from annotation.studies.kind import work_of
 from annotation.validation.results import results_of
 from annotation.verification.overview import overview_of
-from benchmarks.models import Batch, Haystack, Question, Verdict
+from benchmarks.models import Batch, Haystack, Judge, Question, Verdict
 from extensions.synthesis.models import Synthesis
 from summhay_site.demo import player
 from summhay_site.demo.cast import FOLDER
 from summhay_site.management.commands import demo
 from summhay_site.models import User
 from tests import makers
+from tests.queries import cost_of
 
 SECOND = "extractive-400"
+MOST_OF_OVERVIEW, MOST_OF_JUDGE = 20, 25
+"""Queries of a study's overview and of a judge's page."""
 
 
 @pytest.mark.django_db
@@ -69,6 +72,8 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     rating = Study.objects.get(kind="rating")
     ratings = client.get(f"/studies/{rating.uid}/figures/").context["shown"].figures
     assert ratings.n_invalid == {"example-rater": 0}
+    assert max(cost_of(client, f"/studies/{study.uid}/") for study in Study.objects.all()) <= MOST_OF_OVERVIEW
+    assert max(cost_of(client, f"/judges/{judge.uid}/") for judge in Judge.objects.all()) <= MOST_OF_JUDGE
     batch = Batch.objects.get(run__task="ratings")
     assert (batch.state, batch.run.state, batch.n_requests) == ("closed", "done", 8)
     synthesis = Synthesis.objects.get()

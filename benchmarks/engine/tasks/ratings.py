@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet, Value
+from django.db.models import Value
 from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext_lazy
 from pydantic import ConfigDict, StrictInt, create_model
@@ -135,20 +135,17 @@ class RatingTask(PairTask):
     def sheets(self, subjects: Sequence[Summary], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
         shown = texts.source_numbers(subjects)
         items = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
-        subtopics = Subtopic.objects.filter(pk__in={summary.subtopic_id for summary in subjects})
-        queries = dict(subtopics.values_list("pk", "query"))
+        wordings = _wordings({summary.subtopic_id for summary in subjects})
         haystacks = {summary.haystack_id for summary in subjects}
-        instructions = _instructions(subtopics)
         documents = texts.documents_of(haystacks, {number for numbers in shown.values() for number in numbers})
         for summary in subjects:
             ask = partial(
                 RatingQuestion,
                 subject_key=str(summary.pk),
                 documents=tuple((n, *documents[summary.haystack_id, n]) for n in shown[summary.pk]),
-                query=queries[summary.subtopic_id],
                 summary=summary.text,
                 protocol=config.protocol,
-                instruction=instructions.get(summary.subtopic_id, ""),
+                **wordings[summary.subtopic_id],
             )
             yield Sheet(summary.pk, ask, items if shown[summary.pk] else ())
 
@@ -157,12 +154,18 @@ class RatingTask(PairTask):
         return {**super().values(question, answer), "value": value}
 
 
-def _instructions(subtopics: QuerySet[Subtopic]) -> dict[int, str]:
-    """What was asked of summaries of sources, by subtopic: never more than the length that its dataset has."""
-    of_sources = subtopics.filter(haystack__is_source=True)
-    rows = list(of_sources.values_list("pk", "haystack__dataset", "query"))
-    lengths = tasks_of({dataset for _pk, dataset, _query in rows})
-    return {pk: f"{query} {_in_sentences(lengths[dataset].n_sentences)}" for pk, dataset, query in rows}
+def _wordings(subtopics: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The query of each subtopic; of one of sources an instruction: never more than the length of its dataset."""
+    columns = ("pk", "query", "haystack__is_source", "haystack__dataset")
+    rows = list(Subtopic.objects.filter(pk__in=subtopics).values_list(*columns))
+    lengths = tasks_of({dataset for _pk, _query, is_source, dataset in rows if is_source})
+    return {
+        pk: {
+            "query": query,
+            "instruction": f"{query} {_in_sentences(lengths[dataset].n_sentences)}" if is_source else "",
+        }
+        for pk, query, is_source, dataset in rows
+    }
 
 
 def _in_sentences(n: int) -> str:
