@@ -17,7 +17,7 @@ class SynthesisConfig(AppConfig):
         from benchmarks.grouping import FOLLOWING, GROUPS_OF_OTHERS
         from benchmarks.personal import Acts
         from benchmarks.questions.sets import DELETED
-        from extensions.synthesis import demo, handing_over, pairs
+        from extensions.synthesis import demo, handing_over, pages
         from extensions.synthesis.models import Synthesis, SynthesisDecision, SynthesisStep
         from extensions.synthesis.task import SynthesisTask
         from summhay_site import privacy
@@ -28,7 +28,7 @@ class SynthesisConfig(AppConfig):
         GROUPS_OF_OTHERS[SynthesisTask.name] = handing_over.groups_of
         FOLLOWING.append(handing_over.move)
         DELETED.append(handing_over.forget)
-        SIZES.append(pairs.sizes_in)
+        SIZES.append(pages.sizes_in)
         SENTENCES.update(
             {
                 "haystack.pairs_drawn": "drew pairs of insights and documents of %(what)s",

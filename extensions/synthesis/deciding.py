@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +9,12 @@ from django.db import transaction
 from django.db.models import Max
 
 from benchmarks.models import JudgeRun, JudgeRunItem
-from extensions.synthesis import making
+from extensions.synthesis import haystacks
 from extensions.synthesis.models import (
+    GONE,
+    REASONS,
+    VERDICTS,
+    NotAllowed,
     PartKind,
     PartState,
     ReviewAction,
@@ -21,19 +24,19 @@ from extensions.synthesis.models import (
     SynthesisKind,
     SynthesisPart,
     SynthesisStep,
+    after,
+    stale_after,
+    take_turn,
 )
-from extensions.synthesis.part_states import GONE, REASONS, VERDICTS, NotAllowed, after, changes_text, stale_after
-from extensions.synthesis.turns import take_turn
 
-CAN_BE_MADE_AGAIN: dict[str, frozenset[str]] = {
-    SynthesisKind.NEWS: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
-    SynthesisKind.CONVERSATION: frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY}),
+_OF_TOPICS = frozenset({PartKind.INSIGHT, PartKind.DOCUMENT, PartKind.QUERY})
+CAN_BE_MADE_AGAIN: dict[str, frozenset[PartKind]] = {
+    SynthesisKind.NEWS: _OF_TOPICS,
+    SynthesisKind.CONVERSATION: _OF_TOPICS,
     SynthesisKind.DOCUMENTS: frozenset(),
     SynthesisKind.QUESTIONS: frozenset({PartKind.QUESTION, PartKind.QUERY}),
 }
 """What a model can be asked for again by itself."""
-
-
 UNITED = ("evidence", "made_of")
 """What parts that are merged have together: passages, and the points that they are made of."""
 
@@ -75,7 +78,7 @@ def decide(
         part=part, action=action, reason=reason, note=note, is_read=is_read, is_blind=is_blind, by=by, at=now
     )
     if action == ReviewAction.REGENERATE:
-        making.again(part, note=note, now=now)
+        haystacks.again(part, note=note, now=now)
     else:
         if action == ReviewAction.EDIT:
             part.title, part.text = (part.title if title is None else title[:300]), str(text)
@@ -83,9 +86,8 @@ def decide(
         part.save(update_fields=["state", "title", "text"])
     if into is not None and action == ReviewAction.MERGE:
         before["into"] = _unite(part, into)
-    has_changed = changes_text(action) and (action != ReviewAction.EDIT or before["text"] != part.text)
-    stale = _make_stale([part], part.synthesis) if has_changed else {}
-    decision.before = {**before, "stale": {str(pk): old for pk, old in stale.items()}}
+    is_as_before = action == ReviewAction.ACCEPT or (action == ReviewAction.EDIT and before["text"] == part.text)
+    decision.before = {**before, "stale": {} if is_as_before else _make_stale(part)}
     decision.save()
     _settle_step_states(part.synthesis)
     return decision
@@ -198,7 +200,7 @@ def _take_back(decision: SynthesisDecision, part: SynthesisPart) -> None:
 def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     """Accept all parts of a step that no check flags; they count as unread. How many they were."""
     refuse_if_handed_over(take_turn(step.synthesis_id))
-    parts = list(making.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
+    parts = list(haystacks.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
     SynthesisDecision.objects.bulk_create(
         SynthesisDecision(
             part=part,
@@ -249,11 +251,6 @@ def _part_again(part: SynthesisPart, gave: dict[str, Any]) -> None:
         other.save(update_fields=["data"])
 
 
-def would_be_stale(part: SynthesisPart) -> int:
-    """How many parts an edit would make stale."""
-    return len(stale_after({part.pk}, _sources(part.synthesis)) & _alive(part.synthesis))
-
-
 def _locked(part: SynthesisPart) -> SynthesisPart:
     refuse_if_handed_over(take_turn(part.synthesis_id))
     return SynthesisPart.objects.select_for_update().get(pk=part.pk)
@@ -285,31 +282,32 @@ def can_be_made_again(part: SynthesisPart) -> bool:
     return part.kind in CAN_BE_MADE_AGAIN[part.synthesis.kind]
 
 
-def _sources(synthesis: Synthesis) -> dict[int, list[int]]:
-    """What each part was made from; two queries."""
+def _stale_after(part: SynthesisPart) -> set[int]:
+    """The keys of what is there and was made from a part, directly or through others; three queries."""
     links: Any = SynthesisPart.uses.through
     made_from: dict[int, list[int]] = {}
-    is_sorted = synthesis.kind == SynthesisKind.DOCUMENTS  # insights into subtopics, not made from them
-    for pk, parent in SynthesisPart.objects.filter(synthesis=synthesis).values_list("pk", "parent"):
+    is_sorted = part.synthesis.kind == SynthesisKind.DOCUMENTS  # insights into subtopics, not made from them
+    rows = SynthesisPart.objects.filter(synthesis=part.synthesis)
+    for pk, parent in rows.values_list("pk", "parent"):
         made_from[pk] = [parent] if parent and not is_sorted else []
-    rows = links.objects.filter(from_synthesispart__synthesis=synthesis)
-    for part, used in rows.values_list("from_synthesispart", "to_synthesispart"):
-        made_from[part].append(used)
-    return made_from
+    uses = links.objects.filter(from_synthesispart__synthesis=part.synthesis)
+    for pk, used in uses.values_list("from_synthesispart", "to_synthesispart"):
+        made_from[pk].append(used)
+    alive = rows.exclude(state__in=GONE | {PartState.PROPOSED})
+    return stale_after({part.pk}, made_from) & set(alive.values_list("pk", flat=True))
 
 
-def _alive(synthesis: Synthesis) -> set[int]:
-    rows = SynthesisPart.objects.filter(synthesis=synthesis).exclude(state__in=GONE | {PartState.PROPOSED})
-    return set(rows.values_list("pk", flat=True))
+def would_be_stale(part: SynthesisPart) -> int:
+    """How many parts an edit would make stale."""
+    return len(_stale_after(part))
 
 
-def _make_stale(changed: Collection[SynthesisPart], synthesis: Synthesis) -> dict[int, str]:
-    """Mark what was made from changed parts; their states before."""
-    stale = stale_after({part.pk for part in changed}, _sources(synthesis)) & _alive(synthesis)
-    rows = SynthesisPart.objects.filter(pk__in=stale).exclude(state=PartState.STALE)
+def _make_stale(part: SynthesisPart) -> dict[str, str]:
+    """Mark what was made from a part that changed; states before, by key."""
+    rows = SynthesisPart.objects.filter(pk__in=_stale_after(part)).exclude(state=PartState.STALE)
     before = dict(rows.values_list("pk", "state"))
     SynthesisPart.objects.filter(pk__in=before).update(state=PartState.STALE)
-    return before
+    return {str(pk): state for pk, state in before.items()}
 
 
 def _settle_step_states(synthesis: Synthesis) -> None:
@@ -317,10 +315,10 @@ def _settle_step_states(synthesis: Synthesis) -> None:
     for step in synthesis.steps.exclude(state__in=[StepState.RUNNING, StepState.PLANNED, StepState.ESTIMATED]):
         if step.name == "insights":
             continue
-        parts = making.parts_of(step)
-        is_stale = parts.filter(state__in=[PartState.STALE, PartState.PROPOSED]).exists()
-        if is_stale and step.state != StepState.STALE:
-            SynthesisStep.objects.filter(pk=step.pk).update(state=StepState.STALE)
-        elif not is_stale and step.state == StepState.STALE:
+        parts = haystacks.parts_of(step)
+        state = StepState(step.state)
+        if parts.filter(state__in=[PartState.STALE, PartState.PROPOSED]).exists():
+            state = StepState.STALE
+        elif state == StepState.STALE:
             state = StepState.CLOSED if step.closed_at else StepState.REVIEW
-            SynthesisStep.objects.filter(pk=step.pk).update(state=state)
+        SynthesisStep.objects.filter(pk=step.pk).exclude(state=state).update(state=state)

@@ -26,12 +26,11 @@ from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import applied
 from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import JudgeRun
-from extensions.synthesis import deciding, steps
+from extensions.synthesis import deciding, packs, steps
 from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisStep
-from extensions.synthesis.packs import world
 from extensions.synthesis.packs.reading import named
+from extensions.synthesis.replies import PROMPTS, default_prompt
 from extensions.synthesis.settings import Settings
-from extensions.synthesis.wording import PROMPTS, default_prompt
 from summhay_site.demo.cast import user_of
 
 _LINE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
@@ -43,7 +42,7 @@ ROUNDS = 40
 def make(*, pack: str, seed: int, dataset: str, now: datetime) -> None:
     """Make a haystack from templates and import it."""
     request = ImportRequest(now=now, options={"dataset": dataset, "judge": PUBLISHED_JUDGE}, actor=user_of())
-    topic = world.make(named(pack), seed=seed).topic
+    topic = packs.make(named(pack), seed=seed).topic
     applied(SUMMHAY, [("", topic)], request=request, problems=Problems(), dry_run=False)
 
 

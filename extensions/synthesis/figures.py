@@ -1,10 +1,10 @@
-"""Figures of a synthesis: the free checks of its documents, and what people decided against those checks."""
+"""Figures of a synthesis, what checks and people say of it, and its data card in Markdown."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,34 +18,41 @@ from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import worth
 from extensions.synthesis import handing_over
-from extensions.synthesis.checks.lexical import NothingToCompare
-from extensions.synthesis.checks.report import check
+from extensions.synthesis.checks import NothingToCompare, check
 from extensions.synthesis.models import (
+    GONE,
+    PRESENT,
     PartKind,
     PartState,
     ReviewAction,
+    StepRefused,
     Synthesis,
     SynthesisDecision,
     SynthesisKind,
     SynthesisPart,
     SynthesisReply,
 )
-from extensions.synthesis.part_states import GONE, PRESENT
-from extensions.synthesis.programs.asking import CLOSED_BOOK
-from extensions.synthesis.refusals import StepRefused
+from extensions.synthesis.programs.lists import CLOSED_BOOK
+from extensions.synthesis.settings import Settings
 
-CHECKED = (
-    "auc",
-    "threshold",
-    "precision",
-    "recall",
-    "mutation_recall",
-    "repeated",
-    "verbatim",
-    "number_precision",
-)
-
-
+CHECKS = {
+    "auc": "Planted against not, by words: AUC",
+    "threshold": "Fitted threshold",
+    "recall": "Recall at it",
+    "precision": "Precision at it",
+    "mutation_recall": "Changed documents that this check notices",
+    "verbatim": "Insights word for word in their documents (runs of eight)",
+    "repeated": "Runs of eight words that another document has too",
+    "number_precision": "Sentences with a digit that are evidence",
+}
+SHARES = {
+    "clear_wrong": "Clear parts that people did not accept as they were",
+    "flagged_wrong": "Flagged parts that people did not accept as they were",
+    "agreed_hidden": "Decided as the checks, which were hidden",
+    "agreed_shown": "Decided as the checks, which were shown",
+    "said_right": "Insights that checks find in a document, and people too",
+    "said_seen": "Insights that people find in a document, and checks too",
+}
 LOTS = ("audited_leaks", "audited", "unasked")
 LONGEST_GAP_S = 120.0
 """Of the time that counts between two decisions, as in label work."""
@@ -102,25 +109,26 @@ class SynthesisFigures:
         return lot_words(self.lots)
 
 
+def _checked(synthesis: Synthesis) -> list[dict[str, Any]]:
+    """What checks left on the documents that are there."""
+    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
+    return [part.data for part in documents]
+
+
 def probes_of(synthesis: Synthesis) -> dict[str, int]:
     """How many documents without the evidence of an insight were checked, and how many of these were noticed.
 
     The same of documents where it was put in again at another place, as evidence that is not planned.
     """
-    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
-    rows = [part.data for part in documents]
-    return {
-        "n": sum(int(data.get("probes", 0)) for data in rows),
-        "n_caught": sum(int(data.get("probes_caught", 0)) for data in rows),
-        "n_insertions": sum(int(data.get("insertions", 0)) for data in rows),
-        "n_insertions_caught": sum(int(data.get("insertions_caught", 0)) for data in rows),
-    }
+    rows = _checked(synthesis)
+    names = {"n": "probes", "n_caught": "probes_caught"}
+    names |= {"n_insertions": "insertions", "n_insertions_caught": "insertions_caught"}
+    return {name: sum(int(row.get(key, 0)) for row in rows) for name, key in names.items()}
 
 
 def lots_of(synthesis: Synthesis) -> dict[str, int]:
     """Pairs that words call absent: leaks among those drawn by lot, these, and others; empty if not counted."""
-    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
-    rows = [part.data for part in documents if "unasked" in part.data]
+    rows = [row for row in _checked(synthesis) if "unasked" in row]
     return {name: sum(row[name] for row in rows) for name in LOTS} if rows else {}
 
 
@@ -155,24 +163,32 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
     verdicts = [row for row in decisions if row.action == ReviewAction.VERDICT]
     pairs = {(row.part_id, row.insight_id): row for row in verdicts if row.before["said"] is not None}.values()
     whole = [row for row in decisions if row.is_read and row.action != ReviewAction.VERDICT]
-    first = {row.part_id: row for row in reversed(whole)}
+    first = [
+        (row.is_blind, bool(row.part.data.get("flags")), row.action != ReviewAction.ACCEPT)
+        for row in {row.part_id: row for row in reversed(whole)}.values()
+    ]
     edits = [row for row in decisions if row.action == ReviewAction.EDIT]
     documents = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
-    left = [_n_leaks(part) for part in documents.exclude(state__in=GONE)]
+    lots, probes = lots_of(synthesis), probes_of(synthesis)
     return SynthesisFigures(
         decisions=dict(Counter(row.action for row in decisions if row.is_read)),
         n_unread=sum(not row.is_read for row in decisions),
-        clear_wrong=_share([_is_changed(row) for row in first.values() if not _was_flagged(row)]),
-        flagged_wrong=_share([_is_changed(row) for row in first.values() if _was_flagged(row)]),
-        agreed_hidden=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if row.is_blind]),
-        agreed_shown=_share([_is_changed(row) == _was_flagged(row) for row in first.values() if not row.is_blind]),
+        clear_wrong=_share([is_changed for _is_blind, was_flagged, is_changed in first if not was_flagged]),
+        flagged_wrong=_share([is_changed for _is_blind, was_flagged, is_changed in first if was_flagged]),
+        agreed_hidden=_share(
+            [is_changed == was_flagged for is_blind, was_flagged, is_changed in first if is_blind]
+        ),
+        agreed_shown=_share(
+            [is_changed == was_flagged for is_blind, was_flagged, is_changed in first if not is_blind]
+        ),
         edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
-        leaks=_mean(left),
-        lots=(lots := lots_of(synthesis)),
+        leaks=_mean([_n_leaks(part) for part in documents.exclude(state__in=GONE)]),
+        lots=lots,
         unseen=unseen_hits(*(lots.get(name, 0) for name in LOTS)),
         minutes=_minutes(decisions),
         closed_book=_closed_book(synthesis),
-        **_of_probes(synthesis),
+        probes=wilson(probes["n_caught"], probes["n"], method="share"),
+        insertions=wilson(probes["n_insertions_caught"], probes["n_insertions"], method="share"),
         said_right=_share([row.reason == PRESENT for row in pairs if row.before["said"] == "yes"]),
         said_seen=_share([row.before["said"] == "yes" for row in pairs if row.reason == PRESENT]),
         **_checks(synthesis),
@@ -188,7 +204,7 @@ def _checks(synthesis: Synthesis) -> dict[str, Any]:
         none = {"n_near_duplicates": 0, "n_overlapping": 0, "n_overlapping_within": 0}
         return {"checks": {}, **none, "why_no_checks": str(error)}
     return {
-        "checks": {name: report[name] for name in CHECKED},
+        "checks": {name: report[name] for name in CHECKS},
         "n_near_duplicates": len(report["near_duplicate_documents"]),
         "n_overlapping": len(report["overlapping_insights"]),
         "n_overlapping_within": report["n_overlapping_within"],
@@ -211,14 +227,6 @@ def _n_leaks(part: SynthesisPart) -> int:
     return sum(not pair["is_planned"] and pair["present"] in {"yes", "partly"} for pair in pairs)
 
 
-def _was_flagged(row: SynthesisDecision) -> bool:
-    return bool(row.part.data.get("flags"))
-
-
-def _is_changed(row: SynthesisDecision) -> bool:
-    return row.action != ReviewAction.ACCEPT
-
-
 def _closed_book(synthesis: Synthesis) -> float | None:
     queries = synthesis.parts.filter(kind=PartKind.QUERY).exclude(state__in=GONE).order_by("number")
     values: list[float] = []
@@ -232,14 +240,6 @@ def _closed_book(synthesis: Synthesis) -> float | None:
         (verdicts,) = LexicalJudge().judge_coverage([text], background)
         values += [worth()[verdict.coverage] for verdict in verdicts]
     return _mean(values)
-
-
-def _of_probes(synthesis: Synthesis) -> dict[str, Any]:
-    counts = probes_of(synthesis)
-    return {
-        "probes": wilson(counts["n_caught"], counts["n"], method="share"),
-        "insertions": wilson(counts["n_insertions_caught"], counts["n_insertions"], method="share"),
-    }
 
 
 def _share(hits: Sequence[bool]) -> Stat:
@@ -267,3 +267,118 @@ FIGURES = register(
         "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=7
     )
 )
+
+
+def card(synthesis: Synthesis, figures: SynthesisFigures) -> str:
+    """The card as a page of Markdown; figures are those of its page."""
+    return "\n".join(_lines(synthesis, figures)) + "\n"
+
+
+def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
+    steps = list(synthesis.steps.select_related("judge").order_by("number"))
+    yield f"# {_plain(synthesis.topic)}"
+    yield ""
+    is_of_documents = synthesis.kind == Synthesis.Kind.DOCUMENTS
+    kind = synthesis.get_kind_display().capitalize()
+    of_models = "insights, subtopics and queries" if is_of_documents else "all texts"
+    yield f"{kind}; {of_models} by models, checked by people."
+    yield from ("", "## How it was made", "")
+    yield from _table(
+        ("step", "model", "state", "what came of it"),
+        [
+            (s.name, str(s.judge.config.get("model") or s.judge), s.state, s.counts.get("sentence", ""))
+            for s in steps
+        ],
+    )
+    yield from ("", f"Seed {synthesis.seed}. {_spent(synthesis)}", "")
+    settings = asdict(Settings.from_mapping(synthesis.settings)) | {
+        "prompts": sorted(synthesis.settings["prompts"])
+    }
+    if n_ideas := synthesis.parts.filter(kind=PartKind.UPLOAD).count():
+        settings["uploaded documents"] = n_ideas
+    of_questions = settings.pop("questions")
+    if synthesis.kind == Synthesis.Kind.QUESTIONS:
+        settings |= {f"{name} (questions)": value for name, value in of_questions.items()}
+    yield from _table(("setting", "value"), [(name, _setting(value)) for name, value in settings.items()])
+    yield from ("", "Wordings, by their SHA-256:", "")
+    rows = SynthesisReply.objects.filter(part__synthesis=synthesis).order_by("prompt", "prompt_sha256")
+    hashes = rows.values_list("prompt", "prompt_sha256").distinct()
+    yield from _table(("prompt", "sha256"), [(name, digest) for name, digest in hashes])
+    yield from ("", "## What the checks say", "")
+    if figures.why_no_checks:
+        yield figures.why_no_checks
+    else:
+        yield from _table(("figure", "value"), list(_check_rows(figures)))
+    yield from ("", "## What people say", "")
+    yield from _table(("figure", "share", "95 % interval", "of"), [_share_row(figures, name) for name in SHARES])
+    decided = ", ".join(f"{action} {n}" for action, n in figures.decisions.items()) or "none"
+    yield from ("", f"Decisions: {decided}; accepted unread: {figures.n_unread}.")
+    minutes, edited = _number(figures.minutes), _number(figures.edited)
+    yield f"Minutes for each part accepted: {minutes}. Share of letters that edits changed: {edited}."
+    yield from ("", "## What is left", "")
+    yield from _left(synthesis, figures)
+
+
+def _setting(value: Any) -> str:
+    """A value in words: “3, 8” for two numbers, “yes” for True, “–” for nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return str(value) if value not in ("", None) else "–"
+
+
+def _check_rows(figures: SynthesisFigures) -> Iterator[tuple[str, str]]:
+    for name, title in CHECKS.items():
+        yield title, _number(figures.checks.get(name))
+    yield "Insights that the model knows without any text", _number(figures.closed_book)
+    probes = f"{_number(figures.probes.value)} of {figures.probes.n_items}"
+    yield "Documents without the evidence of an insight that words and model notice", probes
+    insertions = f"{_number(figures.insertions.value)} of {figures.insertions.n_items}"
+    yield "Documents with evidence put in where it is not planned that words and model notice", insertions
+    yield "Pairs of documents that are near-duplicates", str(figures.n_near_duplicates)
+    within = figures.n_overlapping_within
+    yield (
+        "Pairs of insights that overlap, within and between subtopics",
+        f"{within}, {figures.n_overlapping - within}",
+    )
+
+
+def _share_row(figures: SynthesisFigures, name: str) -> tuple[str, str, str, str]:
+    stat: Stat = getattr(figures, name)
+    return SHARES[name], _number(stat.value), f"{_number(stat.low)}–{_number(stat.high)}", str(stat.n_items)
+
+
+def _left(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
+    documents = synthesis.parts.filter(kind=PartKind.DOCUMENT, state=PartState.FLAGGED).order_by("number")
+    leaks, n = _number(figures.leaks), len(documents)
+    yield f"Leaks left in a document, mean: {leaks} found. Flagged and kept: {n} documents."
+    for part in documents:
+        yield f"- document {part.number}: {', '.join(dict.fromkeys(part.data.get('flags', ())))}"
+    if words := figures.lot_words:
+        yield from ("", words)
+    yield from (
+        "",
+        "Words see no paraphrase and no changed value. A system of the generator's family may be favoured.",
+    )
+
+
+def _spent(synthesis: Synthesis) -> str:
+    spent = synthesis.cost()
+    price = "no price is known" if spent.dollars is None else f"${spent.dollars:.4f}"
+    return f"{spent.n_calls:,} paid requests, {price}."
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_plain, row))} |"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

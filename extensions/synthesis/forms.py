@@ -4,41 +4,63 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings as site
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.judges.questions import GeneratorConfig
-from benchmarks.judging.model_pages import ModelOptionsForm, PromptField, ServerForm
+from benchmarks.judging.model_pages import ModelOptionsForm, PromptField, ServerForm, addresses
 from benchmarks.web.folds import FoldedForm
 from benchmarks.web.groups import GroupedForm
-from extensions.synthesis.models import SynthesisKind
-from extensions.synthesis.part_states import DECIDES, VERDICTS
-from extensions.synthesis.planning import ImpossiblePlan, check_room
-from extensions.synthesis.procedure import StepKind
-from extensions.synthesis.settings import CONVERSATIONS, SCENARIO, Settings, WrongSettings
-from extensions.synthesis.sources import LEAST, MOST_BYTES, SUFFIXES, NoDocument, Source, of_content, pasted
-from extensions.synthesis.steps import FROM_DOCUMENTS, HAYSTACK
-from extensions.synthesis.wording import OF_HAYSTACKS
+from extensions.synthesis.models import DECIDES, STEPS_OF, VERDICTS, StepKind, SynthesisKind
+from extensions.synthesis.replies import PROMPTS_OF_HAYSTACKS, PROMPTS_OF_QUESTIONS
+from extensions.synthesis.settings import (
+    CONVERSATIONS,
+    SCENARIO,
+    ImpossiblePlan,
+    QuestionSettings,
+    Settings,
+    WrongSettings,
+    check_room,
+)
+from extensions.synthesis.sources import (
+    LEAST,
+    MOST_BYTES,
+    SUFFIXES,
+    NoDocument,
+    Seed,
+    Source,
+    of_content,
+    parse_seeds,
+    pasted,
+)
 
 READ_S = 10.0
 """In which all PDF files of a form have to be read; what takes longer is for the command."""
 MOST_LETTERS = 300_000
 """Of documents that are pasted: in any script less than the server takes with one form."""
-_USUAL = Settings()
-_WORDINGS = OF_HAYSTACKS
+_USUAL, _USUAL_QUESTIONS = Settings(), QuestionSettings()
+_ACCEPT = {"accept": ",".join(SUFFIXES)}
 
 
-def _number(label: Any, name: str, most: int, **more: Any) -> forms.IntegerField:
-    return forms.IntegerField(label=label, min_value=1, max_value=most, initial=getattr(_USUAL, name), **more)
+def _number(label: Any, name: str, most: int, *, least: int = 1, usual: Any = _USUAL, **more: Any) -> Any:
+    initial = getattr(usual, name)
+    return forms.IntegerField(label=label, min_value=least, max_value=most, initial=initial, **more)
+
+
+def _seed(label: str) -> forms.IntegerField:
+    return forms.IntegerField(label=label, min_value=0, max_value=2**31 - 1, initial=1)
 
 
 class BeginForm(GroupedForm, FoldedForm, ServerForm):
-    """Beginning a synthesis: its topic, and one model for all steps with others for single `STEPS`."""
+    """Beginning a synthesis: its topic, one model for all `STEPS` with others for single ones, and `PROMPTS`."""
 
     STEPS: ClassVar[tuple[StepKind, ...]] = ()
+    PROMPTS: ClassVar[tuple[str, ...]] = ()
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="In a phrase or a sentence.")
     model = forms.CharField(label="Model", max_length=120, help_text="The name that the server uses.")
@@ -52,11 +74,20 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
             self.fields[f"model_for_{step.name}"] = forms.CharField(
                 label=f"Model of: {step.name}", max_length=120, required=False
             )
+        for name in self.PROMPTS:
+            label = f"Prompt: {name.replace('_', ' ')}"
+            help_text = "Blank: the default wording."
+            self.fields[f"prompt_{name}"] = PromptField(label=label, rows=5, help_text=help_text)
 
     @property
     def model_fields(self) -> list[Any]:
         """The fields of models of single steps."""
         return [self[name] for name in model_names(self.STEPS)]
+
+    @property
+    def prompt_fields(self) -> list[Any]:
+        """The fields of wordings."""
+        return [self[f"prompt_{name}"] for name in self.PROMPTS]
 
     def config(self) -> GeneratorConfig:
         """The model of a valid form."""
@@ -69,6 +100,21 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
         models = {step.name: self.cleaned_data[f"model_for_{step.name}"] for step in self.STEPS}
         return {name: replace(self.config(), model=model) for name, model in models.items() if model}
 
+    def clean(self) -> dict[str, Any]:
+        """Settings that fit each other."""
+        data: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            texts = {name: data[f"prompt_{name}"] for name in self.PROMPTS}
+            try:
+                data["settings"] = self.settings(data, {name: text for name, text in texts.items() if text})
+            except (WrongSettings, ImpossiblePlan) as error:
+                raise forms.ValidationError(str(error)) from error
+        return data
+
+    def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
+        """Settings of a form whose fields are valid; raises `WrongSettings` or `ImpossiblePlan`."""
+        raise NotImplementedError
+
     def choices(self) -> dict[str, Any]:
         """What a valid form says beside models, by the arguments of the verb that begins."""
         raise NotImplementedError
@@ -76,6 +122,14 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
 
 def model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
     return tuple(f"model_for_{step.name}" for step in steps)
+
+
+def _folds(steps: tuple[StepKind, ...], numbers: tuple[str, ...], prompts: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "models": model_names(steps),
+        "numbers": numbers,
+        "prompts": tuple(f"prompt_{name}" for name in prompts),
+    }
 
 
 class ManyFiles(forms.ClearableFileInput):
@@ -106,12 +160,11 @@ class FilesField(forms.FileField):
 class SynthesisForm(BeginForm):
     """What a haystack is about, who writes it, and how much of what."""
 
-    STEPS = HAYSTACK
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "models": model_names(HAYSTACK),
-        "numbers": ("rounds", "repairs", "tries", "audit", "all_pairs", "seed", "insights_least"),
-        "prompts": tuple(f"prompt_{name}" for name in _WORDINGS),
-    }
+    STEPS = STEPS_OF[SynthesisKind.NEWS]
+    PROMPTS = PROMPTS_OF_HAYSTACKS
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = _folds(
+        STEPS, ("rounds", "repairs", "tries", "audit", "all_pairs", "seed", "insights_least"), PROMPTS
+    )
 
     kind = forms.ChoiceField(
         label="Kind of texts",
@@ -125,8 +178,7 @@ class SynthesisForm(BeginForm):
         label="Participants", required=False, max_length=300, help_text="Of conversations: who talks."
     )
     ideas = FilesField(
-        label="Documents that give ideas", required=False,
-        widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
+        label="Documents that give ideas", required=False, widget=ManyFiles(attrs=_ACCEPT),
         help_text="Optional. The model sees them when it is asked for subtopics and insights.",
     )  # fmt: skip
     subtopics = _number("Subtopics", "subtopics", 50)
@@ -150,58 +202,39 @@ class SynthesisForm(BeginForm):
         label="Ask about all pairs", required=False,
         help_text="Each insight in each document, as the paper does: some thousand more questions.",
     )  # fmt: skip
-    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=1)
+    seed = _seed("Seed")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in _WORDINGS:
-            self.fields[f"prompt_{name}"] = PromptField(
-                label=f"Prompt: {name.replace('_', ' ')}",
-                rows=5,
-                help_text="Blank: the default wording.",
-            )
-
-    @property
-    def prompt_fields(self) -> list[Any]:
-        """The fields of wordings."""
-        return [self[f"prompt_{name}"] for name in _WORDINGS]
-
-    def clean(self) -> dict[str, Any]:
-        """Settings that fit each other."""
-        data: dict[str, Any] = super().clean() or {}
-        if self.errors:
-            return data
+    def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
+        """All numbers, if so many insights fit so many documents."""
         usual = CONVERSATIONS if data["kind"] == SynthesisKind.CONVERSATION else SCENARIO
         names = ("subtopics", "insights", "insights_least", "documents", "words", "in_documents")
         others = ("rounds", "repairs", "tries", "audit", "all_pairs", "participants")
-        try:
-            data["settings"] = Settings(
-                **{name: data[name] for name in (*names, *others)},
-                scenario=data["scenario"].strip() or usual,
-                subtopics_least=data["subtopics"],
-                in_document=(data["fewest"], data["most"]),
-                prompts={name: data[f"prompt_{name}"] for name in _WORDINGS if data[f"prompt_{name}"]},
-            )
-            check_room(
-                data["subtopics"] * data["insights_least"],
-                n_documents=data["documents"],
-                most=data["most"],
-                at_least=data["in_documents"],
-            )
-        except (WrongSettings, ImpossiblePlan) as error:
-            raise forms.ValidationError(str(error)) from error
-        return data
+        settings = Settings(
+            **{name: data[name] for name in (*names, *others)},
+            scenario=data["scenario"].strip() or usual,
+            subtopics_least=data["subtopics"],
+            in_document=(data["fewest"], data["most"]),
+            prompts=prompts,
+        )
+        check_room(
+            data["subtopics"] * data["insights_least"],
+            n_documents=data["documents"],
+            most=data["most"],
+            at_least=data["in_documents"],
+        )
+        return settings
 
     def choices(self) -> dict[str, Any]:
         """Kind, topic, documents that give ideas, settings and seed."""
-        return {name: self.cleaned_data[name] for name in ("kind", "topic", "ideas", "settings", "seed")}
+        data = self.cleaned_data
+        return {"sources": data["ideas"], **{name: data[name] for name in ("kind", "topic", "settings", "seed")}}
 
 
 class DocumentsForm(BeginForm):
     """Documents of one's own, pasted or as files, and who reads them."""
 
-    STEPS = FROM_DOCUMENTS
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": model_names(FROM_DOCUMENTS)}
+    STEPS = STEPS_OF[SynthesisKind.DOCUMENTS]
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": model_names(STEPS)}
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="What the documents have in common.")
     texts = forms.CharField(
@@ -210,7 +243,7 @@ class DocumentsForm(BeginForm):
         help_text="Plain text or Markdown; a line of three hyphens or more stands between them.",
     )  # fmt: skip
     uploads = FilesField(
-        label="… or files", required=False, widget=ManyFiles(attrs={"accept": ",".join(SUFFIXES)}),
+        label="… or files", required=False, widget=ManyFiles(attrs=_ACCEPT),
         help_text="Plain text, Markdown, HTML, and PDF where it is installed; several can be chosen.",
     )  # fmt: skip
     subtopics = _number("Subtopics, at most", "subtopics", 50)
@@ -219,21 +252,23 @@ class DocumentsForm(BeginForm):
         """The pasted documents."""
         return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
 
+    def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
+        """So many documents as there are, pasted ones first; nothing is drawn, so that any seed does."""
+        n = len(data["texts"]) + len(data["uploads"])
+        return Settings(subtopics=data["subtopics"], subtopics_least=1, documents=n)
+
     def clean(self) -> dict[str, Any]:
-        """Two documents at least, pasted ones first."""
-        data: dict[str, Any] = super().clean() or {}
-        if data.keys() >= {"texts", "uploads"}:
-            data["sources"] = [*data["texts"], *data["uploads"]]
-            n = len(data["sources"])
-            if n < LEAST:
-                self.add_error("texts", f"There are {n} documents; at least two are needed.")
-        return data
+        """Two documents at least."""
+        data = self.cleaned_data
+        if data.keys() >= {"texts", "uploads"} and (n := len(data["texts"]) + len(data["uploads"])) < LEAST:
+            self.add_error("texts", f"There are {n} documents; at least two are needed.")
+        return super().clean()
 
     def choices(self) -> dict[str, Any]:
-        """Topic, documents and settings; nothing is drawn, so that any seed does."""
-        sources = self.cleaned_data["sources"]
-        settings = Settings(subtopics=self.cleaned_data["subtopics"], subtopics_least=1, documents=len(sources))
-        return {"topic": self.cleaned_data["topic"], "sources": sources, "settings": settings, "seed": 1}
+        """Topic, documents and settings."""
+        data = self.cleaned_data
+        chosen = {"kind": SynthesisKind.DOCUMENTS, "seed": 1, "sources": [*data["texts"], *data["uploads"]]}
+        return {**chosen, "topic": data["topic"], "settings": data["settings"]}
 
 
 class StepForm(ModelOptionsForm):
@@ -263,3 +298,124 @@ class VerdictForm(forms.Form):
 def has_servers() -> bool:
     """Whether the administrator allows any."""
     return bool(site.OPENAI_BASE_URLS)
+
+
+_STEPS = tuple(step for step in STEPS_OF[SynthesisKind.QUESTIONS] if step.name != "collecting")
+_CHOSEN = (
+    *("picked", "per_cell", "documents", "seeds", "criteria_least", "wider_words", "subquestions", "results"),
+    *("deeper_share", "autods_from", "rerank_url", "rerank_model", "language"),
+)
+_of_questions = partial(_number, usual=_USUAL_QUESTIONS)
+
+
+def _share(name: str, label: Any, **more: Any) -> forms.FloatField:
+    return forms.FloatField(label=label, min_value=0, max_value=1, initial=getattr(_USUAL_QUESTIONS, name), **more)
+
+
+def _names(label: Any, values: tuple[str, ...], help_text: Any) -> forms.CharField:
+    area = forms.Textarea(attrs={"rows": 5})
+    return forms.CharField(
+        label=label, initial="\n".join(values), widget=area, max_length=5000, help_text=help_text
+    )
+
+
+def search_addresses() -> list[tuple[str, str]]:
+    """The search servers that the administrator allows, as choices."""
+    return [(address, address) for address in site.SEARCH_URLS]
+
+
+def no_rerank_or_addresses() -> list[tuple[str, Any]]:
+    """None, or one of the servers that the administrator allows."""
+    return [("", "none: BM25"), *addresses()]
+
+
+class QuestionsForm(BeginForm):
+    """What questions are made of, and how many."""
+
+    STEPS = _STEPS
+    PROMPTS = PROMPTS_OF_QUESTIONS
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = _folds(
+        STEPS,
+        (
+            *("seeds", "criteria_least", "deeper_share", "fewest", "most", "wider_words", "subquestions"),
+            *("results", "rounds", "autods_from", "rerank_url", "rerank_model", "language", "seed"),
+        ),
+        PROMPTS,
+    )
+
+    topic = forms.CharField(
+        label=_("Name"), max_length=300, help_text="In a phrase; the question set is called so."
+    )
+    file = forms.FileField(
+        label="Seed questions",
+        help_text="JSON lines, each {“question”: …, “answer”: …, “category”: …}; the last two may be missing.",
+    )
+    uploads = FilesField(
+        label=_("Documents"), required=False, widget=ManyFiles(attrs=_ACCEPT),
+        help_text="For all questions together: plain text, Markdown, HTML, and PDF where it is installed.",
+    )  # fmt: skip
+    search = forms.MultipleChoiceField(
+        label="… or searched for at", choices=search_addresses, required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )  # fmt: skip
+    categories = _names("Categories", _USUAL_QUESTIONS.categories, "One a line.")
+    domains = _names(
+        "Domains", _USUAL_QUESTIONS.domains, "One a line. Every category has questions in every domain."
+    )
+    picked = _of_questions("Seeds of a category", "picked", 1000)
+    per_cell = _of_questions("Questions of a category in a domain", "per_cell", 100)
+    documents = _of_questions("Documents of a question", "documents", 50)
+    seeds = _of_questions("Seeds that are scored, those with the longest answers", "seeds", 100_000)
+    criteria_least = _of_questions("Criteria, of five, that a seed meets", "criteria_least", 5, least=0)
+    deeper_share = _share("deeper_share", "Part of the questions that are seeds made harder")
+    fewest = forms.IntegerField(label="A harder one has more words: from", min_value=0, max_value=500, initial=10)
+    most = forms.IntegerField(label="to", min_value=0, max_value=500, initial=20)
+    wider_words = _of_questions("A new one differs in words by, at most", "wider_words", 500, least=0)
+    subquestions = _of_questions("Sub-questions, at most", "subquestions", 50)
+    results = _of_questions("Results of a search", "results", 50)
+    rounds = _number("Rounds in which a list is asked for", "rounds", 10)
+    autods_from = _share(
+        "autods_from", "AutoDS score of a key point, at least", help_text="0: no scores are asked for."
+    )
+    rerank_url = forms.ChoiceField(label="Rerank model at", choices=no_rerank_or_addresses, required=False)
+    rerank_model = forms.CharField(label="Rerank model", max_length=120, required=False)
+    language = forms.CharField(
+        label=_("Language"), max_length=20, initial=_USUAL_QUESTIONS.language, help_text="Its tag."
+    )
+    seed = _seed("Seed of all that is drawn")
+
+    @property
+    def more_numbers(self) -> list[Any]:
+        """The fields of numbers that are folded."""
+        return [self[name] for name in self.FOLDS["numbers"]]
+
+    def clean_file(self) -> tuple[Seed, ...]:
+        """The seed questions."""
+        try:
+            return parse_seeds(self.cleaned_data["file"], problems=Problems(), limit_bytes=site.UPLOAD_LIMIT_BYTES)
+        except ImportFailed as failure:
+            raise forms.ValidationError(str(failure)) from failure
+
+    def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
+        """Numbers of questions."""
+        chosen: dict[str, Any] = {name: data[name] for name in _CHOSEN}
+        for name in ("categories", "domains"):
+            chosen[name] = tuple(line.strip() for line in data[name].splitlines() if line.strip())
+        questions = QuestionSettings(**chosen, deeper_words=(data["fewest"], data["most"]))
+        return Settings(rounds=data["rounds"], prompts=prompts, questions=questions)
+
+    def clean(self) -> dict[str, Any]:
+        """Some documents, or where to search for them."""
+        if not self.errors and not self.cleaned_data["uploads"] and not self.cleaned_data["search"]:
+            self.add_error("uploads", "There are no documents: choose files, or a search.")
+        return super().clean()
+
+    def choices(self) -> dict[str, Any]:
+        """Name, seeds, documents, settings."""
+        data = self.cleaned_data
+        names = {"seeds": "file", "sources": "uploads", "addresses": "search"}
+        same = ("topic", "settings", "seed")
+        return {
+            "kind": SynthesisKind.QUESTIONS,
+            **{name: data[field] for name, field in (names | dict(zip(same, same, strict=True))).items()},
+        }

@@ -1,29 +1,42 @@
-"""A synthesis that is done as a haystack: in the published format, and into the corpus by the usual import."""
+"""A synthesis that is done becomes a haystack or a question set, by the import of the published format."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import slugify
 
 from benchmarks import audit
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
+from benchmarks.io.questions import LONG2RAG
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import applied
+from benchmarks.io.schemas import long2rag, summhay
+from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, SpanText
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from benchmarks.models import Haystack, JudgeRun, ResearchGroup
 from benchmarks.web.permissions import saw_insights
-from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisDecision, SynthesisPart
-from extensions.synthesis.part_states import stands
-from extensions.synthesis.refusals import StepRefused
+from extensions.synthesis.haystacks import continuing
+from extensions.synthesis.models import (
+    PartKind,
+    PartState,
+    StepRefused,
+    StepState,
+    Synthesis,
+    SynthesisDecision,
+    SynthesisKind,
+    SynthesisPart,
+    take_turn,
+)
+from extensions.synthesis.programs import digest
 from extensions.synthesis.settings import Settings
-from extensions.synthesis.turns import take_turn
 
-_DOMAINS: dict[str, str] = {Synthesis.Kind.NEWS: "news", Synthesis.Kind.CONVERSATION: "conversation"}
+_DOMAINS: dict[str, str] = {SynthesisKind.NEWS: "news", SynthesisKind.CONVERSATION: "conversation"}
 
 
 def check_complete(synthesis: Synthesis) -> None:
@@ -37,6 +50,61 @@ def check_complete(synthesis: Synthesis) -> None:
         raise StepRefused(f"The step “{step.name}” is {step.get_state_display()}, not closed.")
 
 
+def published(synthesis: Synthesis) -> tuple[Iterable[bytes], str, str]:
+    """(content, name, type) of it in the published format; raises as `topic_file` and `question_rows`."""
+    if synthesis.kind == SynthesisKind.QUESTIONS:
+        return long2rag.dump(question_rows(synthesis)), f"{dataset_name(synthesis)}.jsonl", "application/x-ndjson"
+    topic = topic_file(synthesis)
+    return summhay.dump(topic), f"{topic.source_name}.json", "application/json"
+
+
+@transaction.atomic
+def hand_over(*, synthesis: Synthesis, by: Any, now: datetime) -> Haystack | None:
+    """Put it into the corpus: the haystack, or the questions into a question set, and then there is no haystack.
+
+    Whoever has decided on parts of a haystack has seen its insights.
+
+    Raises:
+        StepRefused: a step is not closed, it was handed over before, or the import refuses it.
+    """
+    synthesis = take_turn(synthesis.pk)
+    if synthesis.is_handed_over:
+        raise StepRefused("It was handed over before.")
+    record: dict[str, Any] = {"actor": by, "target": synthesis, "now": now}
+    if synthesis.kind == SynthesisKind.QUESTIONS:
+        rows, name = question_rows(synthesis), dataset_name(synthesis)
+        _imported(LONG2RAG, (name, tuple(rows)), {"dataset": name}, synthesis, by, now)
+        synthesis.dataset = name
+        synthesis.save(update_fields=["dataset"])
+        audit.record(**record, action="synthesis.handed_over_questions", dataset=name)
+        return None
+    topic = topic_file(synthesis)
+    options = {"dataset": "", "judge": "published"}
+    haystack = _imported(SUMMHAY, (topic.source_name, topic), options, synthesis, by, now)
+    assert isinstance(haystack, Haystack)  # noqa: S101 - the plan of a haystack has one
+    synthesis.haystack = haystack
+    synthesis.save(update_fields=["haystack"])
+    decisions = SynthesisDecision.objects.filter(part__synthesis=synthesis).exclude(by=None)
+    readers = {row.by_id: row.by for row in decisions.select_related("by")}
+    for reader in [*readers.values(), *filter(None, [synthesis.created_by])]:
+        note_reader(reader, synthesis)
+    audit.record(**record, action="synthesis.handed_over", haystack=haystack.title)
+    return haystack
+
+
+def _imported(
+    into: Any, source: tuple[str, Any], options: dict[str, Any], synthesis: Synthesis, by: Any, now: datetime
+) -> object:
+    request = ImportRequest(now=now, options=options, actor=by, group=synthesis.group_id)
+    try:
+        return applied(into, [source], request=request, problems=Problems(), dry_run=False).target
+    except ImportFailed as failure:
+        raise StepRefused(str(failure)) from failure
+
+
+# A haystack
+
+
 def topic_file(synthesis: Synthesis) -> TopicFile:
     """What stands, with the documents that each insight was planned for; flagged ones are listed, not changed.
 
@@ -44,50 +112,49 @@ def topic_file(synthesis: Synthesis) -> TopicFile:
         StepRefused: a step is not closed.
     """
     check_complete(synthesis)
-    rows = SynthesisPart.objects.filter(synthesis=synthesis).order_by("kind", "number", "generation")
-    parts = [part for part in rows if stands(part.kind, part.state)]
-    documents = [part for part in parts if part.kind == PartKind.DOCUMENT and part.text]
+    prefix = synthesis.uid.hex[:8]
+    documents = [part for part in continuing(synthesis, PartKind.DOCUMENT) if part.text]
     numbers = {part.pk: number for number, part in enumerate(documents, 1)}
     gold = _gold(synthesis, numbers)
-    prefix = synthesis.uid.hex[:8]
-    is_of_documents = synthesis.kind == Synthesis.Kind.DOCUMENTS
-    queries = {part.parent_id: part.text for part in parts if part.kind == PartKind.QUERY}
-    subtopics: list[TopicSubtopic] = []
-    for part in parts:
-        insights = [row for row in parts if row.kind == PartKind.INSIGHT and row.parent_id == part.pk]
-        if part.kind != PartKind.SUBTOPIC or not insights:
-            continue
-        subtopics.append(
-            TopicSubtopic(
-                key=f"{prefix}-s{part.number}",
-                number=len(subtopics) + 1,
-                name=part.title,
-                description=part.data.get("description") or part.text or part.title,
-                query=(part.text if is_of_documents else queries.get(part.pk, "")) or part.title,
-                insights=tuple(
-                    TopicInsight(
-                        key=f"{prefix}-i{insight.number}",
-                        name=insight.title,
-                        text=insight.text,
-                        gold_documents=tuple(sorted(gold.get(insight.pk, ()))),
-                    )
-                    for insight in insights
-                ),
-            )
+    is_of_documents = synthesis.kind == SynthesisKind.DOCUMENTS
+    queries = {part.parent_id: part.text for part in continuing(synthesis, PartKind.QUERY)}
+    insights: dict[int | None, list[TopicInsight]] = {}
+    for part in continuing(synthesis, PartKind.INSIGHT):
+        row = TopicInsight(
+            key=f"{prefix}-i{part.number}",
+            name=part.title,
+            text=part.text,
+            gold_documents=tuple(sorted(gold.get(part.pk, ()))),
         )
+        insights.setdefault(part.parent_id, []).append(row)
+    subtopics = [part for part in continuing(synthesis, PartKind.SUBTOPIC) if part.pk in insights]
     return TopicFile(
         key=f"synthesis-{synthesis.uid.hex[:16]}",
         title=synthesis.topic,
-        documents=tuple(
-            TopicDocument(
-                key=f"{prefix}-d{part.number}", number=numbers[part.pk], text=part.text, title=part.title
+        documents=_documents(documents, numbers, prefix),
+        subtopics=tuple(
+            TopicSubtopic(
+                key=f"{prefix}-s{part.number}",
+                number=number,
+                name=part.title,
+                description=part.data.get("description") or part.text or part.title,
+                query=(part.text if is_of_documents else queries.get(part.pk, "")) or part.title,
+                insights=tuple(insights[part.pk]),
             )
-            for part in documents
+            for number, part in enumerate(subtopics, 1)
         ),
-        subtopics=tuple(subtopics),
         domain=_DOMAINS.get(synthesis.kind, ""),
         metadata=_metadata(synthesis, documents, numbers),
         source_name=f"synthesis-{prefix}",
+    )
+
+
+def _documents(
+    documents: Sequence[SynthesisPart], numbers: dict[int, int], prefix: str
+) -> tuple[TopicDocument, ...]:
+    return tuple(
+        TopicDocument(key=f"{prefix}-d{part.number}", number=numbers[part.pk], text=part.text, title=part.title)
+        for part in documents
     )
 
 
@@ -120,35 +187,74 @@ def _metadata(synthesis: Synthesis, documents: list[SynthesisPart], numbers: dic
     return metadata
 
 
-@transaction.atomic
-def hand_over(*, synthesis: Synthesis, by: Any, now: datetime) -> Haystack:
-    """Put the haystack into the corpus; whoever has decided on its parts has seen its insights.
+# A question set
+
+
+def dataset_name(synthesis: Synthesis) -> str:
+    """The name of the question set that it becomes."""
+    return synthesis.dataset or f"{slugify(synthesis.topic)[:60] or 'questions'}-{synthesis.uid.hex[:8]}"
+
+
+def question_rows(synthesis: Synthesis) -> list[QuestionText]:
+    """The questions that stand and have a key point; raises as `standing_rows`, and where there are none."""
+    rows = standing_rows(synthesis)
+    if not rows:
+        raise StepRefused("No question has a key point that stands: accept some on the page of the synthesis.")
+    return rows
+
+
+def standing_rows(synthesis: Synthesis) -> list[QuestionText]:
+    """The questions that have a key point, with all that stands of them; possibly none.
 
     Raises:
-        StepRefused: a step is not closed, it was handed over before, or the import refuses it.
+        StepRefused: a step is not closed.
     """
-    synthesis = take_turn(synthesis.pk)
-    if synthesis.is_handed_over:
-        raise StepRefused("It was handed over before.")
-    topic = topic_file(synthesis)
-    problems = Problems()
-    request = ImportRequest(
-        now=now, options={"dataset": "", "judge": "published"}, actor=by, group=synthesis.group_id
+    check_complete(synthesis)
+    queries = {part.pk: part.parent_id for part in continuing(synthesis, PartKind.QUERY)}
+    documents: dict[int | None, list[SynthesisPart]] = {}
+    for part in continuing(synthesis, PartKind.DOCUMENT):
+        documents.setdefault(queries.get(part.parent_id or 0), []).append(part)
+    points: dict[int | None, list[SynthesisPart]] = {}
+    for part in continuing(synthesis, PartKind.POINT):
+        points.setdefault(part.parent_id, []).append(part)
+    return [
+        _row(question, documents.get(question.pk, []), points[question.pk])
+        for question in continuing(synthesis, PartKind.QUESTION)
+        if question.pk in points
+    ]
+
+
+def _row(
+    question: SynthesisPart, documents: Sequence[SynthesisPart], points: Sequence[SynthesisPart]
+) -> QuestionText:
+    prefix = question.synthesis.uid.hex[:8]
+    places = {part.number: place for place, part in enumerate(documents, 1)}
+    names = question.parent.data if question.parent else {}
+    return QuestionText(
+        key=f"{prefix}-q{question.number}",
+        text=question.text,
+        category=names.get("category", ""),
+        domain=names.get("domain", ""),
+        language=Settings.from_mapping(question.synthesis.settings).questions.language,
+        documents=_documents(documents, {part.pk: places[part.number] for part in documents}, prefix),
+        key_points=tuple(
+            KeyPointText(
+                number=number,
+                key=f"{prefix}-p{part.number}",
+                text=part.text,
+                autods=part.data.get("autods") if part.data.get("autods_of") == digest(part.text) else None,
+                spans=tuple(
+                    SpanText(span["quote"], places[span["document"]], span["start"], span["end"], 1.0)
+                    for span in part.data.get("evidence", ())
+                    if span["document"] in places
+                ),
+            )
+            for number, part in enumerate(points, 1)
+        ),
     )
-    try:
-        plan = applied(SUMMHAY, [(topic.source_name, topic)], request=request, problems=problems, dry_run=False)
-    except ImportFailed as failure:
-        raise StepRefused(str(failure)) from failure
-    haystack = plan.target
-    assert isinstance(haystack, Haystack)  # noqa: S101 - the plan of a haystack has one
-    synthesis.haystack = haystack
-    synthesis.save(update_fields=["haystack"])
-    decisions = SynthesisDecision.objects.filter(part__synthesis=synthesis).exclude(by=None)
-    readers = {row.by_id: row.by for row in decisions.select_related("by")}
-    for reader in [*readers.values(), *filter(None, [synthesis.created_by])]:
-        note_reader(reader, synthesis)
-    audit.record(actor=by, action="synthesis.handed_over", target=synthesis, now=now, haystack=haystack.title)
-    return haystack
+
+
+# Afterwards
 
 
 def note_reader(reader: Any, synthesis: Synthesis) -> None:

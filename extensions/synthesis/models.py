@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
 
 from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
+from benchmarks.engine import costs
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Haystack
 from benchmarks.models.groups import group_field
@@ -76,6 +79,44 @@ class ReviewAction(models.TextChoices):
     UNDO = "undo", "undone"
 
 
+class StepKind(NamedTuple):
+    """A step: what it makes or checks, and whether people are asked before the next one begins."""
+
+    name: str
+    makes: PartKind
+    has_gate: bool = True
+
+
+_OF_TOPICS = (
+    StepKind("subtopics", PartKind.SUBTOPIC),
+    StepKind("insights", PartKind.INSIGHT, has_gate=False),
+    StepKind("screening", PartKind.INSIGHT),
+    StepKind("documents", PartKind.DOCUMENT),
+    StepKind("queries", PartKind.QUERY),
+)
+STEPS_OF: dict[str, tuple[StepKind, ...]] = {
+    SynthesisKind.NEWS: _OF_TOPICS,
+    SynthesisKind.CONVERSATION: _OF_TOPICS,
+    SynthesisKind.DOCUMENTS: (
+        StepKind("points", PartKind.DOCUMENT, has_gate=False),
+        StepKind("grouping", PartKind.INSIGHT),
+        StepKind("sorting", PartKind.SUBTOPIC),
+        StepKind("holding", PartKind.DOCUMENT, has_gate=False),
+    ),
+    SynthesisKind.QUESTIONS: (
+        StepKind("seeds", PartKind.SEED),
+        StepKind("questions", PartKind.QUESTION),
+        StepKind("subquestions", PartKind.QUERY),
+        StepKind("collecting", PartKind.DOCUMENT),
+        StepKind("extracting", PartKind.DOCUMENT, has_gate=False),
+        StepKind("aggregating", PartKind.POINT, has_gate=False),
+        StepKind("scoring", PartKind.POINT),
+    ),
+}
+"""The steps of each kind of synthesis, in their order."""
+KINDS = {kind.name: kind for kinds in STEPS_OF.values() for kind in kinds}
+
+
 class Synthesis(models.Model):
     """A haystack, or questions with key points, that models make and people check.
 
@@ -126,6 +167,10 @@ class Synthesis(models.Model):
         items = JudgeRunItem.objects.filter(run__task=JudgeRun.Task.SYNTHESIS, other__in=parts)
         return JudgeRun.objects.filter(pk__in=items.values("run"))
 
+    def cost(self) -> costs.Cost:
+        """What its calls cost so far."""
+        return costs.cost_of(JudgeCall.objects.filter(run__in=self.runs()))
+
 
 class SynthesisStep(models.Model):
     """A step with the model that does it and its newest run; `counts` say what was asked, came and was dropped."""
@@ -160,6 +205,11 @@ class SynthesisStep(models.Model):
 
     def __str__(self) -> str:
         return f"{self.synthesis}: {self.name} ({self.state})"
+
+    def new(self, kind: PartKind, number: int, now: datetime, **values: Any) -> SynthesisPart:
+        """A part that this step makes, not saved yet."""
+        values = {"synthesis": self.synthesis, "step": self, "created_at": now, **values}
+        return SynthesisPart(kind=kind, number=number, **values)
 
 
 class SynthesisPart(models.Model):
@@ -291,3 +341,84 @@ class SynthesisDecision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.part_id}: {self.action}"
+
+
+REASONS = {
+    1: "wrong or unclear",
+    2: "not independent",
+    3: "says the same as another",
+    4: "belongs elsewhere",
+    5: "not as planned",
+    6: "other",
+}
+"""Why a part is rejected, by the key that says so."""
+GONE = frozenset({PartState.REJECTED, PartState.REGENERATED})
+STANDS = frozenset({PartState.CLEAR, PartState.ACCEPTED, PartState.EDITED})
+READ = frozenset({PartState.ACCEPTED, PartState.EDITED, PartState.REJECTED, PartState.REGENERATED})
+KEPT_WITH_FLAGS = frozenset({PartKind.DOCUMENT, PartKind.QUERY, PartKind.SUBTOPIC})
+"""What goes on although its checks flag it, and is listed. An insight that is flagged is left out."""
+
+_AFTER = {
+    ReviewAction.ACCEPT: PartState.ACCEPTED,
+    ReviewAction.EDIT: PartState.EDITED,
+    ReviewAction.REJECT: PartState.REJECTED,
+    ReviewAction.MERGE: PartState.REJECTED,
+    ReviewAction.REGENERATE: PartState.REGENERATED,
+}
+
+
+DECIDES = tuple(_AFTER)
+"""What somebody decides of a part as a whole."""
+PRESENT = "present"
+VERDICTS = {1: PRESENT, 2: "partly", 3: "absent"}
+"""Whether a document says an insight, by the key that says so."""
+
+
+class NotAllowed(ValueError):
+    """This cannot be decided of this part now; the message says why and can be shown."""
+
+
+def stands(kind: str, state: str) -> bool:
+    """Whether a part goes on to the next step."""
+    return state in STANDS or (state == PartState.FLAGGED and kind in KEPT_WITH_FLAGS)
+
+
+def after(action: str, state: str) -> PartState:
+    """The state that a decision leads to.
+
+    Raises:
+        NotAllowed: models are still at it, or it is gone.
+    """
+    if state == PartState.PROPOSED:
+        raise NotAllowed("This is still being made.")
+    if state in GONE:
+        raise NotAllowed("This was rejected or made again; undo that first.")
+    return _AFTER[ReviewAction(action)]
+
+
+def stale_after(changed: Collection[int], made_from: Mapping[int, Collection[int]]) -> set[int]:
+    """Everything that was made from what changed, directly or through others; not what changed itself."""
+    users: dict[int, list[int]] = {}
+    for part, sources in made_from.items():
+        for source in sources:
+            users.setdefault(source, []).append(part)
+    stale: set[int] = set()
+    waiting = list(changed)
+    while waiting:
+        for user in users.get(waiting.pop(), ()):
+            if user not in stale and user not in changed:
+                stale.add(user)
+                waiting.append(user)
+    return stale
+
+
+def take_turn(pk: int) -> Synthesis:
+    """Wait for others who change this synthesis, then read it as they left it; call inside a transaction.
+
+    Workers still add parts and replies meanwhile: only its key is left free.
+    """
+    return Synthesis.objects.select_for_update(no_key=True).get(pk=pk)
+
+
+class StepRefused(ValueError):
+    """A step cannot be started or closed like this; the message says why and can be shown."""

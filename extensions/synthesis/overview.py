@@ -1,39 +1,64 @@
-"""What the pages of syntheses show: steps with progress, counts and costs, and parts with their lineage."""
+"""What the pages of syntheses show: steps with progress and counts, cells, the plan, and parts under review."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
 
-from benchmarks.engine import costs, runs
+from benchmarks.engine import runs
 from benchmarks.engine.runs import RunProgress
-from benchmarks.models import JudgeCall
 from benchmarks.web.pages import Mark, Segment, segments
-from extensions.synthesis import making
+from extensions.synthesis import haystacks
 from extensions.synthesis.deciding import Edits
 from extensions.synthesis.models import (
+    GONE,
+    KINDS,
+    READ,
+    STANDS,
     PartKind,
     PartState,
     ReviewAction,
     StepState,
     Synthesis,
     SynthesisDecision,
+    SynthesisKind,
     SynthesisPart,
     SynthesisStep,
+    stands,
 )
-from extensions.synthesis.part_states import GONE, READ
-from extensions.synthesis.question_overview import Fact, facts_of
 from extensions.synthesis.replies import located
-from extensions.synthesis.reviewing import Place, Queue, is_blind, queue, shared_words
-from extensions.synthesis.steps import KINDS, is_under_way, tally_of
+from extensions.synthesis.settings import Draws, Settings
+from extensions.synthesis.steps import counts_of, is_under_way
+
+MOST_NAMED = 20
+"""Parts with unusable replies that the page of a synthesis leads to."""
+LARGE = 1500
+"""Squares from which the picture of a plan is folded."""
+BLIND_SHARE = 0.1
+"""Parts on which the verdict of the checks is hidden, so that it can be seen how far it sways people."""
+SAMPLE = 20
+_WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class StepRow:
-    """A step as its row shows it."""
+# Syntheses and their steps
+
+
+def list_rows() -> list[dict[str, Any]]:
+    """All syntheses, the newest first, with the step that each is at and its documents; two queries."""
+    documents = Q(parts__kind=PartKind.DOCUMENT) & ~Q(parts__text="") & ~Q(parts__state=PartState.REGENERATED)
+    rows = Synthesis.objects.select_related("created_by", "haystack").annotate(n=Count("parts", filter=documents))
+    steps = SynthesisStep.objects.exclude(state=StepState.CLOSED).order_by("-number")
+    first = {step.synthesis_id: step for step in steps}
+    return [{"synthesis": row, "step": first.get(row.pk), "n_documents": row.n} for row in rows]
+
+
+class StepRow(NamedTuple):
+    """A step as its row shows it; `states` count its parts, `under_repair` is as `haystacks` says."""
 
     step: SynthesisStep
     progress: RunProgress | None
@@ -57,31 +82,13 @@ class StepRow:
     @property
     def is_working(self) -> bool:
         """Whether it is worth looking again."""
-        return (
-            self.step.state == StepState.RUNNING
-            and self.step.run is not None
-            and self.step.run.state in runs.GOING
-        )
-
-    @property
-    def n_stale(self) -> int:
-        """Parts that no longer fit what they were made from."""
-        return self.states.get(PartState.STALE, 0)
-
-    @property
-    def n_unread(self) -> int:
-        """Clear parts that nobody has looked at."""
-        return self.states.get(PartState.CLEAR, 0)
-
-    @property
-    def n_flagged(self) -> int:
-        """Parts that checks flag and nobody has decided on."""
-        return self.states.get(PartState.FLAGGED, 0)
+        run = self.step.run
+        return self.step.state == StepState.RUNNING and run is not None and run.state in runs.GOING
 
     @property
     def n_read(self) -> int:
         """Parts that people have decided on; what was made again counts once, as what it is now."""
-        return sum(n for state, n in self.states.items() if state in READ and state != PartState.REGENERATED)
+        return sum(self.states.get(state, 0) for state in READ - {PartState.REGENERATED})
 
     @property
     def can_start(self) -> bool:
@@ -95,112 +102,199 @@ class StepRow:
         return self.step.state == StepState.RUNNING and not is_under_way(self.step)
 
     @property
-    def n_missing(self) -> int:
-        """What its lists lack and can be asked for once more."""
-        waits = self.is_next and self.step.state == StepState.REVIEW and not self.has_failed
-        if not waits or self.step.name not in making.LISTS:
-            return 0
-        tally = tally_of(self.step, [])
-        return max(0, tally.n_asked - tally.n_got)
-
-    @property
     def has_failed(self) -> bool:
         """Whether something of it got no answer and can be asked again."""
         return self.step.state == StepState.REVIEW and bool(self.step.counts.get("failed"))
+
+    @property
+    def n_missing(self) -> int:
+        """What its lists lack and can be asked for once more."""
+        if not self.is_at_gate or self.has_failed or self.step.name not in haystacks.LISTS:
+            return 0
+        counts = counts_of(self.step)
+        return max(0, int(counts["asked"] - counts["got"]))
 
 
 def step_rows(synthesis: Synthesis) -> list[StepRow]:
     """All steps in their order; four queries, and one for each that runs."""
     steps = list(synthesis.steps.select_related("run", "judge", "closed_by").order_by("number"))
     counts: dict[str, dict[str, int]] = {}
-    rows = SynthesisPart.objects.filter(synthesis=synthesis).order_by().values("kind", "state")
-    for row in rows.annotate(n=Count("pk")):
+    parts = SynthesisPart.objects.filter(synthesis=synthesis).order_by()
+    for row in parts.values("kind", "state").annotate(n=Count("pk")):
         counts.setdefault(row["kind"], {})[row["state"]] = row["n"]
-    repaired = SynthesisPart.objects.filter(synthesis=synthesis, data__n_repairs__gt=0).order_by()
-    repaired = repaired.exclude(state=PartState.REGENERATED)
-    by_kind = dict(repaired.values_list("kind").annotate(n=Count("pk")))
-    written = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.DOCUMENT).exclude(text="")
-    n_written = written.exclude(state=PartState.REGENERATED).count()
-    is_writing = any(step.name == "documents" and step.state == StepState.RUNNING for step in steps)
-    under_repair = making.under_repair(synthesis) if is_writing else None
+    parts = parts.exclude(state=PartState.REGENERATED)
+    repaired = dict(parts.filter(data__n_repairs__gt=0).values_list("kind").annotate(n=Count("pk")))
+    n_written = parts.filter(kind=PartKind.DOCUMENT).exclude(text="").count()
     first = next((step.number for step in steps if step.state != StepState.CLOSED), 0)
-    return [
-        StepRow(
-            step=step,
-            progress=runs.run_progress(step.run) if step.run and step.state == StepState.RUNNING else None,
-            n_repaired=by_kind.get(KINDS[step.name].makes, 0),
-            n_written=n_written if step.name == "documents" else 0,
-            under_repair=under_repair if step.name == "documents" else None,
-            states=counts.get(KINDS[step.name].makes, {}) if KINDS[step.name].has_gate else {},
-            is_next=step.number == first and not synthesis.is_handed_over,
-            following=following,
+    rows = []
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        kind, is_running = KINDS[step.name], step.state == StepState.RUNNING
+        is_writing = step.name == "documents"
+        rows.append(
+            StepRow(
+                step=step,
+                progress=runs.run_progress(step.run) if step.run and is_running else None,
+                n_repaired=repaired.get(kind.makes, 0),
+                n_written=n_written if is_writing else 0,
+                under_repair=haystacks.under_repair(synthesis) if is_writing and is_running else None,
+                states=counts.get(kind.makes, {}) if kind.has_gate else {},
+                is_next=step.number == first and not synthesis.is_handed_over,
+                following=following,
+            )
         )
-        for step, following in zip(steps, [*steps[1:], None], strict=True)
-    ]
+    return rows
 
 
-MOST_NAMED = 20
-"""Parts with unusable replies that the page of a synthesis leads to."""
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """Replies that could not be used: how many there are, and the parts that have most of them."""
-
-    n: int
-    parts: Sequence[SynthesisPart]
-
-
-def unusable(synthesis: Synthesis) -> Unusable:
-    """What of a synthesis could not be used; two queries."""
+def unusable(synthesis: Synthesis) -> dict[str, Any]:
+    """Replies that could not be used: how many there are, and the parts that have most of them; two queries."""
     replies = Q(replies__value__isnull=True, replies__isnull=False)
     parts = SynthesisPart.objects.filter(synthesis=synthesis).annotate(n_unusable=Count("replies", filter=replies))
     rows = list(parts.filter(n_unusable__gt=0).select_related("step").order_by("-n_unusable", "pk"))
-    return Unusable(sum(row.n_unusable for row in rows), rows[:MOST_NAMED])
+    return {"n": sum(row.n_unusable for row in rows), "parts": rows[:MOST_NAMED]}
 
 
-def cost_of(synthesis: Synthesis) -> costs.Cost:
-    """What its calls cost so far."""
-    return costs.cost_of(JudgeCall.objects.filter(run__in=synthesis.runs()))
+class Cell(NamedTuple):
+    """Questions of a category in a domain that stand, those that people have read, and how many it needs."""
+
+    n: int
+    n_read: int
+    n_wanted: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether none is missing."""
+        return self.n >= self.n_wanted
 
 
-@dataclass(frozen=True)
-class Row:
-    """A synthesis in the list."""
+def cells_of(synthesis: Synthesis) -> dict[str, Any] | None:
+    """How full the cells are, a row for each category and a cell for each domain; None before there are any."""
+    if synthesis.kind != SynthesisKind.QUESTIONS:
+        return None
+    numbers = Settings.from_mapping(synthesis.settings).questions
+    parts = SynthesisPart.objects.filter(synthesis=synthesis)
+    cells = {(row.data["category"], row.data["domain"]): row.pk for row in parts.filter(kind=PartKind.CELL)}
+    if not cells:
+        return None
+    states = parts.filter(kind=PartKind.QUESTION, state__in=STANDS).values_list("parent", "state")
+    n, n_read = Counter[int | None](), Counter[int | None]()
+    for cell, state in states:
+        n[cell] += 1
+        n_read[cell] += state in READ
+    keys = {name: [cells.get((name, domain), 0) for domain in numbers.domains] for name in numbers.categories}
+    rows = [(name, [Cell(n[pk], n_read[pk], numbers.per_cell) for pk in row]) for name, row in keys.items()]
+    return {"domains": numbers.domains, "rows": rows}
 
-    synthesis: Synthesis
-    step: SynthesisStep | None
-    n_documents: int
+
+class Square(NamedTuple):
+    """An insight in a document: planned, said, said partly, missing, leaked or stale."""
+
+    x: int
+    y: int
+    state: str
 
 
-def list_rows() -> list[Row]:
-    """All syntheses, the newest first; two queries."""
-    documents = Q(parts__kind="document") & ~Q(parts__text="")
-    rows = Synthesis.objects.select_related("created_by", "haystack").annotate(
-        n=Count("parts", filter=documents & ~Q(parts__state=PartState.REGENERATED))
+def picture(synthesis: Synthesis) -> dict[str, Any] | None:
+    """The plan as squares, a row for each insight, a column for each document; None where there is none yet."""
+    rows = SynthesisPart.objects.filter(synthesis=synthesis, kind__in=[PartKind.INSIGHT, PartKind.DOCUMENT])
+    parts = list(rows.exclude(state__in=GONE).order_by("number", "generation"))
+    documents = [part for part in parts if part.kind == PartKind.DOCUMENT]
+    if synthesis.kind == SynthesisKind.QUESTIONS or not documents:
+        return None
+    insights = [part for part in parts if part.kind == PartKind.INSIGHT and stands(part.kind, part.state)]
+    rows_of = {part.pk: y for y, part in enumerate(insights)}
+    numbers = {part.number: y for y, part in enumerate(insights)}
+    columns = {part.pk: x for x, part in enumerate(documents)}
+    states: dict[tuple[int, int], str] = {}
+    links: Any = SynthesisPart.uses.through
+    planned = links.objects.filter(from_synthesispart__in=columns, to_synthesispart__in=rows_of)
+    for document, insight in planned.values_list("from_synthesispart", "to_synthesispart"):
+        states[columns[document], rows_of[insight]] = "planned"
+    held = links.objects.filter(from_synthesispart__in=rows_of, to_synthesispart__in=columns)
+    for insight, document in held.values_list("from_synthesispart", "to_synthesispart"):
+        states[columns[document], rows_of[insight]] = "said"
+    for part in documents:
+        for pair in part.data.get("pairs", ()):
+            y = numbers.get(pair["insight"])
+            if y is not None and (state := _state(pair)):
+                states[columns[part.pk], y] = state
+        if part.state == PartState.STALE:
+            states |= {place: "stale" for place in states if place[0] == columns[part.pk]}
+    return {
+        "n_documents": len(documents),
+        "n_insights": len(insights),
+        "squares": [Square(x, y, state) for (x, y), state in sorted(states.items())],
+        "counts": dict(Counter(states.values())),
+        "is_large": len(documents) * len(insights) > LARGE,
+    }
+
+
+def _state(pair: Mapping[str, Any]) -> str:
+    """What a checked pair is drawn as; nothing where it is not planned and not there."""
+    if pair["is_planned"]:
+        return {"yes": "said", "partly": "partly", "no": "missing"}.get(pair["present"] or "", "planned")
+    return "leaked" if pair["present"] in {"yes", "partly"} else ""
+
+
+# The order of review
+
+
+class Queue(NamedTuple):
+    """Parts to look at, those that people have read, and the clear ones that nobody has to."""
+
+    first: Sequence[SynthesisPart]
+    sample: Sequence[SynthesisPart]
+    rest: Sequence[SynthesisPart]
+
+    @property
+    def order(self) -> list[SynthesisPart]:
+        """All, one after the other."""
+        return [*self.first, *self.sample, *self.rest]
+
+    @property
+    def n_open(self) -> int:
+        """How many are flagged or in the sample, and not read yet."""
+        return sum(part.state not in READ for part in (*self.first, *self.sample))
+
+    def next_open(self, current: str = "") -> str:
+        """The next part after this one that nobody has read, else the first such one, else none."""
+        order = [*self.first, *self.sample]
+        at = next((n for n, part in enumerate(order) if str(part.uid) == current), -1)
+        waiting = (part for part in (*order[at + 1 :], *order[: max(at, 0)]) if part.state not in READ)
+        return next((str(part.uid) for part in waiting), "")
+
+
+def is_blind(seed: int, part: SynthesisPart) -> bool:
+    """Whether the verdict is hidden on this part."""
+    return Draws(seed).of("blind", part.kind, part.number, part.generation) < BLIND_SHARE
+
+
+def is_hidden(part: SynthesisPart, seed: int) -> bool:
+    """Whether a reviewer does not see what the checks say of a part."""
+    return is_blind(seed, part) and part.state not in READ
+
+
+def queue(parts: Collection[SynthesisPart], *, seed: int, n_sample: int = SAMPLE) -> Queue:
+    """Flagged and stale parts first, then clear ones drawn by seed; hidden verdicts stand among those."""
+    draws = Draws(seed)
+    alive = [part for part in parts if part.state not in {PartState.REGENERATED, PartState.PROPOSED}]
+    first, others = list[SynthesisPart](), list[SynthesisPart]()
+    for part in alive:
+        is_first = part.state == PartState.STALE or (part.data.get("flags") and not is_blind(seed, part))
+        (first if is_first else others).append(part)
+    drawn = sorted(others, key=lambda part: draws.of("sample", part.kind, part.number, part.generation))
+    clear = [part for part in drawn if not part.data.get("flags")]
+    rest = {part.uid for part in clear[n_sample:]}
+    return Queue(
+        first=first,
+        sample=[part for part in drawn if part.uid not in rest],
+        rest=[part for part in others if part.uid in rest],
     )
-    steps: dict[int, SynthesisStep] = {}
-    for step in SynthesisStep.objects.exclude(state=StepState.CLOSED).order_by("-number"):
-        steps[step.synthesis_id] = step
-    return [Row(row, steps.get(row.pk), row.n) for row in rows]
 
 
-# Review
+# A part under review
 
 
-def queue_of(step: SynthesisStep) -> Queue:
-    """The parts of a step in the order in which people look at them."""
-    return queue([place_of(part) for part in making.parts_of(step)], seed=step.synthesis.seed)
-
-
-def place_of(part: SynthesisPart) -> Place:
-    """A part as it is queued."""
-    flags = part.data.get("flags", ())
-    return Place(str(part.uid), part.kind, part.number, part.generation, part.state, bool(flags))
-
-
-@dataclass(frozen=True)
-class PairRow:
+class PairRow(NamedTuple):
     """An insight that a document is to say or leaks: what its check says, and the newest verdict of a person."""
 
     insight: SynthesisPart
@@ -209,64 +303,43 @@ class PairRow:
     mark: int
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A part as a reviewer sees it; on a blind one nothing of what checks say."""
-
-    part: SynthesisPart
-    is_blind: bool
-    flags: Sequence[str]
-    text: Sequence[Segment]
-    holds: Sequence[PairRow]
-    leaks: Sequence[PairRow]
-    cursor: PairRow | None
-    following: PairRow | None
-    others: Sequence[SynthesisPart]
-    neighbour: SynthesisPart | None
-    compared: Sequence[tuple[str, bool]]
-    decisions: Sequence[SynthesisDecision]
-    mergeable: Sequence[SynthesisPart]
-    facts: Sequence[Fact]
-
-
-def is_hidden(part: SynthesisPart, seed: int) -> bool:
-    """Whether a reviewer does not see what the checks say of a part."""
-    return is_blind(seed, place_of(part)) and part.state not in READ
-
-
-def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> Shown:
-    """All that a reviewer needs of a part; a fixed number of queries.
+def shown(part: SynthesisPart, seed: int, *, cursor: str = "") -> dict[str, Any]:
+    """All that a reviewer needs of a part, on a blind one nothing of what checks say; a fixed number of queries.
 
     `cursor` is the key of the insight that a verdict is on, by default the first without one.
     """
     blind = is_hidden(part, seed)
     pairs = {} if blind else {pair["insight"]: pair for pair in part.data.get("pairs", ())}
-    insights = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind="insight")
     holds, leaks, others = _pair_rows(part, pairs)
     rows = [*holds, *leaks] if part.kind == PartKind.DOCUMENT else []
     at = next((n for n, row in enumerate(rows) if str(row.insight.uid) == cursor), -1)
     if at < 0:
         at = next((n for n, row in enumerate(rows) if row.verdict is None), -1)
+    every = SynthesisPart.objects.filter(synthesis=part.synthesis_id)
     nearest = None if blind else part.data.get("nearest")
-    neighbour = insights.filter(number=nearest["insight"]).order_by("-generation").first() if nearest else None
-    alike = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind=part.kind, parent=part.parent_id)
-    siblings = alike.exclude(pk=part.pk).exclude(state__in=GONE).order_by("number")
-    return Shown(
-        part=part,
-        is_blind=blind,
-        flags=[] if blind else list(dict.fromkeys(part.data.get("flags", ()))),
-        text=_marked(part, [row.pair for row in [*holds, *leaks] if row.pair]),
-        holds=holds,
-        leaks=leaks,
-        cursor=rows[at] if at >= 0 else None,
-        following=rows[(at + 1) % len(rows)] if rows else None,
-        others=others,
-        neighbour=neighbour,
-        compared=list(shared_words(part.text, neighbour.text)) if neighbour else [],
-        decisions=list(part.decisions.select_related("by", "insight").order_by("pk")),
-        mergeable=list(siblings) if part.kind in {PartKind.INSIGHT, PartKind.POINT} else [],
-        facts=facts_of(part, is_blind=blind),
+    neighbour = (
+        every.filter(kind=PartKind.INSIGHT, number=nearest["insight"]).order_by("-generation").first()
+        if nearest
+        else None
     )
+    alike = every.filter(kind=part.kind, parent=part.parent_id).exclude(pk=part.pk).exclude(state__in=GONE)
+    can_be_merged = part.kind in {PartKind.INSIGHT, PartKind.POINT}
+    return {
+        "part": part,
+        "is_blind": blind,
+        "flags": [] if blind else list(dict.fromkeys(part.data.get("flags", ()))),
+        "text": _marked(part, [row.pair for row in [*holds, *leaks] if row.pair]),
+        "holds": holds,
+        "leaks": leaks,
+        "cursor": rows[at] if at >= 0 else None,
+        "following": rows[(at + 1) % len(rows)] if rows else None,
+        "others": others,
+        "neighbour": neighbour,
+        "compared": list(shared_words(part.text, neighbour.text)) if neighbour else [],
+        "decisions": list(part.decisions.select_related("by", "insight").order_by("pk")),
+        "mergeable": list(alike.order_by("number")) if can_be_merged else [],
+        "facts": list(_facts(part, is_blind=blind)),
+    }
 
 
 def _pair_rows(
@@ -277,25 +350,18 @@ def _pair_rows(
     edits = Edits(part)
     verdicts = {row.insight_id: row for row in judged.order_by("pk") if edits.are_judged(row)}
 
-    def pair_of(insight: SynthesisPart) -> dict[str, Any] | None:
-        return pairs.get(insight.number) if edits.are_checked(insight) else None
+    def row_of(insight: SynthesisPart, mark: int) -> PairRow:
+        pair = pairs.get(insight.number) if edits.are_checked(insight) else None
+        return PairRow(insight, pair, verdicts.get(insight.pk), mark)
 
-    planned = list(part.uses.filter(kind=PartKind.INSIGHT).order_by("number"))
-    holds = [PairRow(row, pair_of(row), verdicts.get(row.pk), row.number) for row in planned]
+    holds = [row_of(row, row.number) for row in part.uses.filter(kind=PartKind.INSIGHT).order_by("number")]
     if part.kind != PartKind.DOCUMENT:
         return holds, [], []
-    leaks, others = list[PairRow](), list[SynthesisPart]()
-    numbers = {row.number for row in planned}
-    rows = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind=PartKind.INSIGHT).order_by(
-        "number", "pk"
-    )
-    for row in rows.exclude(state__in=GONE).exclude(number__in=numbers):
-        pair, verdict = pair_of(row), verdicts.get(row.pk)
-        if verdict is not None or (pair is not None and pair["present"] != "no"):
-            leaks.append(PairRow(row, pair, verdict, -row.number))
-        else:
-            others.append(row)
-    return holds, leaks, others
+    insights = SynthesisPart.objects.filter(synthesis=part.synthesis_id, kind=PartKind.INSIGHT)
+    foreign = insights.exclude(state__in=GONE).exclude(number__in={row.mark for row in holds})
+    rows = [row_of(row, -row.number) for row in foreign.order_by("number", "pk")]
+    leaks = [row for row in rows if row.verdict is not None or (row.pair and row.pair["present"] != "no")]
+    return holds, leaks, [row.insight for row in rows if row not in leaks]
 
 
 def _marked(part: SynthesisPart, pairs: Sequence[dict[str, Any]]) -> list[Segment]:
@@ -307,3 +373,39 @@ def _marked(part: SynthesisPart, pairs: Sequence[dict[str, Any]]) -> list[Segmen
             number = pair["insight"] if pair["is_planned"] else -pair["insight"]
             marks.append(Mark(*place, number, f"i{pair['insight']}"))
     return segments(part.text, marks)
+
+
+def shared_words(text: str, other: str) -> Iterator[tuple[str, bool]]:
+    """A text in pieces, and whether each is a word that another text has too."""
+    there = {word.casefold() for word in _WORD.findall(other) if len(word) > 2 or word.isdigit()}
+    for piece in re.split(r"(\w+)", text):
+        if piece:
+            yield piece, piece.casefold() in there
+
+
+def _facts(part: SynthesisPart, *, is_blind: bool) -> Iterator[tuple[str, str]]:
+    """(name, value) of what a reviewer must know beside the text; on a blind one nothing of what checks say."""
+    data, above = part.data, part.parent
+    if part.kind == PartKind.DOCUMENT and above is not None:
+        above = above.parent
+    is_below = part.kind in {PartKind.QUERY, PartKind.DOCUMENT, PartKind.POINT}
+    if is_below and above is not None and above.kind == PartKind.QUESTION:
+        yield "Question", above.text
+    if part.kind == PartKind.SEED:
+        yield "Category", part.title or "–"
+        if data.get("answer"):
+            yield "Answer, words", str(data["n_words"])
+        if not is_blind and "criteria" in data:
+            marks = ((("✓" if is_met else "✗"), name) for name, is_met in data["criteria"].items())
+            yield "Criteria", "  ".join(f"{mark} {name}" for mark, name in marks)
+    if part.kind == PartKind.QUESTION and "seed" in data:
+        how = "made harder" if data.get("method") == "deeper" else "new, of the same kind"
+        seed = part.uses.filter(kind=PartKind.SEED).first()
+        yield "From the seed", f"{seed.text if seed else data['seed']} ({how})"
+        yield _("Words"), str(len(part.text.split()))
+    if part.kind == PartKind.QUERY and part.title:
+        yield "Kind of question", part.title
+    if part.kind == PartKind.DOCUMENT and data.get("url"):
+        yield "Address", data["url"]
+    if part.kind == PartKind.POINT and not is_blind and data.get("autods") is not None:
+        yield "AutoDS score", f"{data['autods']:.2f}"

@@ -1,19 +1,75 @@
-"""What a model's reply must look like, by prompt; a reply that does not is asked for again with what was wrong."""
+"""What models are asked, a file of `prompts/` each, and what their replies must look like. Pure.
+
+A reply that does not is asked for again with what was wrong.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from types import GenericAlias
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StringConstraints, create_model
 
 from benchmarks.judges.parsing import Problem, read_reply
 from benchmarks.scoring.text import same_letters, same_signs
 
+_FOLDER = Path(__file__).resolve().parent / "prompts"
+_FIELD = re.compile(r"\{([a-z]+)\}")
+PROMPTS = (
+    *("subtopics", "insights", "insight_again", "category", "overlap", "document", "repair", "included", "query"),
+    *("distinct", "chapter", "belongs", "closed_book", "points", "grouping", "sorting", "criterion"),
+    *("category_of_question", "wider", "deeper", "subquestions", "key_points", "aggregation"),
+)
+"""The names of all wordings."""
+PROMPTS_OF_HAYSTACKS = PROMPTS[: PROMPTS.index("points")]
+PROMPTS_OF_QUESTIONS = PROMPTS[PROMPTS.index("criterion") :]
+
+
+@cache
+def default_prompt(name: str) -> str:
+    """A wording by its name; FileNotFoundError if there is none."""
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def filled(prompt: str, fields: Mapping[str, str]) -> str:
+    """A wording with its fields, each once: braces in what is filled in stay as they are, unknown ones too."""
+    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), prompt)
+
+
+def prompt_sha256(prompt: str) -> str:
+    """Hash of a wording before it is filled."""
+    return hashlib.sha256(prompt.encode()).hexdigest()
+
+
+def inspiring(documents: Sequence[str]) -> str:
+    """Documents that give ideas, as the field of a wording; empty without any."""
+    if not documents:
+        return ""
+    texts = "\n\n".join(f"[{n}] {text}" for n, text in enumerate(documents, 1))
+    return (
+        "These documents may give you ideas. Take no name, number or date from them, so that nobody can know the "
+        f"answers from elsewhere:\n\n{texts}\n\n"
+    )
+
+
+def numbered(lines: Sequence[str]) -> str:
+    """Lines with their numbers from 1."""
+    return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)) or "(none)"
+
+
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Quote = Annotated[str, StringConstraints(strip_whitespace=True)]
+Number = Annotated[StrictInt, Field(ge=0)]
+"""Of something that is listed, 0 for none."""
+T = TypeVar("T")
+Some = Annotated[list[T], Field(min_length=1)]
 
 
 class Reply(BaseModel):
@@ -26,83 +82,23 @@ class Reply(BaseModel):
         return ""
 
 
-class NewSubtopic(Reply):
-    """A subtopic as it is proposed."""
-
-    name: Name
-    description: Words
-
-
-class Subtopics(Reply):
-    """Proposed subtopics."""
-
-    subtopics: list[NewSubtopic] = Field(min_length=1)
-
-
-class NewInsight(Reply):
-    """An insight as it is proposed."""
-
-    name: Name
-    insight: Words
-
-
-class Insights(Reply):
-    """Proposed insights."""
-
-    insights: list[NewInsight] = Field(min_length=1)
-
-
-class Category(Reply):
-    """The number of a subtopic, 0 for none."""
-
-    subtopic: StrictInt = Field(ge=0)
-
-
-class Overlap(Reply):
-    """Numbers of insights that say the same, and of those that are needed to understand one."""
-
-    same: list[StrictInt]
-    needed: list[StrictInt]
-
-
-class NewDocument(Reply):
-    """A text with its title."""
-
-    title: Name
-    document: Words
-
-
 class Included(Reply):
     """Whether a text says an insight, and where."""
 
     present: Literal["yes", "partly", "no"]
-    quote: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    quote: Quote = ""
 
     def wrong(self) -> str:
         """An insight that is there has a quote."""
         return "" if self.present == "no" or self.quote else "There is no quote of the words that say it."
 
 
-class Distinct(Reply):
-    """Numbers of subtopics that repeat others, and of those with too little room."""
-
-    overlapping: list[StrictInt]
-    narrow: list[StrictInt]
-
-
-class Chapter(Reply):
-    """The next part of a conversation, and a title for all of it."""
-
-    title: Name
-    chapter: Words
-
-
 class Belongs(Reply):
-    """The subtopic and the insight that a chapter tells, 0 for none, and where."""
+    """The subtopic and the insight that a chapter tells, and where."""
 
-    subtopic: StrictInt = Field(ge=0)
-    insight: StrictInt = Field(ge=0)
-    quote: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    subtopic: Number
+    insight: Number
+    quote: Quote = ""
 
     def wrong(self) -> str:
         """An insight that is told has a quote."""
@@ -119,63 +115,6 @@ class NewQuery(Reply):
         if not _is_question(self.query):
             return "The query is no question: it has no question mark."
         return "The query has more than 80 words." if len(self.query.split()) > 80 else ""
-
-
-class ClosedBook(Reply):
-    """What a model says without any text; nothing is right too."""
-
-    points: list[Words]
-
-
-class NewPoint(Reply):
-    """A point of a document, and the passage that says it."""
-
-    point: Words
-    quote: Words
-
-
-class Points(Reply):
-    """Points of a document, or none."""
-
-    points: list[NewPoint]
-
-
-class Group(NewInsight):
-    """An insight, and the numbers of the points that it is made of."""
-
-    points: list[StrictInt] = Field(min_length=1)
-
-
-class Grouping(Reply):
-    """Points in groups."""
-
-    insights: list[Group] = Field(min_length=1)
-
-
-class SortedSubtopic(NewSubtopic):
-    """A subtopic with its query, and the numbers of its insights."""
-
-    query: Words
-    insights: list[StrictInt] = Field(min_length=1)
-
-
-class Sorting(Reply):
-    """Insights in subtopics."""
-
-    subtopics: list[SortedSubtopic] = Field(min_length=1)
-
-
-class Criterion(Reply):
-    """Whether a question meets a criterion."""
-
-    met: StrictBool
-    reason: str = ""
-
-
-class QuestionCategory(Reply):
-    """The number of a kind of question, 0 for none."""
-
-    category: StrictInt = Field(ge=0)
 
 
 class NewQuestion(Reply):
@@ -206,30 +145,45 @@ class Subquestions(Reply):
         return "There is no question for a vague one." if self.kind == "vague" and not n else ""
 
 
-class NewKeyPoint(Reply):
-    """A point of an answer, and the passages of a document that say it."""
-
-    point: Words
-    passages: list[Words] = Field(min_length=1)
-
-
-class KeyPoints(Reply):
-    """Key points of a document, or none."""
-
-    points: list[NewKeyPoint]
+def _reply(name: str, /, **fields: Any) -> Any:
+    """A reply with fields that are all there; nothing else can be wrong with it."""
+    required: dict[str, Any] = {field: (type_, ...) for field, type_ in fields.items()}
+    return create_model(name, __base__=Reply, **required)
 
 
-class GeneralPoint(Reply):
-    """A statement, and the numbers of the points that it stands for."""
+def _rows(name: str, rows: str, reply: type[Reply], *, least: int = 0) -> Any:
+    """A list of replies, under a name."""
+    of_rows: Any = GenericAlias(list, (reply,))
+    return _reply(name, **{rows: Annotated[of_rows, Field(min_length=least)]})
 
-    point: Words
-    numbers: list[StrictInt] = Field(min_length=1)
 
+# Haystacks from a topic
+NewSubtopic = _reply("NewSubtopic", name=Name, description=Words)
+Subtopics = _rows("Subtopics", "subtopics", NewSubtopic, least=1)
+Distinct = _reply("Distinct", overlapping=list[StrictInt], narrow=list[StrictInt])
+NewInsight = _reply("NewInsight", name=Name, insight=Words)
+Insights = _rows("Insights", "insights", NewInsight, least=1)
+Category = _reply("Category", subtopic=Number)
+Overlap = _reply("Overlap", same=list[StrictInt], needed=list[StrictInt])
+NewDocument = _reply("NewDocument", title=Name, document=Words)
+Chapter = _reply("Chapter", title=Name, chapter=Words)
+ClosedBook = _reply("ClosedBook", points=list[Words])
 
-class Aggregation(Reply):
-    """Points that were put together."""
+# Documents of one's own: points with their passages, points in insights, insights in subtopics
+NewPoint = _reply("NewPoint", point=Words, quote=Words)
+Points = _rows("Points", "points", NewPoint)
+Group = _reply("Group", name=Name, insight=Words, points=Some[StrictInt])
+Grouping = _rows("Grouping", "insights", Group, least=1)
+SortedSubtopic = _reply("SortedSubtopic", name=Name, description=Words, query=Words, insights=Some[StrictInt])
+Sorting = _rows("Sorting", "subtopics", SortedSubtopic, least=1)
 
-    points: list[GeneralPoint] = Field(min_length=1)
+# Questions: criteria that a seed meets, key points with their passages, points put together by their numbers
+Criterion = create_model("Criterion", __base__=Reply, met=(StrictBool, ...), reason=(str, ""))
+QuestionCategory = _reply("QuestionCategory", category=Number)
+NewKeyPoint = _reply("NewKeyPoint", point=Words, passages=Some[Words])
+KeyPoints = _rows("KeyPoints", "points", NewKeyPoint)
+GeneralPoint = _reply("GeneralPoint", point=Words, numbers=Some[StrictInt])
+Aggregation = _rows("Aggregation", "points", GeneralPoint, least=1)
 
 
 def _is_question(text: str) -> bool:

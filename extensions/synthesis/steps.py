@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,26 +14,36 @@ from benchmarks.engine import judging, overview, runs, versions
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
-from extensions.synthesis import collecting, from_documents, from_questions, making
-from extensions.synthesis.counting import Tally
-from extensions.synthesis.models import PartState, StepState, Synthesis, SynthesisKind, SynthesisStep
-from extensions.synthesis.procedure import Procedure, StepKind
-from extensions.synthesis.refusals import StepRefused
-from extensions.synthesis.seeds import Seed
+from extensions.synthesis import collecting, haystacks, questions
+from extensions.synthesis.haystacks import Procedure
+from extensions.synthesis.models import (
+    KINDS,
+    STEPS_OF,
+    PartKind,
+    PartState,
+    StepRefused,
+    StepState,
+    Synthesis,
+    SynthesisKind,
+    SynthesisPart,
+    SynthesisStep,
+    take_turn,
+)
 from extensions.synthesis.settings import Settings, WrongSettings
-from extensions.synthesis.sources import Source
-from extensions.synthesis.turns import take_turn
+from extensions.synthesis.sources import Seed, Source
 
 PROCEDURES: dict[str, Procedure] = {
-    SynthesisKind.NEWS: making.PROCEDURE,
-    SynthesisKind.CONVERSATION: making.PROCEDURE,
-    SynthesisKind.DOCUMENTS: from_documents.PROCEDURE,
-    SynthesisKind.QUESTIONS: from_questions.PROCEDURE,
+    SynthesisKind.NEWS: haystacks.OF_TOPICS,
+    SynthesisKind.CONVERSATION: haystacks.OF_TOPICS,
+    SynthesisKind.DOCUMENTS: haystacks.OF_DOCUMENTS,
+    SynthesisKind.QUESTIONS: questions.OF_QUESTIONS,
 }
-HAYSTACK, FROM_DOCUMENTS = making.PROCEDURE.steps, from_documents.PROCEDURE.steps
-FROM_QUESTIONS = from_questions.PROCEDURE.steps
-KINDS = {kind.name: kind for each in PROCEDURES.values() for kind in each.steps}
-CLOSABLE = (StepState.REVIEW,)
+MOST_WORDS_OF_IDEAS = 40_000
+_NAMED = 5
+"""Places that lack something, in a sentence."""
+
+
+# Beginning
 
 
 @transaction.atomic
@@ -63,105 +74,66 @@ def begin(
     judges: Mapping[str, Judge],
     by: Any,
     now: datetime,
-    ideas: Sequence[Source] = (),
+    sources: Sequence[Source] = (),
+    seeds: Sequence[Seed] = (),
+    addresses: Sequence[str] = (),
 ) -> Synthesis:
     """A synthesis with its steps, all planned; `judges` do the steps that they are named by, `judge` the others.
 
-    `ideas` are documents that the model sees when it is asked for subtopics and insights of a topic.
+    `sources` are the documents of one's own, or those that all questions may use beside what is found at
+    `addresses`, or such as the model sees when it is asked for subtopics and insights of a topic.
 
     Raises:
-        WrongSettings: there is no step of such a name, or the documents are too long.
+        WrongSettings: there is no step of such a name, no such address, or documents are missing or too long.
     """
-    names = [each.name for each in steps_of(kind)]
+    if kind == SynthesisKind.QUESTIONS:
+        if "collecting" in judges:
+            raise WrongSettings("Documents are collected by a search, not by a model.")
+        try:
+            judges = {**judges, "collecting": collecting.save_search(addresses=addresses, by=by, now=now)}
+        except ValueError as error:
+            raise WrongSettings(str(error)) from error
+        if not sources and not addresses:
+            raise WrongSettings("There are no documents: upload some, or name a search.")
+    names = [each.name for each in STEPS_OF[kind]]
     if unknown := judges.keys() - names:
         raise WrongSettings(f"There is no step {min(unknown)}; the steps are {', '.join(names)}.")
     synthesis = Synthesis.objects.create(
         kind=kind, topic=topic, settings=settings.as_mapping(), seed=seed, created_by=by, created_at=now
     )
-    for number, name in enumerate(names, 1):
-        SynthesisStep.objects.create(synthesis=synthesis, number=number, name=name, judge=judges.get(name, judge))
-    if ideas:
-        making.add_ideas(synthesis=synthesis, sources=ideas, now=now)
+    steps = {
+        name: SynthesisStep.objects.create(
+            synthesis=synthesis, number=number, name=name, judge=judges.get(name, judge)
+        )
+        for number, name in enumerate(names, 1)
+    }
+    if kind == SynthesisKind.QUESTIONS:
+        questions.add_seeds(steps["seeds"], seeds, now)
+        unlike = collecting.distinct([collecting.Candidate(source, {}) for source in sources])
+        _add_sources(steps["collecting"], PartKind.UPLOAD, [candidate.hit for candidate in unlike], now)
+    elif kind == SynthesisKind.DOCUMENTS:
+        _add_sources(steps["points"], PartKind.DOCUMENT, sources, now)
+    else:
+        n_words = sum(len(source.text.split()) for source in sources)
+        if n_words > MOST_WORDS_OF_IDEAS:
+            raise WrongSettings(
+                f"The documents that give ideas have {n_words:,} words together; {MOST_WORDS_OF_IDEAS:,} at most "
+                "are sent with each question."
+            )
+        _add_sources(steps["subtopics"], PartKind.UPLOAD, sources, now)
     audit.record(actor=by, action="synthesis.begun", target=synthesis, now=now, kind=kind)
     return synthesis
 
 
-@transaction.atomic
-def begin_with_documents(
-    *,
-    topic: str,
-    sources: Sequence[Source],
-    settings: Settings,
-    seed: int,
-    judge: Judge,
-    judges: Mapping[str, Judge],
-    by: Any,
-    now: datetime,
-) -> Synthesis:
-    """A synthesis of documents of one's own; raises as `begin`."""
-    synthesis = begin(
-        kind=SynthesisKind.DOCUMENTS,
-        topic=topic,
-        settings=settings,
-        seed=seed,
-        judge=judge,
-        judges=judges,
-        by=by,
-        now=now,
+def _add_sources(step: SynthesisStep, kind: PartKind, sources: Iterable[Source], now: datetime) -> None:
+    """Take documents in, as they are."""
+    SynthesisPart.objects.bulk_create(
+        step.new(kind, number, now, state=PartState.ACCEPTED, title=source.title, text=source.text)
+        for number, source in enumerate(sources, 1)
     )
-    from_documents.add_documents(synthesis=synthesis, sources=sources, now=now)
-    return synthesis
 
 
-@transaction.atomic
-def begin_with_seeds(
-    *,
-    topic: str,
-    seeds: Sequence[Seed],
-    sources: Sequence[Source],
-    addresses: Sequence[str],
-    settings: Settings,
-    seed: int,
-    judge: Judge,
-    judges: Mapping[str, Judge],
-    by: Any,
-    now: datetime,
-) -> Synthesis:
-    """A synthesis of questions with key points, whose documents are uploaded or searched for at addresses.
-
-    Raises:
-        WrongSettings: there is no step of a name, or no such address to search at.
-    """
-    if "collecting" in judges:
-        raise WrongSettings("Documents are collected by a search, not by a model.")
-    try:
-        search = collecting.save_search(addresses=addresses, by=by, now=now)
-    except ValueError as error:
-        raise WrongSettings(str(error)) from error
-    if not sources and not addresses:
-        raise WrongSettings("There are no documents: upload some, or name a search.")
-    synthesis = begin(
-        kind=SynthesisKind.QUESTIONS,
-        topic=topic,
-        settings=settings,
-        seed=seed,
-        judge=judge,
-        judges={**judges, "collecting": search},
-        by=by,
-        now=now,
-    )
-    from_questions.add_seeds(synthesis=synthesis, seeds=seeds, now=now)
-    from_questions.add_uploads(synthesis=synthesis, sources=sources, now=now)
-    return synthesis
-
-
-def steps_of(kind: str) -> tuple[StepKind, ...]:
-    """The steps of a kind of synthesis, in their order."""
-    return PROCEDURES[kind].steps
-
-
-def _procedure(step: SynthesisStep) -> Procedure:
-    return PROCEDURES[step.synthesis.kind]
+# Going on
 
 
 @transaction.atomic
@@ -236,7 +208,7 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
 
 def _foreseen(step: SynthesisStep, now: datetime) -> dict[str, Any]:
     """What a step would ask; of a search only how often."""
-    subjects = _procedure(step).prepare(step, now=now)
+    subjects = PROCEDURES[step.synthesis.kind].prepare(step, now)
     if step.judge.kind == Judge.Kind.SEARCH:
         open_parts = [part for part in subjects if not collecting.is_collected(part)]
         return {"n_parts": len(open_parts), "n_searches": collecting.n_searches(step.judge, open_parts)}
@@ -253,10 +225,6 @@ def _foreseen(step: SynthesisStep, now: datetime) -> dict[str, Any]:
     }
 
 
-class _NotNow(Exception):
-    """Takes back what was prepared only to be counted."""
-
-
 def foresee_next(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
     """What the step after one at its gate would ask and cost if the gate was passed now; nothing if it cannot run.
 
@@ -269,9 +237,10 @@ def foresee_next(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
     try:
         with transaction.atomic():
             estimates |= _foreseen(following, now)
-            raise _NotNow
-    except (_NotNow, StepRefused, ValueError):
-        SynthesisStep.objects.filter(pk=following.pk).update(estimate=estimates)
+            transaction.set_rollback(True)
+    except ValueError:
+        pass
+    SynthesisStep.objects.filter(pk=following.pk).update(estimate=estimates)
     return estimates
 
 
@@ -290,13 +259,13 @@ def start(
     step = _held(step)
     check_startable(step)
     if more:
-        if step.state != StepState.REVIEW or step.name not in making.LISTS:
+        if step.state != StepState.REVIEW or step.name not in haystacks.LISTS:
             raise StepRefused("Only a list that awaits review is asked for again.")
-        making.want_more(step)
+        haystacks.want_more(step)
     run = judging.request_run(
         judge=step.judge,
         task=JudgeRun.Task.SYNTHESIS,
-        subjects=_procedure(step).prepare(step, now=now),
+        subjects=PROCEDURES[step.synthesis.kind].prepare(step, now),
         reason="synthesis",
         now=now,
         requested_by=by,
@@ -320,35 +289,64 @@ def settle(*, run: JudgeRun, now: datetime) -> None:
 
 def _settle(step: SynthesisStep, *, now: datetime) -> None:
     """Write down new parts and counts; a step without a gate closes unless it came out short or failed."""
-    dropped = _procedure(step).take(step, now=now)
-    tally = tally_of(step, dropped)
-    step.counts = tally.as_json()
-    n_failed = tally.further["failed"]
+    dropped = PROCEDURES[step.synthesis.kind].take(step, now)
+    step.counts = counts_of(step, dropped)
     step.state = StepState.REVIEW
-    if not KINDS[step.name].has_gate and not tally.is_short and not n_failed:
+    if not KINDS[step.name].has_gate and not step.counts["is_short"] and not step.counts["failed"]:
         step.state, step.closed_at = StepState.CLOSED, now
     step.save(update_fields=["state", "counts", "closed_at"])
     if step.state == StepState.REVIEW:
         foresee_next(step=step, now=now)
 
 
-def tally_of(step: SynthesisStep, dropped: Sequence[str]) -> Tally:
-    """What a step was asked for, and what came of it."""
-    settings = Settings.from_mapping(step.synthesis.settings)
-    parts = [part for part in making.parts_of(step) if part.state != PartState.REGENERATED]
-    flags = [flag for part in parts for flag in part.data.get("flags", ()) if part.state == PartState.FLAGGED]
-    n_failed = step.run.items.filter(state=JudgeRunItem.State.FAILED).count() if step.run else 0
-    further = {
-        "failed": n_failed,
+def counts_of(step: SynthesisStep, dropped: Iterable[str] = ()) -> dict[str, Any]:
+    """What a step was asked for, and what came of it; `dropped` and `flagged` count by reason.
+
+    `least` is the least that lets the synthesis go on; `missing` says where how many are missing.
+    """
+    procedure, settings = PROCEDURES[step.synthesis.kind], Settings.from_mapping(step.synthesis.settings)
+    parts = [part for part in haystacks.parts_of(step) if part.state != PartState.REGENERATED]
+    flagged = [part for part in parts if part.state == PartState.FLAGGED]
+    n_asked, n_least, n_got = procedure.counts(step, parts, settings)
+    counts: dict[str, Any] = {
+        "asked": n_asked,
+        "got": n_got,
+        "least": n_least,
+        "dropped": _counted(dropped),
+        "flagged": _counted(flag for part in flagged for flag in part.data.get("flags", ())),
+        "missing": procedure.shortages(step, parts, settings),
+        "is_short": n_got < n_least,
+        "failed": step.run.items.filter(state=JudgeRunItem.State.FAILED).count() if step.run else 0,
         "repairs": sum(int(part.data.get("n_repairs", 0)) for part in parts),
-        "n_flagged": sum(part.state == PartState.FLAGGED for part in parts),
-        "more": making.n_more(step),
+        "n_flagged": len(flagged),
+        "more": haystacks.n_more(step),
     }
-    n_asked, least, got = _procedure(step).counts(step, parts, settings)
-    missing = _procedure(step).shortages(step, parts, settings)
-    return Tally.of(
-        n_asked=n_asked, n_got=got, n_least=least, dropped=dropped, flagged=flags, further=further, missing=missing
-    )
+    return {**counts, "sentence": sentence_of(counts)}
+
+
+def _counted(reasons: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(reasons).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def sentence_of(counts: Mapping[str, Any]) -> str:
+    """Counts in words: “Asked for 10, got 8, 2 dropped: 1 × says the same as …”."""
+    dropped, flagged, missing = counts["dropped"], counts["flagged"], counts["missing"]
+    parts = [f"Asked for {counts['asked']:,}, got {counts['got']:,}"]
+    words = {
+        name: "; ".join(f"{n} × {reason}" for reason, n in counts[name].items()) for name in ("dropped", "flagged")
+    }
+    if dropped:
+        parts.append(f"{sum(dropped.values()):,} dropped: {words['dropped']}")
+    if flagged:
+        parts.append(f"flagged: {words['flagged']}")
+    if n_more := counts["more"]:
+        parts.append(f"{n_more:,} {'list' if n_more == 1 else 'lists'} asked for once more")
+    if missing:
+        first = [f"{n:,} of {name}" for name, n in list(missing.items())[:_NAMED]]
+        n_others = len(missing) - len(first)
+        parts.append("missing: " + ", ".join(first) + (f" and of {n_others:,} others" if n_others else ""))
+    least = f" At least {counts['least']:,} are needed." if counts["is_short"] else ""
+    return ", ".join(parts) + "." + least
 
 
 @transaction.atomic
@@ -359,21 +357,21 @@ def close(*, step: SynthesisStep, by: Any, now: datetime, allow_short: bool = Fa
         StepRefused: it is not awaiting review, there is less than is needed, or parts are stale.
     """
     step = _held(step)
-    if step.state not in CLOSABLE:
+    if step.state != StepState.REVIEW:
         raise StepRefused(f"This step is {step.get_state_display()}; only one that awaits review can be closed.")
-    tally = tally_of(step, [])
-    if tally.is_short and not allow_short:
+    counts = counts_of(step)
+    if counts["is_short"] and not allow_short:
         raise StepRefused(
-            f"{tally.sentence} Ask for the missing ones, go on with fewer, or begin anew with another seed."
+            f"{counts['sentence']} Ask for the missing ones, go on with fewer, or begin anew with another seed."
         )
-    n_waiting = making.parts_of(step).filter(state=PartState.FLAGGED, data__waits=True).count()
+    n_waiting = haystacks.parts_of(step).filter(state=PartState.FLAGGED, data__waits=True).count()
     if n_waiting and not allow_short:
         raise StepRefused(f"{n_waiting} wait for a person: no try was good. Decide on them first.")
-    if making.parts_of(step).filter(state=PartState.STALE).exists():
+    if haystacks.parts_of(step).filter(state=PartState.STALE).exists():
         raise StepRefused("Some parts are stale: make them again, or accept them as they are.")
     step.state, step.closed_at, step.closed_by = StepState.CLOSED, now, by
     step.save(update_fields=["state", "closed_at", "closed_by"])
-    unread = making.parts_of(step).filter(state=PartState.CLEAR).count()
+    unread = haystacks.parts_of(step).filter(state=PartState.CLEAR).count()
     audit.record(actor=by, action="synthesis.step_closed", target=step.synthesis, now=now, step=step.name,
                  unread=unread)  # fmt: skip
     return step

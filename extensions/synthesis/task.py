@@ -18,12 +18,10 @@ from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, Mo
 from benchmarks.models import Judge, JudgeRun, JudgeRunItem
 from extensions.synthesis import collecting, steps
 from extensions.synthesis.models import PartKind, PartState, SynthesisPart, SynthesisReply
-from extensions.synthesis.planning import Draws
-from extensions.synthesis.programs import writing
-from extensions.synthesis.programs.base import Ask, Value
-from extensions.synthesis.programs.key_points import AUTODS
-from extensions.synthesis.replies import schema_of
-from extensions.synthesis.wording import default_prompt, filled, prompt_sha256
+from extensions.synthesis.programs import Ask, Value, writing
+from extensions.synthesis.programs.points import AUTODS
+from extensions.synthesis.replies import default_prompt, filled, prompt_sha256, schema_of
+from extensions.synthesis.settings import Draws
 from extensions.synthesis.worlds import OF_MODELS, Reading
 
 NOW = "Do this now. Reply with JSON only."

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from extensions.synthesis import pack_pages, pairs, review_views, views
+from extensions.synthesis import pages, views
+from extensions.synthesis.forms import DocumentsForm, QuestionsForm, SynthesisForm
 
 _SYNTHESIS = "corpora/synthesis/<uuid:uid>/"
 _STEP = f"{_SYNTHESIS}<slug:name>/"
 
 app_name = "synthesis"
 urlpatterns: list[URLPattern] = [
-    path("corpora/from-templates/", pack_pages.pack_new, name="pack-new"),
-    path("corpora/<uuid:uid>/pairs/", pairs.haystack_pairs, name="pairs"),
+    path("corpora/from-templates/", pages.pack_new, name="pack-new"),
+    path("corpora/<uuid:uid>/pairs/", pages.haystack_pairs, name="pairs"),
     path("corpora/synthesis/", views.synthesis_list, name="list"),
-    path("corpora/synthesis/new/", views.synthesis_new, name="new"),
-    path("corpora/synthesis/documents/", views.synthesis_documents, name="documents"),
-    path("corpora/synthesis/questions/", views.synthesis_questions, name="questions"),
+    *(
+        path(
+            f"corpora/synthesis/{name}/",
+            views.begin,
+            {"form_class": form, "template": f"synthesis/{name}.html"},
+            name=name,
+        )
+        for name, form in (("new", SynthesisForm), ("documents", DocumentsForm), ("questions", QuestionsForm))
+    ),
     path("corpora/synthesis/parts/<uuid:uid>/", views.part_detail, name="part"),
     path(_SYNTHESIS, views.synthesis_detail, name="detail"),
     path(f"{_SYNTHESIS}haystack.json", views.synthesis_download, name="download"),
@@ -26,9 +33,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{_STEP}estimate/", views.step_estimate, name="estimate"),
     path(f"{_STEP}start/", views.step_start, name="start"),
     path(f"{_STEP}close/", views.step_close, name="close"),
-    path(f"{_STEP}review/", review_views.review, name="review"),
-    path(f"{_STEP}review/undo/", review_views.undo, name="undo"),
-    path(f"{_STEP}review/accept/", review_views.accept_clear, name="accept"),
-    path(f"{_STEP}review/<uuid:part_uid>/", review_views.decide, name="decide"),
-    path(f"{_STEP}review/<uuid:part_uid>/insight/", review_views.judge, name="judge"),
+    path(f"{_STEP}review/", views.review, name="review"),
+    path(f"{_STEP}review/undo/", views.undo, name="undo"),
+    path(f"{_STEP}review/accept/", views.accept_clear, name="accept"),
+    path(f"{_STEP}review/<uuid:part_uid>/", views.decide, name="decide"),
+    path(f"{_STEP}review/<uuid:part_uid>/insight/", views.judge, name="judge"),
 ]

@@ -4,54 +4,75 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
 from extensions.synthesis.models import (
+    GONE,
+    STANDS,
     PartKind,
     PartState,
     Synthesis,
     SynthesisKind,
     SynthesisPart,
     SynthesisReply,
+    stands,
 )
-from extensions.synthesis.part_states import GONE, stands
-from extensions.synthesis.planning import Draws
-from extensions.synthesis.programs import asking, extracting, listing, screening, writing
-from extensions.synthesis.programs.base import (
+from extensions.synthesis.programs import (
     Child,
     Piece,
     Program,
     Progress,
-    Replies,
     Task,
+    Value,
     Wanted,
     World,
+    lists,
+    points,
+    questions,
+    writing,
 )
-from extensions.synthesis.question_worlds import PROGRAMS as OF_QUESTIONS
-from extensions.synthesis.question_worlds import SOURCES, tasks_of
-from extensions.synthesis.settings import Settings
+from extensions.synthesis.settings import Draws, Settings
 
-PROGRAMS: dict[str, Program] = {
-    PartKind.TOPIC: listing.subtopics,
-    PartKind.SUBTOPIC: listing.insights,
-    PartKind.INSIGHT: screening.insight,
+OF_TOPICS: dict[str, Program] = {
+    PartKind.TOPIC: lists.subtopics,
+    PartKind.SUBTOPIC: lists.insights,
+    PartKind.INSIGHT: lists.insight,
     PartKind.DOCUMENT: writing.document,
-    PartKind.QUERY: asking.query,
+    PartKind.QUERY: lists.query,
+}
+OF_QUESTIONS: dict[str, Program] = {
+    PartKind.SEED: questions.seed,
+    PartKind.CELL: questions.cell,
+    PartKind.QUESTION: questions.question,
+    PartKind.QUERY: questions.subquestions,
+    PartKind.DOCUMENT: points.document,
+    PartKind.TOPIC: points.aggregation,
+    PartKind.POINT: points.score,
 }
 GROUPING, SORTING = 1, 2
+"""Numbers of the parts on which all points, and all insights, of documents of one's own are asked about."""
 IN_TURN = 2
 """Number of the part on which the insights of conversations are asked for, one subtopic after the other."""
-"""Numbers of the parts on which all points, and all insights, of documents of one's own are asked about."""
 OF_MODELS = frozenset({PartState.PROPOSED, PartState.CLEAR, PartState.FLAGGED})
 """States in which no person has decided on a part, so that its checks may still change it."""
+_OUT_OF_TOPICS = frozenset({PartKind.TOPIC, PartKind.SUBTOPIC})
+SOURCES = {
+    SynthesisKind.NEWS: _OUT_OF_TOPICS,
+    SynthesisKind.CONVERSATION: _OUT_OF_TOPICS,
+    SynthesisKind.DOCUMENTS: _OUT_OF_TOPICS | {PartKind.DOCUMENT},
+    SynthesisKind.QUESTIONS: frozenset({PartKind.CELL, PartKind.DOCUMENT, PartKind.TOPIC}),
+}
+"""Kinds that other parts come out of, and that stay as they are."""
 ARTICLES = (
     "a news report", "an interview in questions and answers", "a feature with scenes", "a column with an opinion",
     "a letter from a reader", "a newsletter", "a portrait of a person", "a report from a meeting",
 )  # fmt: skip
 CONVERSATIONS = ("a conversation", "a call", "a meeting", "a chat over a meal")
+OwnPoint = tuple[SynthesisPart, Value]
+"""A document of one's own, and a point of it with the passage that says it."""
 
 
 class Reading:
@@ -59,17 +80,19 @@ class Reading:
 
     def __init__(self, parts: Sequence[SynthesisPart]) -> None:
         self.parts = parts
-        self.replies = _replies(parts)
-        self.worlds = _worlds({part.synthesis_id for part in parts})
+        self.replies: dict[int, dict[str, Any]] = {part.pk: {} for part in parts}
+        rows = SynthesisReply.objects.filter(part__in=self.replies).values_list("part", "ask", "value")
+        for pk, ask, value in rows:
+            self.replies[pk][ask] = value
+        self._known = _known({part.synthesis_id for part in parts})
         of_questions = [part for part in parts if self._kind(part) == SynthesisKind.QUESTIONS]
-        self._tasks = tasks_of(of_questions) if of_questions else {}
-        others = [part for part in parts if part.pk not in self._tasks]
+        self._tasks = _tasks_of_questions(of_questions) if of_questions else {}
         # Insights of documents are made from these; other documents are made from insights.
-        of_documents = [part for part in others if self._is_of_documents(part)]
-        of_insights = [part for part in others if not self._is_of_documents(part)]
+        own_keys = [part.pk for part in parts if self._kind(part) == SynthesisKind.DOCUMENTS]
+        others = [part.pk for part in parts if part.pk not in self._tasks and part.pk not in own_keys]
         self._linked = {
-            **_links(of_documents, "to_synthesispart", "from_synthesispart"),
-            **_links(of_insights, "from_synthesispart", "to_synthesispart"),
+            **_links(own_keys, "to_synthesispart", "from_synthesispart"),
+            **_links(others, "from_synthesispart", "to_synthesispart"),
         }
 
     def progress(self, part: SynthesisPart) -> Progress:
@@ -80,85 +103,67 @@ class Reading:
 
     def is_source(self, part: SynthesisPart) -> bool:
         """Whether other parts come out of it, and it stays as it is."""
-        if part.pk in self._tasks:
-            return part.kind in SOURCES
-        return part.kind in {PartKind.TOPIC, PartKind.SUBTOPIC} or (
-            part.kind == PartKind.DOCUMENT and self._is_of_documents(part)
-        )
+        return part.kind in SOURCES[SynthesisKind(self._kind(part))]
 
-    def points(self, part: SynthesisPart) -> Sequence[Point]:
+    def points(self, part: SynthesisPart) -> Sequence[OwnPoint]:
         """All points of the documents that a part's synthesis began with."""
-        return self.worlds[part.synthesis_id].points
-
-    def _is_of_documents(self, part: SynthesisPart) -> bool:
-        return self._kind(part) == SynthesisKind.DOCUMENTS
-
-    def _kind(self, part: SynthesisPart) -> str:
-        return self.worlds[part.synthesis_id].synthesis.kind
-
-    def _program(self, part: SynthesisPart) -> Program:
-        if part.pk in self._tasks:
-            return OF_QUESTIONS[part.kind]
-        if part.kind == PartKind.TOPIC and part.number == IN_TURN and not self._is_of_documents(part):
-            return listing.insights_in_turn
-        if not self._is_of_documents(part):
-            return PROGRAMS[part.kind]
-        if part.kind == PartKind.DOCUMENT:
-            return extracting.document
-        return extracting.grouping if part.number == GROUPING else extracting.sorting
+        return self._known[part.synthesis_id].points
 
     def world(self, part: SynthesisPart) -> World:
         """The world of a part's synthesis; before the checks of insights it has those that wait for them."""
         is_screening = part.kind in {PartKind.INSIGHT, PartKind.SUBTOPIC}
-        return self.worlds[part.synthesis_id].world(with_unchecked=is_screening)
+        return self._known[part.synthesis_id].world(is_screening)
 
     def task(self, part: SynthesisPart) -> Task:
         """A part as its program sees it."""
         if part.pk in self._tasks:
             return self._tasks[part.pk]
-        known = self.worlds[part.synthesis_id]
-        holds = [known.pieces[pk] for pk in self._linked[part.pk] if pk in known.pieces]
+        known = self._known[part.synthesis_id]
         return Task(
             piece=known.piece(part),
-            holds=holds,
+            holds=[known.pieces[pk] for pk in self._linked[part.pk] if pk in known.pieces],
             parent=known.pieces.get(part.parent_id or 0),
             category=known.category(part),
-            note=part.note,
-            before=str(part.data.get("before", "")),
-            more=[
-                Wanted(row["n"], [Child(title, text) for title, text in row["there"]], row.get("parent", 0))
-                for row in part.data.get("more", ())
-            ],
+            **_wishes(part),
         )
 
+    def _kind(self, part: SynthesisPart) -> str:
+        return self._known[part.synthesis_id].synthesis.kind
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a document, with the passage that says it."""
+    def _program(self, part: SynthesisPart) -> Program:
+        kind = self._kind(part)
+        if kind == SynthesisKind.QUESTIONS:
+            return OF_QUESTIONS[part.kind]
+        if kind == SynthesisKind.DOCUMENTS:
+            if part.kind == PartKind.DOCUMENT:
+                return points.own_document
+            return points.grouping if part.number == GROUPING else points.sorting
+        if part.kind == PartKind.TOPIC and part.number == IN_TURN:
+            return lists.insights_in_turn
+        return OF_TOPICS[part.kind]
 
-    document: int
-    number: int
-    point: str
-    quote: str
+
+def _wishes(part: SynthesisPart) -> dict[str, Any]:
+    """Parts of a task that somebody asked for."""
+    more = [
+        Wanted(row["n"], [Child(title, text) for title, text in row["there"]], row.get("parent", 0))
+        for row in part.data.get("more", ())
+    ]
+    return {"note": part.note, "before": str(part.data.get("before", "")), "more": more}
 
 
 class _Known:
     """Settings, subtopics and insights of one synthesis."""
 
-    def __init__(self, synthesis: Synthesis, rows: Iterable[SynthesisPart]) -> None:
-        everything = list(rows)
+    def __init__(self, synthesis: Synthesis, rows: Sequence[SynthesisPart]) -> None:
         self.synthesis = synthesis
-        self.rows = [row for row in everything if row.kind != PartKind.DOCUMENT]
-        self.points = [
-            Point(row.pk, row.number, point["point"], point["quote"])
-            for row in everything
-            if row.kind == PartKind.DOCUMENT and synthesis.kind == SynthesisKind.DOCUMENTS
-            for point in row.data.get("points", ())
-        ]
+        self.rows = [row for row in rows if row.kind != PartKind.DOCUMENT]
+        documents = [row for row in rows if row.kind == PartKind.DOCUMENT]
+        self.points: list[OwnPoint] = [(row, point) for row in documents for point in row.data.get("points", ())]
         self.settings = Settings.from_mapping(synthesis.settings)
         self._numbers = {row.pk: row.number for row in self.rows}
         self.pieces = {row.pk: self.piece(row) for row in self.rows}
-        self._worlds: dict[bool, World] = {}
+        self.world = cache(self._world)
 
     def piece(self, part: SynthesisPart) -> Piece:
         parent = self._numbers.get(part.parent_id or 0, 0)
@@ -166,33 +171,27 @@ class _Known:
 
     def category(self, part: SynthesisPart) -> str:
         """What kind of text a document is, drawn by seed."""
-        kinds = CONVERSATIONS if self.synthesis.kind == Synthesis.Kind.CONVERSATION else ARTICLES
+        kinds = CONVERSATIONS if self.synthesis.kind == SynthesisKind.CONVERSATION else ARTICLES
         return kinds[int(Draws(self.synthesis.seed).of("category", part.number) * len(kinds))]
 
-    def world(self, *, with_unchecked: bool) -> World:
-        if with_unchecked not in self._worlds:
-            self._worlds[with_unchecked] = World(
-                topic=self.synthesis.topic,
-                settings=self.settings,
-                seed=self.synthesis.seed,
-                subtopics=self._continuing(PartKind.SUBTOPIC),
-                insights=self._continuing(PartKind.INSIGHT, with_unchecked=with_unchecked),
-                points=[f"(text {point.number}) {point.point}" for point in self.points],
-                ideas=[row.text for row in self.rows if row.kind == PartKind.UPLOAD],
-                in_chapters=self.synthesis.kind == SynthesisKind.CONVERSATION,
-            )
-        return self._worlds[with_unchecked]
+    def _world(self, with_unchecked: bool) -> World:
+        return World(
+            topic=self.synthesis.topic,
+            settings=self.settings,
+            seed=self.synthesis.seed,
+            subtopics=self._continuing(PartKind.SUBTOPIC, STANDS),
+            insights=self._continuing(PartKind.INSIGHT, OF_MODELS | STANDS if with_unchecked else STANDS),
+            points=[f"(text {document.number}) {point['point']}" for document, point in self.points],
+            ideas=[row.text for row in self.rows if row.kind == PartKind.UPLOAD],
+            in_chapters=self.synthesis.kind == SynthesisKind.CONVERSATION,
+        )
 
-    def _continuing(self, kind: str, *, with_unchecked: bool = False) -> list[Piece]:
-        return [
-            self.pieces[row.pk]
-            for row in self.rows
-            if row.kind == kind
-            and (stands(kind, row.state) or (with_unchecked and row.state not in GONE | {PartState.STALE}))
-        ]
+    def _continuing(self, kind: str, states: frozenset[PartState]) -> list[Piece]:
+        rows = [row for row in self.rows if row.kind == kind]
+        return [self.pieces[row.pk] for row in rows if row.state in states or stands(kind, row.state)]
 
 
-def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
+def _known(keys: Iterable[int]) -> dict[int, _Known]:
     of_documents = Q(kind=PartKind.DOCUMENT, synthesis__kind=SynthesisKind.DOCUMENTS)
     ideas = Q(kind=PartKind.UPLOAD, synthesis__kind__in=[SynthesisKind.NEWS, SynthesisKind.CONVERSATION])
     rows = SynthesisPart.objects.filter(
@@ -204,19 +203,114 @@ def _worlds(keys: Iterable[int]) -> dict[int, _Known]:
     return {pk: _Known(row, by_synthesis[pk]) for pk, row in Synthesis.objects.in_bulk(list(keys)).items()}
 
 
-def _replies(parts: Sequence[SynthesisPart]) -> Mapping[int, Replies]:
-    replies: dict[int, dict[str, Any]] = {part.pk: {} for part in parts}
-    rows = SynthesisReply.objects.filter(part__in=replies).values_list("part", "ask", "value")
-    for part, ask, value in rows:
-        replies[part][ask] = value
-    return replies
-
-
-def _links(parts: Sequence[SynthesisPart], here: str, there: str) -> Mapping[int, list[int]]:
+def _links(keys: Sequence[int], here: str, there: str) -> Mapping[int, list[int]]:
     """Keys of what parts are made from, or of what is made from them, in the order of their plan."""
     links: Any = SynthesisPart.uses.through
-    linked: dict[int, list[int]] = {part.pk: [] for part in parts}
+    linked: dict[int, list[int]] = {pk: [] for pk in keys}
     rows = links.objects.filter(**{f"{here}__in": linked}).order_by("pk")
     for part, used in rows.values_list(here, there):
         linked[part].append(used)
     return linked
+
+
+# Questions with key points
+
+
+class KeyPoint(NamedTuple):
+    """A key point as it was taken from a document, with passages as {quote, start, end}."""
+
+    document: SynthesisPart
+    text: str
+    spans: Sequence[Mapping[str, Any]]
+
+
+def _tasks_of_questions(parts: Sequence[SynthesisPart]) -> Mapping[int, Task]:
+    """What each part is made from, by its key; a fixed number of queries, whatever the number of parts."""
+    above = _above(parts)
+    seeds = _seeds([*parts, *above.values()])
+    points = points_of([part for part in parts if part.kind == PartKind.TOPIC])
+
+    def piece(part: SynthesisPart) -> Piece:
+        return Piece(part.pk, part.number, part.title, part.text)
+
+    def task(part: SynthesisPart) -> Task:
+        up = above.get(part.parent_id or 0)
+        over = above.get(up.parent_id or 0) if up else None
+        cell = {PartKind.CELL: part, PartKind.QUESTION: up}.get(PartKind(part.kind))
+        names = cell.data if cell else {}
+        numbers = names.get("seeds", ()) if part.kind == PartKind.CELL else [part.data.get("seed", 0)]
+        known = [seeds[part.synthesis_id, number] for number in numbers if (part.synthesis_id, number) in seeds]
+        about = {PartKind.QUERY: up, PartKind.POINT: up, PartKind.DOCUMENT: over}.get(PartKind(part.kind))
+        question = part.title if part.kind == PartKind.TOPIC else about.text if about else ""
+        return Task(
+            piece=piece(part),
+            category=str(names.get("category", part.data.get("category", ""))),
+            domain=str(names.get("domain", "")),
+            question=str(part.data.get("question", question)),
+            seeds=[piece(row) for row in known] if cell else [],
+            method=str(part.data.get("method", "")),
+            points=[point.text for point in points.get(part.pk, ())],
+            flags=part.data.get("found", ()),
+            **_wishes(part),
+        )
+
+    return {part.pk: task(part) for part in parts}
+
+
+def _above(parts: Iterable[SynthesisPart]) -> dict[int, SynthesisPart]:
+    """Parents of parts, and parents of these."""
+    rows_above: dict[int, SynthesisPart] = {}
+    keys = {part.parent_id for part in parts if part.parent_id}
+    for _level in range(2):
+        rows = SynthesisPart.objects.in_bulk(keys - rows_above.keys())
+        rows_above |= rows
+        keys = {row.parent_id for row in rows.values() if row.parent_id}
+    return rows_above
+
+
+def _seeds(parts: Iterable[SynthesisPart]) -> dict[tuple[int, int], SynthesisPart]:
+    """The newest generation of the seeds that cells and questions name, by synthesis and number."""
+    numbers: dict[int, set[int]] = defaultdict(set)
+    for part in parts:
+        numbers[part.synthesis_id] |= {*part.data.get("seeds", ()), *filter(None, [part.data.get("seed")])}
+    wanted = Q(pk=None)
+    for synthesis, chosen in numbers.items():
+        wanted |= Q(synthesis=synthesis, number__in=chosen)
+    rows = SynthesisPart.objects.filter(wanted, kind=PartKind.SEED).order_by("generation")
+    return {(row.synthesis_id, row.number): row for row in rows}
+
+
+def points_of(topics: Sequence[SynthesisPart]) -> dict[int, list[KeyPoint]]:
+    """The points of each question that no key point is made of yet, in their order, by the key of the topic.
+
+    They come from documents that stand. A key point that was rejected keeps those that it is made of.
+    """
+    if not topics:
+        return {}
+    numbers = {(topic.synthesis_id, topic.number): topic.pk for topic in topics}
+    by_topic: dict[int, list[KeyPoint]] = {topic.pk: [] for topic in topics}
+    syntheses, places = {topic.synthesis_id for topic in topics}, {topic.number for topic in topics}
+    made = SynthesisPart.objects.filter(kind=PartKind.POINT, synthesis__in=syntheses, parent__number__in=places)
+    used = {
+        (synthesis, point["document"], point["text"])
+        for synthesis, data in made.exclude(state__in=[PartState.REGENERATED, PartState.STALE]).values_list(
+            "synthesis", "data"
+        )
+        for point in data.get("made_of", ())
+    }
+    documents = SynthesisPart.objects.filter(
+        kind=PartKind.DOCUMENT, synthesis__in=syntheses, parent__parent__number__in=places
+    ).exclude(state__in=[*GONE, PartState.STALE])
+    documents = documents.select_related("parent__parent").defer("text", "parent__text", "parent__parent__text")
+    for row in documents.order_by("number", "generation"):
+        query = row.parent
+        question = query.parent if query else None
+        if query is None or question is None or question.state not in STANDS:
+            continue
+        topic = numbers.get((row.synthesis_id, question.number))
+        if topic is not None and stands(row.kind, row.state) and stands(query.kind, query.state):
+            points = [KeyPoint(row, value["point"], value["spans"]) for value in row.data.get("points", ())]
+            by_topic[topic] += [
+                point for point in points if (row.synthesis_id, row.number, point.text) not in used
+            ]
+    return by_topic

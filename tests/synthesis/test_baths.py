@@ -18,13 +18,12 @@ from benchmarks.retrieval.bm25 import BM25
 from benchmarks.scoring.summhay import Coverage, select_by_scores, select_documents
 from benchmarks.summarizers import extractive
 from benchmarks.summarizers.config import ExtractiveConfig
-from extensions.synthesis.checks import texts
-from extensions.synthesis.checks.mutations import mutants, recall_of
-from extensions.synthesis.checks.report import check
-from extensions.synthesis.checks.values import changes, planted_evidence, wrong_pairs
-from extensions.synthesis.packs.drawing import Chance
-from extensions.synthesis.packs.linting import lint
-from extensions.synthesis.packs.world import World
+from extensions.synthesis import checks
+from extensions.synthesis.checks import check, mutants, recall_of
+from extensions.synthesis.packs import World
+from extensions.synthesis.packs.dealing import Chance
+from extensions.synthesis.packs.reading import lint
+from extensions.synthesis.packs.values import changes, planted_evidence, wrong_pairs
 from tests.running import output_of
 from tests.synthesis.worlds import pack, world
 
@@ -94,7 +93,7 @@ def test_another_form_differs_in_every_value_and_shares_little_evidence(seed: in
         for mine, its in zip(*facts, strict=True):
             assert set(mine).isdisjoint(its)
     mine, its = (
-        frozenset(run for text in evidence_of(form) for run in texts.runs(text, 8)) for form in (one, other)
+        frozenset(run for text in evidence_of(form) for run in checks.runs(text, 8)) for form in (one, other)
     )
     assert len(mine & its) / len(mine) <= 0.20
 

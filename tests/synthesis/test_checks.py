@@ -11,10 +11,18 @@ from django.core.management import CommandError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extensions.synthesis.checks import lexical, texts
-from extensions.synthesis.checks.lexical import LexicalCheck, Scores, compare
-from extensions.synthesis.checks.mutations import Kind, Mutant, mutants, recall_of
-from extensions.synthesis.checks.plans import Plan, make_plan
+from extensions.synthesis import checks
+from extensions.synthesis.checks import (
+    Kind,
+    LexicalCheck,
+    Mutant,
+    Plan,
+    Scores,
+    compare,
+    make_plan,
+    mutants,
+    recall_of,
+)
 from tests.judges.real_data import FOLDER, needs_data
 from tests.running import json_of, output_of
 
@@ -44,15 +52,15 @@ def scored(planted: Sequence[float], others: Sequence[float]) -> Scores:
 
 def test_what_is_planted_scores_above_what_is_not_and_the_threshold_lies_between() -> None:
     scores = compare(small())
-    assert lexical.auc(scores) == 1
-    threshold = lexical.fit_threshold(scores)
+    assert checks.auc(scores) == 1
+    threshold = checks.fit_threshold(scores)
     assert scores.others.max() < threshold < scores.planted.min()
-    assert lexical.decide(scores, threshold).precision == lexical.decide(scores, threshold).recall == 1
+    assert checks.decide(scores, threshold).precision == checks.decide(scores, threshold).recall == 1
     assert scores.evidence() == {(0, 0): (1,), (0, 1): (1,), (1, 2): (0,)}
 
 
 def test_auc_counts_pairs_in_the_right_order_and_half_of_the_ties() -> None:
-    assert lexical.auc(scored([0.5, 0.2], [0.2, 0.1])) == (1 + 1 + 0.5 + 1) / 4
+    assert checks.auc(scored([0.5, 0.2], [0.2, 0.1])) == (1 + 1 + 0.5 + 1) / 4
 
 
 SCORES = st.lists(st.integers(0, 1000).map(lambda value: value / 1000), min_size=1, max_size=12)
@@ -64,29 +72,29 @@ def test_auc_is_the_count_over_all_pairs_and_no_other_threshold_has_a_better_f1(
 ) -> None:
     scores = scored(planted, others)
     wins = sum((one > other) + (one == other) / 2 for one in planted for other in others)
-    assert lexical.auc(scores) == pytest.approx(wins / len(planted) / len(others))
+    assert checks.auc(scores) == pytest.approx(wins / len(planted) / len(others))
 
     def f1(threshold: float) -> float:
-        decided = lexical.decide(scores, threshold)
+        decided = checks.decide(scores, threshold)
         return 2 * decided.n_hits / (len(planted) + decided.n_hits + decided.n_alarms)
 
-    assert f1(lexical.fit_threshold(scores)) == pytest.approx(max(map(f1, [*planted, *others])))
+    assert f1(checks.fit_threshold(scores)) == pytest.approx(max(map(f1, [*planted, *others])))
 
 
 def test_a_haystack_with_one_sort_of_pair_is_refused() -> None:
-    with pytest.raises(lexical.NothingToCompare):
-        lexical.auc(scored([0.5], []))
+    with pytest.raises(checks.NothingToCompare):
+        checks.auc(scored([0.5], []))
 
 
 def test_only_what_words_do_not_decide_is_left_for_others() -> None:
     scores = scored([0.9, 0.5], [0.49, 0.2, 0.19])
-    assert lexical.undecided(scores) == [(0, 2), (0, 3)]
+    assert checks.undecided(scores) == [(0, 2), (0, 3)]
 
 
 def test_a_check_that_sees_is_told_from_one_that_is_blind() -> None:
     plan = small()
     scores = compare(plan)
-    seeing = LexicalCheck(scores, lexical.fit_threshold(scores))
+    seeing = LexicalCheck(scores, checks.fit_threshold(scores))
     changed = list(mutants(seeing, plan, scores.evidence()))
     assert [one.kind for one in changed] == [Kind.DELETION, Kind.INSERTION] * 3
     assert all(recall.recall == 1 for recall in recall_of(seeing, changed).values())
@@ -103,19 +111,19 @@ def test_a_check_that_sees_is_told_from_one_that_is_blind() -> None:
 
 def test_texts_are_compared_word_by_word() -> None:
     eight = "one two three four five six seven eight"
-    assert texts.repeated([eight, f"{eight} nine"]) == (1 + 1 / 2) / 2
-    assert texts.repeated(["short"]) is None
+    assert checks.repeated([eight, f"{eight} nine"]) == (1 + 1 / 2) / 2
+    assert checks.repeated(["short"]) is None
     assert [
-        (pair.first, pair.second) for pair in texts.near_duplicates([eight, "other words", f"{eight} nine"])
+        (pair.first, pair.second) for pair in checks.near_duplicates([eight, "other words", f"{eight} nine"])
     ] == [(0, 2)]
-    assert [(pair.first, pair.second) for pair in texts.overlapping([BELL, ROOF, BELL.upper()])] == [(0, 2)]
+    assert [(pair.first, pair.second) for pair in checks.overlaps([BELL, ROOF, BELL.upper()])] == [(0, 2)]
 
 
 def test_numbers_and_verbatim_insights_are_counted_in_their_documents() -> None:
     plan = small()
     evidence = compare(plan).evidence()
-    assert texts.number_precision(plan, evidence) == 1
-    assert texts.verbatim_share(plan) == pytest.approx((1 + 0 + 1) / 3)
+    assert checks.number_precision(plan, evidence) == 1
+    assert checks.verbatim_share(plan) == pytest.approx((1 + 0 + 1) / 3)
 
 
 def checked(path: Path) -> dict[str, float]:

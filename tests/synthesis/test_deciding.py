@@ -13,8 +13,7 @@ from django.utils import timezone
 from benchmarks.engine import judging
 from extensions.synthesis import deciding, handing_over, overview, steps
 from extensions.synthesis.figures import FIGURES, FiguresLook
-from extensions.synthesis.models import PartState, StepState, Synthesis, SynthesisPart, SynthesisStep
-from extensions.synthesis.part_states import NotAllowed
+from extensions.synthesis.models import NotAllowed, PartState, StepState, Synthesis, SynthesisPart, SynthesisStep
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted import Script
 from tests.synthesis.test_haystack_command import FEW, SMALL
@@ -84,7 +83,7 @@ def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synt
     def rows() -> dict[int, tuple[Any, Any]]:
         seen = overview.shown(SynthesisPart.objects.get(pk=part.pk), -1)
         return {row.insight.pk: (row.pair and row.pair["present"], row.verdict and row.verdict.reason)
-                for row in seen.holds}  # fmt: skip
+                for row in seen["holds"]}  # fmt: skip
 
     before = rows()
     assert before[insight.pk] == ("yes", "present")

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from benchmarks.io.schemas import summhay
 from benchmarks.models import Haystack
-from extensions.synthesis import deciding, handing_over, pdf, sources
-from extensions.synthesis.models import SynthesisPart, SynthesisReply
-from extensions.synthesis.part_states import NotAllowed
+from extensions.synthesis import deciding, handing_over, sources
+from extensions.synthesis.models import NotAllowed, SynthesisPart, SynthesisReply
 from extensions.synthesis.replies import located, no_partition
 from tests.fake_openai import MODEL, FakeServer
 from tests.running import json_of
@@ -135,7 +134,7 @@ def test_a_damaged_pdf_is_refused_with_its_name(content: bytes) -> None:
 
 
 def test_without_its_extra_a_pdf_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "is_installed", lambda: False)
+    monkeypatch.setattr(sources, "is_installed", lambda: False)
     with pytest.raises(sources.NoDocument, match=r"pip install 'summhay\[pdf\]'"):
         sources.of_content("a.pdf", b"%PDF")
 

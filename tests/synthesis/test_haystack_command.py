@@ -19,7 +19,7 @@ from benchmarks.models import Generator, Haystack, JudgeCall
 from benchmarks.scoring.formulas import unseen_hits
 from extensions.synthesis import deciding
 from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisReply
-from extensions.synthesis.wording import default_prompt
+from extensions.synthesis.replies import default_prompt
 from tests.fake_openai import MODEL, Answer, Behaviour, FakeServer, failing
 from tests.running import json_of
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script, whispered

@@ -7,11 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from extensions.synthesis.checks.values import says
-from extensions.synthesis.packs import numbers
-from extensions.synthesis.packs.rules import WrongRule, holds, names_in
-from extensions.synthesis.packs.slots import Slot
-from extensions.synthesis.packs.templates import WrongTemplate, read, tidy
+from extensions.synthesis.packs import values
+from extensions.synthesis.packs.schema import WrongRule, WrongTemplate, holds, names_in, template, tidy
+from extensions.synthesis.packs.values import Slot, says
 
 SLOT: TypeAdapter[Slot] = TypeAdapter(Slot)
 
@@ -30,17 +28,17 @@ SLOT: TypeAdapter[Slot] = TypeAdapter(Slot)
     ],
 )
 def test_numbers_have_words(number: int, words: str) -> None:
-    assert numbers.in_words(number) == words
+    assert values.in_words(number) == words
 
 
 def test_every_number_has_words_of_its_own() -> None:
-    assert len({numbers.in_words(number) for number in range(20_000)}) == 20_000
+    assert len({values.in_words(number) for number in range(20_000)}) == 20_000
     with pytest.raises(ValueError, match="from 0 to"):
-        numbers.in_words(1_000_000)
+        values.in_words(1_000_000)
 
 
 def test_shares_days_and_times_have_the_words_that_people_use() -> None:
-    said = [numbers.share_in_words(share) for share in (25, 28, 31, 33, 45, 53, 57)]
+    said = [values.share_in_words(share) for share in (25, 28, 31, 33, 45, 53, 57)]
     assert said == [
         "exactly a quarter",
         "just over a quarter",
@@ -50,13 +48,13 @@ def test_shares_days_and_times_have_the_words_that_people_use() -> None:
         "just over half",
         "just under three fifths",
     ]
-    assert [numbers.ordinal(day) for day in (1, 12, 14, 21, 22, 30, 31)] == [
+    assert [values.ordinal(day) for day in (1, 12, 14, 21, 22, 30, 31)] == [
         *("first", "twelfth", "fourteenth", "twenty-first", "twenty-second", "thirtieth", "thirty-first")
     ]
-    assert numbers.clock(0) == "12:00 am"
-    assert numbers.clock(13 * 60 + 5) == "1:05 pm"
-    assert numbers.time_in_words(12 * 60 + 45) == "a quarter to one in the afternoon"
-    assert numbers.time_in_words(19 * 60) == "seven o'clock in the evening"
+    assert values.clock(0) == "12:00 am"
+    assert values.clock(13 * 60 + 5) == "1:05 pm"
+    assert values.time_in_words(12 * 60 + 45) == "a quarter to one in the afternoon"
+    assert values.time_in_words(19 * 60) == "seven o'clock in the evening"
 
 
 def test_rules_compare_and_calculate_and_do_nothing_else() -> None:
@@ -136,7 +134,7 @@ def test_values_stand_alone_in_their_sentence() -> None:
 
 
 def test_texts_are_filled_in_as_they_are_written() -> None:
-    text = read("{who} [pays|is charged] {rent|words} for a(n) {thing}. <> {day} is  [the|a] day .")
+    text = template("{who} [pays|is charged] {rent|words} for a(n) {thing}. <> {day} is  [the|a] day .")
     filled = text.filled(
         lambda one: {"who": "ada", "rent": "four pounds", "thing": "egg", "day": "monday"}[one.name],
         lambda choices: choices.options[choices.number],
@@ -168,4 +166,4 @@ def test_articles_follow_the_sound() -> None:
 )
 def test_a_text_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(WrongTemplate):
-        read(text)
+        template(text)

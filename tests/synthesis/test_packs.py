@@ -11,12 +11,10 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extensions.synthesis.checks.values import planted_evidence, wrong_pairs
-from extensions.synthesis.packs.drawing import Chance
-from extensions.synthesis.packs.filling import NoWorld, Values, fill
-from extensions.synthesis.packs.linting import lint
-from extensions.synthesis.packs.reading import UnreadablePack, read_pack
-from extensions.synthesis.packs.world import World, make
+from extensions.synthesis.packs import World, make
+from extensions.synthesis.packs.dealing import Chance, NoWorld, Values, fill
+from extensions.synthesis.packs.reading import UnreadablePack, lint, read_pack
+from extensions.synthesis.packs.values import planted_evidence, wrong_pairs
 from tests.running import output_of
 from tests.synthesis.worlds import small
 

@@ -29,7 +29,7 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import applied
 from benchmarks.models import Haystack, KeyPoint, Question
-from extensions.synthesis.pairs import Pair, draw, make_set, sizes_in
+from extensions.synthesis.pages import Pair, draw, make_set, sizes_in
 from tests.makers import annotator_of, give_consent
 from tests.synthesis.worlds import world
 

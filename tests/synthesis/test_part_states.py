@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.judges.parsing import Problem
-from extensions.synthesis import part_states, replies, wording
-from extensions.synthesis.counting import Tally
+from extensions.synthesis import models, replies
 from extensions.synthesis.models import PartState, ReviewAction
 from extensions.synthesis.settings import Settings, WrongSettings
+from extensions.synthesis.steps import sentence_of
 
 
 @st.composite
@@ -37,20 +37,20 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(
         return any(source in changed or depends(source) for source in sources[part])
 
     expected = {part for part in sources if part not in changed and depends(part)}
-    assert part_states.stale_after(changed, sources) == expected
+    assert models.stale_after(changed, sources) == expected
 
 
 def test_what_is_gone_or_being_made_is_not_decided_on() -> None:
     for state in (PartState.PROPOSED, PartState.REJECTED, PartState.REGENERATED):
-        with pytest.raises(part_states.NotAllowed):
-            part_states.after(ReviewAction.ACCEPT, state)
-    assert part_states.after(ReviewAction.MERGE, PartState.STALE) == PartState.REJECTED
+        with pytest.raises(models.NotAllowed):
+            models.after(ReviewAction.ACCEPT, state)
+    assert models.after(ReviewAction.MERGE, PartState.STALE) == PartState.REJECTED
 
 
 def test_a_flagged_document_goes_on_and_a_flagged_insight_does_not() -> None:
-    assert part_states.stands("document", PartState.FLAGGED)
-    assert not part_states.stands("insight", PartState.FLAGGED)
-    assert not part_states.stands("document", PartState.STALE)
+    assert models.stands("document", PartState.FLAGGED)
+    assert not models.stands("insight", PartState.FLAGGED)
+    assert not models.stands("document", PartState.STALE)
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,15 @@ def test_a_quote_is_located_word_for_word_whatever_the_space(words: list[str], s
 
 
 def test_fields_are_filled_once_and_braces_in_texts_stay() -> None:
-    filled = wording.filled("{topic}: {insight} {nothing}", {"topic": "{insight}", "insight": "<script>"})
+    filled = replies.filled("{topic}: {insight} {nothing}", {"topic": "{insight}", "insight": "<script>"})
     assert filled == "{insight}: <script> {nothing}"
-    assert all(wording.default_prompt(name) for name in wording.PROMPTS)
+    assert all(replies.default_prompt(name) for name in replies.PROMPTS)
 
 
 def test_counts_say_what_is_missing_and_why() -> None:
-    tally = Tally.of(n_asked=10, n_got=8, n_least=9, dropped=["same", "same"])
-    assert tally.sentence == "Asked for 10, got 8, 2 dropped: 2 × same. At least 9 are needed."
-    assert tally.is_short
+    counts = {"asked": 10, "got": 8, "least": 9, "dropped": {"same": 2}, "is_short": True}
+    sentence = sentence_of({**counts, "flagged": {}, "missing": {}, "more": 0})
+    assert sentence == "Asked for 10, got 8, 2 dropped: 2 × same. At least 9 are needed."
 
 
 def test_settings_refuse_what_cannot_be_and_survive_storing() -> None:

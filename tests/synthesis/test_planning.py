@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extensions.synthesis.planning import ImpossiblePlan, plan
+from extensions.synthesis.settings import ImpossiblePlan, plan
 
 
 @st.composite

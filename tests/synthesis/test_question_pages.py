@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from benchmarks.engine import judging
 from benchmarks.models import JudgeRun, Question
+from extensions.synthesis.forms import QuestionsForm
 from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisPart
-from extensions.synthesis.question_forms import QuestionsForm
 from tests.fake_openai import MODEL, FakeServer
 from tests.synthesis.scripted_questions import QuestionScript, SearchServer
 from tests.synthesis.scripted_questions import searching as running

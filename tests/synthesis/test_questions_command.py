@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from benchmarks.engine import runs
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import JudgeCall, KeyPoint, Question, Span
-from extensions.synthesis import searching
+from extensions.synthesis import collecting
 from extensions.synthesis.models import PartKind, Synthesis, SynthesisPart, SynthesisReply
 from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.running import json_of
@@ -50,7 +50,7 @@ def seeds(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
-    monkeypatch.setattr(searching, "BACKOFF_S", 0.0)
+    monkeypatch.setattr(collecting, "BACKOFF_S", 0.0)
     with running() as server:
         settings.SEARCH_URLS = [server.address]
         yield server

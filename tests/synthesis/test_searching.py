@@ -12,22 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extensions.synthesis import searching
-from extensions.synthesis.collecting import Candidate, distinct
-from extensions.synthesis.searching import SearchFailed, SearchHit, search
+from extensions.synthesis import collecting
+from extensions.synthesis.collecting import Candidate, SearchFailed, distinct, search
+from extensions.synthesis.sources import Source
 from tests.synthesis.scripted_questions import SearchServer, result
 from tests.synthesis.scripted_questions import searching as running
 
 
 @pytest.fixture
 def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
-    monkeypatch.setattr(searching, "BACKOFF_S", 0.0)
+    monkeypatch.setattr(collecting, "BACKOFF_S", 0.0)
     with running() as server:
         settings.SEARCH_URLS = [server.address]
         yield server
 
 
-def ask(engine: SearchServer) -> searching.Results:
+def ask(engine: SearchServer) -> collecting.Results:
     return search(engine.address, "stone", n=3, language="en")
 
 
@@ -47,7 +47,7 @@ def test_the_key_and_the_query_are_sent_and_results_come_back(
 
 
 def test_a_result_with_an_endless_address_is_left_out_and_the_others_stay(engine: SearchServer) -> None:
-    endless = result(1) | {"url": "https://example.org/" + "a" * searching.LONGEST_URL}
+    endless = result(1) | {"url": "https://example.org/" + "a" * collecting.LONGEST_URL}
     engine.behaviour = lambda number, body: (200, {"results": [endless, result(2)]})
     found = ask(engine)
     assert [one.title for one in found.hits] == ["Page 2"]
@@ -60,10 +60,10 @@ def test_an_answer_that_breaks_off_is_tried_again_and_then_said(
     def broken(answer: Any, deadline: float) -> bytes:
         raise IncompleteRead(b"")
 
-    monkeypatch.setattr(searching, "_content", broken)
+    monkeypatch.setattr(collecting, "_content", broken)
     with pytest.raises(SearchFailed, match="did not answer"):
         ask(engine)
-    assert len(engine.bodies) == searching.MOST_TRIES
+    assert len(engine.bodies) == collecting.MOST_TRIES
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_what_waiting_may_heal_is_tried_again_and_then_said(engine: SearchServer
     engine.behaviour = lambda number, body: bad
     with pytest.raises(SearchFailed):
         ask(engine)
-    assert len(engine.bodies) == 3 + searching.MOST_TRIES
+    assert len(engine.bodies) == 3 + collecting.MOST_TRIES
 
 
 def test_a_redirect_is_not_followed(engine: SearchServer) -> None:
@@ -96,12 +96,12 @@ def test_an_address_that_is_not_listed_is_never_asked(engine: SearchServer, sett
 
 
 def test_too_much_and_too_slow_are_given_up(engine: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "MOST_BYTES", 2000)
+    monkeypatch.setattr(collecting, "MOST_BYTES", 2000)
     engine.behaviour = lambda number, body: (200, json.dumps({"results": [{"text": "x" * 3000}]}).encode())
     with pytest.raises(SearchFailed, match="more than 2,000 bytes"):
         ask(engine)
     assert len(engine.bodies) == 1
-    monkeypatch.setattr(searching, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(collecting, "TIMEOUT_S", 0.2)
 
     def late(number: int, body: dict[str, Any]) -> tuple[int, Any]:
         time.sleep(0.6)
@@ -114,7 +114,7 @@ def test_too_much_and_too_slow_are_given_up(engine: SearchServer, monkeypatch: p
 
 @given(st.lists(st.tuples(st.sampled_from(["stone", "sand and stone", "gulls"]), st.sampled_from("abc "))))
 def test_distinct_documents_have_no_text_or_address_twice_and_lose_none(rows: list[tuple[str, str]]) -> None:
-    candidates = [Candidate(SearchHit("", text, url.strip()), {"at": at}) for at, (text, url) in enumerate(rows)]
+    candidates = [Candidate(Source("", text, url.strip()), {"at": at}) for at, (text, url) in enumerate(rows)]
     kept = distinct(candidates)
     texts = [one.hit.text for one in kept]
     urls = [one.hit.url for one in kept if one.hit.url]

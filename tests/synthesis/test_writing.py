@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from extensions.synthesis.programs import writing
-from extensions.synthesis.programs.base import Piece, Task, World
+from extensions.synthesis.programs import Piece, Task, World, writing
 from extensions.synthesis.settings import Settings
 
 TOLD = Piece(1, 1, "", "The ferry to Nordholm was cancelled on 41 days of 2019.")
@@ -37,7 +36,7 @@ def test_evidence_put_in_is_noticed_by_words_and_missed_where_it_is_in_other_wor
 
 
 def test_a_passage_is_put_in_whole_at_any_place() -> None:
-    texts = {writing._put_in("New.", "One.\n\nTwo.", at) for at in (0.0, 0.4, 0.99)}
+    texts = {writing.put_in("New.", "One.\n\nTwo.", at) for at in (0.0, 0.4, 0.99)}
     assert texts == {"New.\n\nOne.\n\nTwo.", "One.\n\nNew.\n\nTwo.", "One.\n\nTwo.\n\nNew."}
 
 

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from extensions.synthesis.packs import World, make
 from extensions.synthesis.packs.reading import named, read_pack
 from extensions.synthesis.packs.schema import Pack
-from extensions.synthesis.packs.world import World, make
 
 SMALL = (Path(__file__).parent / "small.toml").read_text(encoding="utf-8")
 

@@ -1,14 +1,236 @@
-"""What a pack file says: facts with slots, their renderings by voice, filler, side facts, genres and a cast."""
+"""What a pack file says: facts with slots, their renderings by voice, filler, side facts, genres and a cast.
+
+In its texts `{rent}` and `{rent|words}` are filled in; of `[pays|is charged]` one is taken; `<>` takes a sentence;
+`a(n)` becomes “a” or “an”. Sentences begin with a capital, whatever they begin with.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Annotated, Literal
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from extensions.synthesis.packs.slots import Slot
-from extensions.synthesis.packs.templates import Template, WrongTemplate, read
+from extensions.synthesis.packs.values import Slot
+
+GAP = "<>"
+_TOKEN = re.compile(r"\{([^{}]*)\}|\[([^\[\]{}]*)\]|(<>)|([{}\[\]])")
+_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:\|([a-z]+))?")
+_ARTICLE = re.compile(r"\b([Aa])\(n\)(\s+)(\S+)")
+_VOWEL = re.compile(
+    r"(?!one\b|once\b)(?:[aio]|e(?!u)|u(?!ni[^mn]|s[eiu])|hour|honest|heir|8|1[18](?!\d))", re.IGNORECASE
+)
+_START = re.compile(r"(^|[.!?][”\"']?\s+|\n)([“\"']?)([a-z])")
+_SPACES = re.compile(r"[^\S\n]+")
+_BEFORE_SIGN = re.compile(r"\s+([.,;:!?])")
+
+
+class WrongTemplate(ValueError):
+    """The text cannot be read; the message says what of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A slot or a person in a text, and the form in which it is said."""
+
+    name: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Words that mean the same; `number` counts the brackets of a text from 0."""
+
+    number: int
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place for a sentence; `number` counts the gaps of a text from 0."""
+
+    number: int
+
+
+Node = str | Reference | Choices | Gap
+
+
+@dataclass(frozen=True)
+class Template:
+    """A text that was read."""
+
+    source: str
+    nodes: tuple[Node, ...]
+
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """The slots and people in it, in order, as often as they occur."""
+        return tuple(node for node in self.nodes if isinstance(node, Reference))
+
+    @cached_property
+    def choices(self) -> tuple[Choices, ...]:
+        """Its brackets."""
+        return tuple(node for node in self.nodes if isinstance(node, Choices))
+
+    @cached_property
+    def n_gaps(self) -> int:
+        """How many sentences it has room for."""
+        return sum(isinstance(node, Gap) for node in self.nodes)
+
+    def filled(
+        self,
+        refer: Callable[[Reference], str],
+        choose: Callable[[Choices], str],
+        gaps: Callable[[Gap], str] = lambda gap: "",
+    ) -> str:
+        """The text with everything filled in; an empty gap leaves nothing behind."""
+        parts = []
+        for node in self.nodes:
+            match node:
+                case Reference():
+                    parts.append(refer(node))
+                case Choices():
+                    parts.append(choose(node))
+                case Gap():
+                    parts.append(gaps(node))
+                case _:
+                    parts.append(node)
+        return tidy("".join(parts))
+
+
+@cache
+def template(source: str) -> Template:
+    """Read a text.
+
+    Raises:
+        WrongTemplate: a brace or bracket is left open, is empty or holds another.
+    """
+    nodes: list[Node] = []
+    n_choices = n_gaps = end = 0
+    for token in _TOKEN.finditer(source):
+        if before := source[end : token.start()]:
+            nodes.append(before)
+        end = token.end()
+        reference, choices, gap, stray = token.groups()
+        if stray:
+            raise WrongTemplate(
+                f"“{stray}” near “{_near(source, token.start())}” has no partner, or holds another"
+            )
+        if gap:
+            nodes.append(Gap(n_gaps))
+            n_gaps += 1
+        elif reference is not None:
+            nodes.append(_reference(reference))
+        else:
+            options = tuple(choices.split("|"))
+            if len(options) < 2 or len(set(options)) < len(options):
+                raise WrongTemplate(f"“[{choices}]” must offer two or more different wordings")
+            nodes.append(Choices(n_choices, options))
+            n_choices += 1
+    if source[end:]:
+        nodes.append(source[end:])
+    return Template(source, tuple(nodes))
+
+
+def tidy(text: str) -> str:
+    """Articles, spaces and capitals as they are written."""
+    text = _ARTICLE.sub(_article, text)
+    text = "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n"))
+    text = _BEFORE_SIGN.sub(r"\1", text).strip()
+    return _START.sub(lambda match: match[1] + match[2] + match[3].upper(), text)
+
+
+def _article(match: re.Match[str]) -> str:
+    return f"{match[1]}{'n' if _VOWEL.match(match[3].lstrip('“£')) else ''}{match[2]}{match[3]}"
+
+
+def _reference(inside: str) -> Reference:
+    match = _NAME.fullmatch(inside.strip())
+    if not match:
+        raise WrongTemplate(f"“{{{inside}}}” is not the name of a slot, with a form after “|” or without")
+    return Reference(match[1], match[2] or "")
+
+
+def _near(source: str, at: int) -> str:
+    return " ".join(source[max(0, at - 20) : at + 20].split())
+
+
+_OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.NotEq: operator.ne,
+}
+
+
+class WrongRule(ValueError):
+    """It is no comparison of numbers and slots."""
+
+
+def names_in(rule: str) -> set[str]:
+    """The slots that a rule compares.
+
+    Raises:
+        WrongRule: it cannot be read.
+    """
+    return {node.id for node in ast.walk(_parsed(rule)) if isinstance(node, ast.Name)}
+
+
+def holds(rule: str, values: Mapping[str, float]) -> bool:
+    """Whether a rule is kept by these values; chains such as `1 < a < b` are read as usual.
+
+    Raises:
+        WrongRule: it cannot be read, names no slot that has a number, or divides by nought.
+    """
+    compared = _parsed(rule)
+    left = _number(compared.left, values)
+    for sign, node in zip(compared.ops, compared.comparators, strict=True):
+        right = _number(node, values)
+        if type(sign) not in _OPERATIONS:
+            raise WrongRule(f"“{rule}” compares by something else than <, <=, >, >= and !=")
+        if not _OPERATIONS[type(sign)](left, right):
+            return False
+        left = right
+    return True
+
+
+def _parsed(rule: str) -> ast.Compare:
+    try:
+        body = ast.parse(rule, mode="eval").body
+    except SyntaxError as error:
+        raise WrongRule(f"“{rule}” cannot be read") from error
+    if not isinstance(body, ast.Compare):
+        raise WrongRule(f"“{rule}” is no comparison")
+    return body
+
+
+def _number(node: ast.expr, values: Mapping[str, float]) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.Name(id=name):
+            if name not in values:
+                raise WrongRule(f"“{name}” is no slot above this one with a number")
+            return values[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand, values)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
+            try:
+                return float(_OPERATIONS[type(sign)](_number(left, values), _number(right, values)))
+            except ZeroDivisionError as error:
+                raise WrongRule("it divides by nought") from error
+    raise WrongRule(f"“{ast.unparse(node)}” is neither a number nor a slot")
+
 
 ANY = "any"
 """The voice of side facts that fit into every document."""
@@ -17,7 +239,7 @@ FRAME = ("titles", "openings", "asides", "closings")
 
 def _readable(source: str) -> str:
     try:
-        read(source)
+        template(source)
     except WrongTemplate as error:
         raise ValueError(str(error)) from error
     return source.strip()
@@ -168,11 +390,6 @@ class Pack(_Part):
     def forms(self) -> tuple[int, ...]:
         """The parts that share nothing, for people who are given two forms."""
         return tuple(dict.fromkeys(subtopic.form for subtopic in self.subtopics))
-
-
-def template(source: str) -> Template:
-    """A text of a pack, which can be read since the pack was."""
-    return read(source)
 
 
 def texts_of(pack: Pack) -> list[tuple[str, str]]:

@@ -1,26 +1,46 @@
-"""Documents: written, checked for what they must say and must not, repaired. Words decide first, then a model."""
+"""Documents: written, checked for what they must say and must not, repaired. Words decide first, then a model.
+
+Conversations have a chapter for each insight, written again until a reader takes it for that insight.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
-from extensions.synthesis.planning import Draws
-from extensions.synthesis.programs import chapters
-from extensions.synthesis.programs.base import Ask, Piece, Progress, Replies, Task, Value, World, closest
-from extensions.synthesis.programs.marks import gives_away
-from extensions.synthesis.replies import Included, NewDocument, located
-from extensions.synthesis.wording import numbered
+from benchmarks.judges.lexical_terms import alike, sentences
+from extensions.synthesis.programs import (
+    UNCHECKED,
+    UNWRITTEN,
+    Ask,
+    Making,
+    Piece,
+    Progress,
+    Replies,
+    Task,
+    Value,
+    World,
+    closest,
+    digest,
+    program,
+    replies_to,
+    reply_to,
+)
+from extensions.synthesis.replies import Belongs, Chapter, Included, NewDocument, located, numbered
+from extensions.synthesis.settings import Draws
 
 MISSING, PARTLY, LEAK, SHORT = "lacks an insight", "says an insight partly", "leaks an insight", "too short"
-UNCHECKED, UNWRITTEN = "could not be checked", "could not be written"
+NOT_TOLD = "a chapter tells no or another insight"
 SHORT_BELOW = 0.5
 """Part of the words asked for under which a document is too short."""
+RARE_IN = 2
+"""Insights of a haystack that may have a mark in common, which still gives them away."""
 _FIGURE = re.compile(r"\d+(?:[.,:\u00a0\u202f]\d+)*")
+_WORD = re.compile(r"[^\W\d_]\w+")
 
 
 @dataclass(frozen=True)
@@ -49,47 +69,48 @@ class Pair:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, for storing."""
-        return {
-            "insight": self.insight.number,
-            "is_planned": self.is_planned,
-            "score": round(self.score, 3),
-            "by": self.by,
-            "present": self.present,
-            "quote": self.quote,
-        }
+        return {**vars(self), "insight": self.insight.number, "score": round(self.score, 3)}
 
 
-def document(world: World, task: Task, replies: Replies) -> Progress:
+@program
+def document(world: World, task: Task, replies: Replies) -> Making[Progress]:
     """A document that says all that it is planned to hold, and nothing of the rest of the haystack."""
-    told = chapters.told(world, task, replies) if world.in_chapters else None
-    if isinstance(told, Progress):
-        return told
-    draft, n_texts = _latest(world, replies, told)
-    n_before = told.n_again if told else 0
+    draft: Value | None = None
+    quotes: Mapping[int, str] = {}
+    n_before = 0
+    if world.in_chapters:
+        draft, quotes, n_before, not_told = yield from _told(world, task, replies)
+        if not_told:
+            data: dict[str, Any] = {"n_repairs": n_before, "waits": True, "not_told": not_told}
+            return Progress(title=draft["title"], text=draft["document"], flags=(NOT_TOLD,), data=data)
+    told = draft
+    for n_texts in range(1 if told else 0, world.settings.repairs + 2):
+        if (key := f"text-{n_texts}") not in replies or n_texts > world.settings.repairs:
+            break
+        draft = replies[key] or draft
+    can_ask = n_texts <= world.settings.repairs
     if draft is None:
-        if n_texts > world.settings.repairs:
-            return Progress(flags=(UNWRITTEN,), data={"n_repairs": n_texts - 1})
-        return Progress(asks=(_write(world, task, n_texts),))
-    quotes = told.quotes if told is not None and n_texts == 1 else {}
-    pairs = list(_pairs(world, task, draft["document"], replies, quotes))
-    asks = [check_ask(pair.insight, draft["document"]) for pair in pairs if pair.present == ""]
-    there = {"title": draft["title"], "text": draft["document"]}
-    data: dict[str, Any] = {"n_repairs": n_before + n_texts - 1}
-    if asks:
-        return Progress(asks=asks, data=data, **there)
+        if can_ask:
+            return Progress(asks=(_write(world, task, n_texts),))
+        return Progress(flags=(UNWRITTEN,), data={"n_repairs": n_texts - 1})
+    text = draft["document"]
+    pairs = list(_pairs(world, task, text, replies, quotes if n_texts == 1 else {}))
+    data = {"n_repairs": n_before + n_texts - 1}
+    there: dict[str, Any] = {"title": draft["title"], "text": text, "data": data}
+    yield from replies_to(
+        replies, (check_ask(pair.insight, text) for pair in pairs if pair.present == ""), **there
+    )
     wrong = [pair for pair in pairs if pair.flag]
-    flags = [pair.flag for pair in wrong] + [SHORT] * _is_short(world, draft["document"])
+    is_short = len(text.split()) < SHORT_BELOW * world.settings.words
     repairable = [pair for pair in wrong if pair.flag != UNCHECKED]
-    if (repairable or SHORT in flags) and n_texts <= world.settings.repairs:
-        return Progress(asks=(_repair(world, task, draft, repairable, n_texts),), data=data, **there)
-    probed, asks = _probed(world, task, draft["document"], pairs, replies)
-    if asks:
-        return Progress(asks=asks, data=data, **there)
-    data |= {"probes": len(probed.without), "probes_caught": sum(probed.without)}
-    data |= {"insertions": len(probed.elsewhere), "insertions_caught": sum(probed.elsewhere)}
-    data |= _audited(pairs, [told.text] if told else [], replies)
-    kept = [pair for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
-    return Progress(flags=flags, data={**data, "pairs": [pair.as_json() for pair in kept]}, **there)
+    if (repairable or is_short) and can_ask:
+        return Progress(asks=(_repair(world, task, draft, repairable, n_texts, is_short=is_short),), **there)
+    without, elsewhere = yield from _probed(world, task, text, pairs, replies, there)
+    data |= {"probes": len(without), "probes_caught": sum(without)}
+    data |= {"insertions": len(elsewhere), "insertions_caught": sum(elsewhere)}
+    data |= _audited(pairs, [told["document"]] if told else [], replies)
+    data["pairs"] = [pair.as_json() for pair in pairs if pair.is_planned or pair.by != "words" or pair.flag]
+    return Progress(flags=[pair.flag for pair in wrong] + [SHORT] * is_short, **there)
 
 
 def foreseen(world: World, task: Task) -> list[Ask]:
@@ -97,28 +118,22 @@ def foreseen(world: World, task: Task) -> list[Ask]:
     text = "word " * world.settings.words
     others = [insight for insight in world.insights if insight not in task.holds]
     n_checks = len(others) if world.settings.all_pairs else round(len(others) / 6) + 1
-    checked = [*task.holds[:2], *others[:n_checks]]
-    checks = [check_ask(insight, text) for insight in checked]
-    return [*chapters.foreseen(world, task), *checks] if world.in_chapters else [_write(world, task, 0), *checks]
-
-
-def _latest(world: World, replies: Replies, told: chapters.Told | None) -> tuple[Value | None, int]:
-    """(the last text that could be used, how many there were); the first of a conversation is that of chapters."""
-    draft: Value | None = {"title": told.title, "document": told.text} if told else None
-    for number in range(1 if told else 0, world.settings.repairs + 1):
-        key = f"text-{number}"
-        if key not in replies:
-            return draft, number
-        draft = replies[key] or draft
-    return draft, world.settings.repairs + 1
+    checks = [check_ask(insight, text) for insight in [*task.holds[:2], *others[:n_checks]]]
+    if not world.in_chapters:
+        return [_write(world, task, 0), *checks]
+    asks: list[Ask] = []
+    chapter = "word " * _n_words(world, task)
+    for at, insight in enumerate(task.holds):
+        asks += [
+            _chapter(world, task, insight, "chapter", [chapter] * at, ""),
+            _belongs(world, "belongs", chapter),
+        ]
+    return [*asks, *checks]
 
 
 def _write(world: World, task: Task, number: int) -> Ask:
     fields = {
-        "topic": world.topic,
-        "scenario": world.settings.scenario,
-        "participants": world.settings.participants or "–",
-        "category": task.category,
+        **_setting(world, task),
         "words": str(world.settings.words),
         "insights": numbered([insight.text for insight in task.holds]),
         "note": f"Also: {task.note}" if task.note else "",
@@ -126,7 +141,16 @@ def _write(world: World, task: Task, number: int) -> Ask:
     return Ask(f"text-{number}", "document", fields, NewDocument, n_words=world.settings.words)
 
 
-def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], number: int) -> Ask:
+def _setting(world: World, task: Task) -> dict[str, str]:
+    return {
+        "topic": world.topic,
+        "scenario": world.settings.scenario,
+        "participants": world.settings.participants or "–",
+        "category": task.category,
+    }
+
+
+def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], number: int, *, is_short: bool) -> Ask:
     notes = [
         {
             MISSING: "It does not say: ",
@@ -137,7 +161,7 @@ def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], numbe
         + (f" (it says “{pair.quote}”)" if pair.flag == LEAK and pair.quote else "")
         for pair in wrong
     ]
-    if _is_short(world, draft["document"]):
+    if is_short:
         notes.append(f"It is too short: it should have about {world.settings.words} words.")
     fields = {
         "topic": world.topic,
@@ -148,9 +172,11 @@ def _repair(world: World, task: Task, draft: Value, wrong: Sequence[Pair], numbe
     return Ask(f"text-{number}", "repair", fields, NewDocument, n_words=world.settings.words)
 
 
+# Checks
+
+
 def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mapping[int, str]) -> Iterator[Pair]:
     """All insights of the haystack, each with what is known of it in this text; `quotes` are those of chapters."""
-    high = world.settings.band[1]
     planned = {insight.number for insight in task.holds}
     scores = closest(text, tuple(insight.text for insight in world.insights))
     n_pairs = len(world.insights) * world.settings.documents
@@ -161,17 +187,12 @@ def _pairs(world: World, task: Task, text: str, replies: Replies, quotes: Mappin
         is_audited = draws.of("audit", task.piece.number, insight.number) * n_pairs < world.settings.audit
         if insight.number in quotes:
             yield pair("chapter", "yes", quotes[insight.number])
-        elif score >= high and not (is_planned and _lacks_a_figure(insight.text, text)):
+        elif score >= world.settings.band[1] and not (is_planned and _lacks_a_figure(insight.text, text)):
             yield pair("words", "yes", sentence)
         elif (is_close := is_planned or _may_tell(world, task, insight, text, score)) or is_audited:
-            by = "model" if is_close else "audit"
-            key = check_key(insight, text)
-            if key not in replies:
-                yield pair(by, "")
-            elif (value := replies[key]) is None:
-                yield pair(by, None)
-            else:
-                yield pair(by, value["present"], value["quote"])
+            by, key = "model" if is_close else "audit", check_key(insight, text)
+            value = replies.get(key)
+            yield pair(by, value["present"], value["quote"]) if value else pair(by, None if key in replies else "")
         else:
             yield pair("words", "no")
 
@@ -181,8 +202,7 @@ def _may_tell(world: World, task: Task, insight: Piece, text: str, score: float)
     if world.settings.all_pairs or score >= world.settings.band[0]:
         return True
     planned = [each.text for each in task.holds if each.number != insight.number]
-    insights = tuple(each.text for each in world.insights)
-    return gives_away(text, insight.text, insights=insights, planned=planned)
+    return _gives_away(text, insight.text, tuple(each.text for each in world.insights), planned)
 
 
 def _audited(pairs: Sequence[Pair], texts: Sequence[str], replies: Replies) -> dict[str, int]:
@@ -201,57 +221,49 @@ def _audited(pairs: Sequence[Pair], texts: Sequence[str], replies: Replies) -> d
     return {"audited": len(drawn), "audited_leaks": sum(map(leaked, drawn)), "unasked": unasked}
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """Whether the checks notice each change: evidence that is taken out, and then put in elsewhere."""
-
-    without: list[bool]
-    elsewhere: list[bool]
-
-
 def _probed(
-    world: World, task: Task, text: str, pairs: Sequence[Pair], replies: Replies
-) -> tuple[Probed, list[Ask]]:
-    """(what the checks say of changed texts, what is still asked), for a few insights by seed.
+    world: World, task: Task, text: str, pairs: Sequence[Pair], replies: Replies, there: Mapping[str, Any]
+) -> Making[tuple[list[bool], list[bool]]]:
+    """Whether the checks notice evidence that is taken out, and then put in elsewhere, for a few insights by seed.
 
     Without the evidence of an insight they must miss it. With the evidence put in again at another place they must
     notice it, as one that is not planned there: by words, or by the model where words leave it to the model.
     """
     settings, draws = world.settings, Draws(world.seed)
     n_planned = settings.documents * settings.in_document[1]
-    probed = Probed([], [])
+    noticed: tuple[list[bool], list[bool]] = ([], [])
     asks: list[Ask] = []
 
-    def said(insight: Piece, changed: str, *, is_there: set[str]) -> bool | None:
-        key = check_key(insight, changed)
-        if key not in replies:
-            asks.append(check_ask(insight, changed))
-            return None
-        value = replies[key]
-        return value is not None and value["present"] in is_there
+    def check(kept: list[bool], insight: Piece, changed: str, is_right: set[str]) -> None:
+        ask = check_ask(insight, changed)
+        if ask.key not in replies:
+            asks.append(ask)
+        else:
+            value = replies[ask.key]
+            kept.append(value is not None and value["present"] in is_right)
 
     for pair in pairs:
+        insight, number = pair.insight, task.piece.number
         place = located(text, pair.quote) if pair.is_planned and pair.present == "yes" and pair.quote else None
-        drawn = draws.of("probe", task.piece.number, pair.insight.number) * n_planned < settings.probes
-        if place is None or not drawn:
+        if place is None or draws.of("probe", number, insight.number) * n_planned >= settings.probes:
             continue
         without = text[: place[0]] + text[place[1] :]
-        [(score, _sentence)] = closest(without, (pair.insight.text,))
-        if score >= settings.band[1] and not _lacks_a_figure(pair.insight.text, without):
-            probed.without.append(False)
-        elif (is_right := said(pair.insight, without, is_there={"no", "partly"})) is not None:
-            probed.without.append(is_right)
-        at = draws.of("insertion", task.piece.number, pair.insight.number)
-        elsewhere = _put_in(text[place[0] : place[1]], without, at)
-        [(score, _sentence)] = closest(elsewhere, (pair.insight.text,))
-        if score >= settings.band[1] or not _may_tell(world, task, pair.insight, elsewhere, score):
-            probed.elsewhere.append(score >= settings.band[1])
-        elif (is_right := said(pair.insight, elsewhere, is_there={"yes", "partly"})) is not None:
-            probed.elsewhere.append(is_right)
-    return probed, asks
+        [(score, _sentence)] = closest(without, (insight.text,))
+        if score >= settings.band[1] and not _lacks_a_figure(insight.text, without):
+            noticed[0].append(False)
+        else:
+            check(noticed[0], insight, without, {"no", "partly"})
+        elsewhere = put_in(text[slice(*place)], without, draws.of("insertion", number, insight.number))
+        [(score, _sentence)] = closest(elsewhere, (insight.text,))
+        if score >= settings.band[1] or not _may_tell(world, task, insight, elsewhere, score):
+            noticed[1].append(score >= settings.band[1])
+        else:
+            check(noticed[1], insight, elsewhere, {"yes", "partly"})
+    yield from replies_to(replies, asks, **there)
+    return noticed
 
 
-def _put_in(evidence: str, text: str, at: float) -> str:
+def put_in(evidence: str, text: str, at: float) -> str:
     """A text with a passage as a paragraph of its own before one of its paragraphs, or at its end."""
     paragraphs = text.split("\n\n")
     before = int(at * (len(paragraphs) + 1))
@@ -260,8 +272,7 @@ def _put_in(evidence: str, text: str, at: float) -> str:
 
 def check_key(insight: Piece, text: str) -> str:
     """Other words of the insight or of the document are another question."""
-    digest = hashlib.sha256(f"{insight.text}\n\n{text}".encode("utf-8", "replace")).hexdigest()
-    return f"check-{insight.number}-{digest[:16]}"
+    return f"check-{insight.number}-{digest(insight.text, '', text)}"
 
 
 def check_ask(insight: Piece, text: str) -> Ask:
@@ -270,7 +281,7 @@ def check_ask(insight: Piece, text: str) -> Ask:
             return ""
         return "The quote is not in the text word for word."
 
-    fields: Mapping[str, str] = {"document": text, "insight": insight.text}
+    fields = {"document": text, "insight": insight.text}
     return Ask(check_key(insight, text), "included", fields, Included, not_there, is_check=True, n_words=25)
 
 
@@ -285,5 +296,115 @@ def _figures(text: str) -> frozenset[str]:
     return frozenset(re.sub(r"\D", "", number) for number in _FIGURE.findall(text))
 
 
-def _is_short(world: World, text: str) -> bool:
-    return len(text.split()) < SHORT_BELOW * world.settings.words
+# Numbers and names by which a text may tell an insight in other words
+
+
+@lru_cache(maxsize=1024)
+def _marks(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Numbers of two digits or more, in words too; words with a capital; those of them that begin no sentence."""
+    capitals, names = set[str](), set[str]()
+    for sentence in sentences(text):
+        for at, word in enumerate(_WORD.findall(sentence)):
+            if word[0].isupper():
+                capitals.add(word.casefold())
+                names |= {word.casefold()} if at else set()
+    numbers = {word for word in alike(text) if word[0].isdigit() and len(word) > 1}
+    return frozenset(numbers), frozenset(capitals), frozenset(names)
+
+
+def _gives_away(text: str, insight: str, insights: tuple[str, ...], planned: Sequence[str]) -> bool:
+    """Whether a text has a mark of an insight that few others have, and none that the text is planned to tell."""
+    (numbers, capitals, names), (its_numbers, its_capitals, its_names) = _marks(text), _marks(insight)
+    common = (numbers & its_numbers) | (names & its_capitals) | (capitals & its_names)
+    counts = _counts(insights)
+    return any(counts[mark] <= RARE_IN for mark in common.difference(*(_all_marks(each) for each in planned)))
+
+
+def _all_marks(text: str) -> frozenset[str]:
+    numbers, capitals, _names = _marks(text)
+    return numbers | capitals
+
+
+@lru_cache(maxsize=16)
+def _counts(insights: tuple[str, ...]) -> Counter[str]:
+    return Counter(mark for insight in insights for mark in _all_marks(insight))
+
+
+# Chapters
+
+
+def _told(world: World, task: Task, replies: Replies) -> Making[tuple[Value, dict[int, str], int, int]]:
+    """(text, quotes by number of the insight, how many chapters were written again, number of one that fails).
+
+    Where the last try of a chapter fails nothing more is asked, and a person decides.
+    """
+    chapters: list[str] = []
+    quotes: dict[int, str] = {}
+    title, n_again = "", 0
+
+    def text() -> Value:
+        return {"title": title, "document": "\n\n".join(chapters)}
+
+    for insight in task.holds:
+        note, candidate = "", ""
+        for number in range(world.settings.tries):
+            key, data = f"{insight.number}-{number}", {"n_repairs": n_again}
+            ask = _chapter(world, task, insight, f"chapter-{key}", chapters, note)
+            if (value := (yield from reply_to(replies, ask, data=data))) is not None:
+                title, candidate = title or value["title"], value["chapter"]
+                answer = yield from reply_to(replies, _belongs(world, f"belongs-{key}", candidate), data=data)
+                if answer and (answer["insight"], answer["subtopic"]) == (insight.number, insight.parent):
+                    chapters.append(candidate)
+                    quotes[insight.number] = answer["quote"]
+                    break
+                note = _note(world, answer)
+            n_again += 1
+        else:
+            chapters += filter(None, [candidate])
+            return text(), quotes, n_again, insight.number
+    return text(), quotes, n_again, 0
+
+
+def _n_words(world: World, task: Task) -> int:
+    return max(1, world.settings.words // max(1, len(task.holds)))
+
+
+def _chapter(world: World, task: Task, insight: Piece, key: str, chapters: Sequence[str], note: str) -> Ask:
+    n_words = _n_words(world, task)
+    subtopic = next((each for each in world.subtopics if each.number == insight.parent), None)
+    fields = {
+        **_setting(world, task),
+        "document": "\n\n".join(chapters) or "(nothing yet)",
+        "words": str(n_words),
+        "subtopic": subtopic.full if subtopic else "–",
+        "insight": insight.text,
+        "note": " ".join(filter(None, (f"Also: {task.note}" if task.note else "", note))),
+    }
+    return Ask(key, "chapter", fields, Chapter, n_words=n_words)
+
+
+def _belongs(world: World, key: str, chapter: str) -> Ask:
+    """Numbers are those of the parts, so that a reply means the same when another insight is gone."""
+    known = ({0, *(each.number for each in world.subtopics)}, {0, *(each.number for each in world.insights)})
+
+    def wrong(value: Value) -> str:
+        if value["subtopic"] not in known[0] or value["insight"] not in known[1]:
+            return "There is no such number."
+        if value["insight"] and located(chapter, value["quote"]) is None:
+            return "The quote is not in the part word for word."
+        return ""
+
+    fields = {
+        "document": chapter,
+        "others": "\n".join(f"{each.number}. {each.full}" for each in world.subtopics),
+        "insights": "\n".join(f"{each.number}. {each.text}" for each in world.insights),
+    }
+    return Ask(key, "belongs", fields, Belongs, wrong, is_check=True, n_words=25)
+
+
+def _note(world: World, answer: Value | None) -> str:
+    """What was wrong with the last try."""
+    for each in world.insights:
+        if answer and each.number == answer["insight"]:
+            return f"A reader took the last try for another subject or fact: “{each.text}”"
+    return "A reader of the last try did not find this fact in it."

@@ -1,4 +1,4 @@
-"""Pairs of insights and documents of a haystack as a question set, for a verification study: drawn by stratum."""
+"""Pages that need no model: haystacks from packs, and pairs of a haystack for a verification study."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -19,11 +20,122 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.verification.labels import Stratum
 from benchmarks import audit
-from benchmarks.models import Document, Haystack, Insight, KeyPoint, Question, QuestionDocument
+from benchmarks.io import jobs
+from benchmarks.io.pages import ADD, start
+from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.schemas.summhay import dump
+from benchmarks.models import Document, Haystack, ImportJob, Insight, KeyPoint, Question, QuestionDocument
+from benchmarks.web.groups import GroupedForm, own_group
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-from extensions.synthesis.checks.lexical import BAND, compare
-from extensions.synthesis.checks.plans import Plan, make_plan
+from extensions.synthesis.checks import BAND, Plan, compare, make_plan
+from extensions.synthesis.packs import HIGHEST_SEED, Preview, make, preview
+from extensions.synthesis.packs.dealing import NoWorld
+from extensions.synthesis.packs.reading import named, shipped
+from extensions.synthesis.packs.schema import Pack
+
+FORMAT = "summhay"
+
+
+@cache
+def shelf(name: str) -> Pack:
+    """A pack that comes with the program, read once a process: such packs do not change while it runs."""
+    return named(name)
+
+
+def receive(
+    *,
+    pack: Pack,
+    seed: int,
+    unlike: int | None,
+    dataset: str,
+    group: int | None = None,
+    actor: Any,
+    now: datetime,
+) -> ImportJob:
+    """Make a haystack and hand it in to be imported, as if somebody had uploaded its file for a research group.
+
+    Raises:
+        NoWorld: the pack has none for these seeds.
+        UploadRefused: the file cannot be stored.
+    """
+    world = make(pack, seed=seed, unlike=unlike)
+    form = "" if unlike is None else f"-unlike-{unlike}"
+    return jobs.receive(
+        chunks=dump(world.topic),
+        file_name=f"{pack.id}-{seed}{form}.json",
+        format_name=FORMAT,
+        options={"dataset": dataset, "judge": PUBLISHED_JUDGE, jobs.GROUP: group},
+        actor=actor,
+        now=now,
+    )
+
+
+class PackForm(GroupedForm):
+    """Which pack, and which of its worlds."""
+
+    pack = forms.ChoiceField(label="Pack")
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=HIGHEST_SEED,
+        initial=1,
+        help_text="The same seed always gives the same haystack.",
+    )
+    unlike = forms.IntegerField(
+        label="Unlike seed",
+        min_value=0,
+        max_value=HIGHEST_SEED,
+        required=False,
+        help_text="Optional: every value differs from those of this seed, for a parallel form.",
+    )
+    dataset = forms.SlugField(
+        label="Dataset",
+        max_length=80,
+        required=False,
+        help_text="Optional: one name for what belongs together; letters, digits, - and _.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pack"].choices = [(name, shelf(name).title) for name in shipped()]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Two seeds that are the same leave nothing to differ."""
+        cleaned = super().clean() or {}
+        if "seed" in cleaned and cleaned.get("unlike") == cleaned["seed"]:
+            self.add_error("unlike", "This is the seed itself; give another one, or none.")
+        return cleaned
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(ADD)
+def pack_new(request: HtmxHttpRequest) -> HttpResponse:
+    """Choose a pack and seeds. The fragment is what these draw; making one leads to the page of its import."""
+    data = request.POST if request.method == "POST" else request.GET
+    form = PackForm(data or {"pack": shipped()[0], "seed": 1, "group": own_group()})
+    shown: Preview | None = None
+    if form.is_valid():
+        chosen = form.cleaned_data
+        world = {"pack": shelf(chosen["pack"]), "seed": chosen["seed"], "unlike": chosen["unlike"]}
+        try:
+            if request.method == "POST":
+                job = receive(
+                    **world,
+                    dataset=chosen["dataset"],
+                    group=form.chosen_group_id,
+                    actor=request.user,
+                    now=timezone.now(),
+                )
+                start(job)
+                return redirect("benchmarks:import-job", job.uid)
+            shown = preview(**world)
+        except (NoWorld, jobs.UploadRefused) as refused:
+            form.add_error(None, str(refused))
+    context = {"form": form, "preview": shown, "packs": [shelf(name) for name in shipped()]}
+    status = 422 if request.method == "POST" else 200
+    return page(request, "synthesis/pack_new.html", context, part="preview", status=status)
+
 
 CATEGORY = "pairs"
 

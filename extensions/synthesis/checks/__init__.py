@@ -1,1 +1,0 @@
-"""What can be said of a haystack without a model: pure functions of its texts and of its plan. No Django."""

@@ -1,1 +1,0 @@
-"""The packs that come with the program, a folder each."""
