@@ -162,7 +162,7 @@ def _programs_are_the_site_as_it_is() -> None:
 def _nobody_sets_the_host_clock() -> Iterator[None]:
     """Tests that travel in time mean that it passes, and not that a clock was set; those of that say so."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.writing.host_clock.reading", lambda: None)
+        patch.setattr("annotation.writing.locking.reading", lambda: None)
         yield
 
 

@@ -31,8 +31,7 @@ from annotation.models import (
     WritingPlan,
 )
 from annotation.studies.lifecycle import Details
-from annotation.writing.locking import locked
-from annotation.writing.snapshots import FilledBy, materialise
+from annotation.writing.locking import FilledBy, locked, materialise
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary, System
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -77,7 +77,7 @@ SOURCES = (
     "annotation/writing/page_context.py",
     "annotation/writing/pages.py",
     "annotation/writing/views.py",
-    "annotation/writing/wire.py",
+    "annotation/writing/views.py",
     # label work
     "templates/annotation/_browser_texts.html",
     "templates/annotation/_bullet_letter.html",

@@ -18,7 +18,7 @@ from annotation.kinds import Words, kind_named
 from annotation.labelling.trial import TrialProgress, progress_of
 from annotation.models import Annotator, LabelTask, Session, Study
 from annotation.studies.amounts import pay
-from annotation.writing import earnings
+from annotation.writing import results
 
 PACE_NEEDS = 5
 
@@ -163,7 +163,7 @@ def last_days(annotator: Annotator, earned: Earned, *, now: datetime) -> list[Da
 class Earned:
     """Paid sessions, newest first, and label work; practice is neither."""
 
-    sessions: tuple[earnings.Earning, ...]
+    sessions: tuple[results.Earning, ...]
     jobs: tuple[LabellingJob, ...]
 
     @property
@@ -202,5 +202,5 @@ def earned_by(annotator: Annotator, now: datetime, *, jobs: Sequence[LabellingJo
     )
     jobs = labelling_jobs(annotator) if jobs is None else jobs
     return Earned(
-        sessions=tuple(earnings.earnings_of(sessions, now)), jobs=tuple(job for job in jobs if job.worked_ms)
+        sessions=tuple(results.earnings_of(sessions, now)), jobs=tuple(job for job in jobs if job.worked_ms)
     )

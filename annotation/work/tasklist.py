@@ -21,10 +21,9 @@ from annotation.people.earnings import Earned, LabellingJob, earned_by, labellin
 from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.fewer_tasks import task_counts
-from annotation.writing import assigning, earnings, eligibility
-from annotation.writing.eligibility import NotEligible, other_form_first
+from annotation.writing import assigning, eligibility, results
+from annotation.writing.eligibility import NotEligible, held_back, other_form_first
 from annotation.writing.page_context import why_not
-from annotation.writing.parallel import held_back
 from annotation.writing.planning import PRACTICE_LIMIT_MS, limit_ms_of
 from benchmarks.scoring.summhay import reading_minutes
 
@@ -230,7 +229,7 @@ def _writing_rows(
                 is_begun=_has_begun(row),
                 due_at=row.due_at,
                 is_late=row.due_at is not None and row.due_at < now,
-                most=earnings.most_for(row, limit),
+                most=results.most_for(row, limit),
                 blocked=reasons.get(row.pk, ""),
                 assignment=row,
                 session=session,

@@ -36,8 +36,8 @@ from annotation.studies.scope import annotator_behind
 from annotation.work import tasklist
 from annotation.work.last_answers import last_answers
 from annotation.writing import assigning, settling
+from annotation.writing.locking import FilledBy
 from annotation.writing.page_context import leftovers_config
-from annotation.writing.snapshots import FilledBy
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 

@@ -24,15 +24,19 @@ from annotation.studies.gaps import Blocked, Holding, Reason, held_by_absent, id
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
 from annotation.writing.eligibility import (
     Code,
+    Forms,
     NotEligible,
     Obstacle,
     Person,
+    deal_forms,
     find_obstacles,
+    forms_of,
+    in_order,
+    is_held_back,
     load_people,
     other_form_first,
     target_of,
 )
-from annotation.writing.parallel import Forms, deal_forms, forms_of, in_order, is_held_back
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 

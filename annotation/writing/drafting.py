@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.db import IntegrityError
 
@@ -18,10 +19,46 @@ from annotation.clock import ClockState, State
 from annotation.models import DraftRevision, Session, SessionEvent
 from annotation.writing import packing
 from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, locked
-from annotation.writing.wire import MAX_TEXT_BYTES, Draft, Message
 
 LONG_DRAFT = 200
 """Characters from which emptying a draft needs a confirmation."""
+
+
+MAX_TEXT_BYTES = 60 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event that the browser reports; `seq` counts within its tab, `at_ms` is its own clock."""
+
+    seq: int
+    type: str
+    payload: dict[str, Any]
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text on its way to the server, with the revision it builds on; `typed_at_ms` is the browser's clock."""
+
+    op_id: str
+    base_rev: int
+    text: str
+    client_active_ms: int | None = None
+    source: str = "typing"
+    confirm_empty: bool = False
+    typed_at_ms: int | None = None
+    offline_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A complete POST: the tab, its draft if there is one, its events."""
+
+    tab_id: str
+    draft: Draft | None = None
+    replaces_sha256: str = ""
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

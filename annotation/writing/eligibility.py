@@ -1,23 +1,211 @@
-"""Who may write on what, and why not: rules over plain facts, and the facts.
+"""Who may write on what, and why not: rules over plain facts, and the facts; parallel forms.
 
-Whoever has seen reference insights of a haystack never writes on it, nor, by default, a second time on the
-same haystack (A.4 of Summary of a Haystack); reading them after writing is fine.
+Whoever has seen reference insights of a haystack never writes on it, nor, by default, a second time on the same
+haystack (A.4 of Summary of a Haystack); reading them after writing is fine. With parallel forms everybody gets one
+subtopic of each form, apart from each other, and half of the people begin with form A.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotator, Assignment, Exposure, Session, Study
 from annotation.studies.consent import free_to_work
-from annotation.writing.parallel import Forms
-from benchmarks.models import Subtopic
+from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from benchmarks.models import Insight, Subtopic
+
+Task = tuple[int, int]
+"""A person and a subtopic."""
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The subtopics of both forms by id; `apart` has the pairs (of A, of B) that may go to one person."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    apart: frozenset[tuple[int, int]]
+
+    @cached_property
+    def not_apart(self) -> dict[int, frozenset[int]]:
+        """The subtopics of the other form that share something with each subtopic."""
+        return {
+            **{a: frozenset(b for b in self.b if (a, b) not in self.apart) for a in self.a},
+            **{b: frozenset(a for a in self.a if (a, b) not in self.apart) for b in self.b},
+        }
+
+
+def apart(
+    met_a: Mapping[int, Collection[int]], met_b: Mapping[int, Collection[int]]
+) -> frozenset[tuple[int, int]]:
+    """The pairs of subtopics of which nobody meets the same part of the structure twice.
+
+    For each subtopic of a form, the numbers of the subtopics of which the documents shown for it hold an insight;
+    a subtopic has the same number in both forms. Its own number always counts, so it has to be among them.
+    """
+    return frozenset(
+        (a, b) for a, seen_a in met_a.items() for b, seen_b in met_b.items() if not set(seen_a) & set(seen_b)
+    )
+
+
+def deal_forms(
+    forms: Forms,
+    people: Iterable[int],
+    *,
+    wanted: int,
+    seed: str,
+    have: Sequence[Task] = (),
+    barred: Collection[Task] = (),
+) -> tuple[Task, ...]:
+    """Give people what they lack of a subtopic of each form, or nothing; each person's tasks in their order.
+
+    `have` are the tasks that exist, each person's in their order; of each subtopic there are `wanted` with them.
+    Whoever has one task gets a subtopic of the other form after it. Who has none gets both, in the order that
+    fewer people have, by lot where as many have either. Of the pairs that are apart the least filled come first.
+    """
+    deal = _Deal(forms, wanted=wanted, have=have, barred=frozenset(barred))
+    # Otherwise people who join singly would all meet the same first throw.
+    dice = random.Random(f"{seed}:{len(have)}")  # noqa: S311  a fair order, not a secret
+    order = sorted(set(people))
+    dice.shuffle(order)
+    pairs = sorted(forms.apart)
+    dice.shuffle(pairs)
+    tasks: list[Task] = []
+    for person in sorted(order, key=lambda person: person not in deal.tasks):
+        mine = deal.tasks.get(person, ())
+        chosen = deal.best(person, mine, pairs) if len(mine) < 2 else None
+        if chosen is None:
+            continue
+        if mine:
+            [new] = set(chosen) - set(mine)
+            tasks.append((person, new))
+        else:
+            a_first = deal.a_first_is_due(dice)
+            tasks += [(person, subtopic) for subtopic in (chosen if a_first else chosen[::-1])]
+            deal.n_first[a_first] += 1
+        deal.filled.update(set(chosen) - set(mine))
+    return tuple(tasks)
+
+
+class _Deal:
+    """What is given so far; `n_first` counts by whether people begin with form A."""
+
+    def __init__(self, forms: Forms, *, wanted: int, have: Sequence[Task], barred: frozenset[Task]) -> None:
+        self.wanted, self.barred = wanted, barred
+        self.filled = Counter(subtopic for _person, subtopic in have)
+        self.tasks: dict[int, tuple[int, ...]] = {}
+        for person, subtopic in have:
+            self.tasks[person] = (*self.tasks.get(person, ()), subtopic)
+        self.n_first = Counter(subtopics[0] in forms.a for subtopics in self.tasks.values())
+
+    def best(self, person: int, mine: Sequence[int], pairs: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+        """The least filled pair with room, in which what the person has stays; None if there is none."""
+        fitting = [
+            pair
+            for pair in pairs
+            if set(mine) <= set(pair)
+            and all(
+                self.filled[subtopic] < self.wanted and (person, subtopic) not in self.barred
+                for subtopic in set(pair) - set(mine)
+            )
+        ]
+        return min(fitting, key=lambda pair: sum(self.filled[subtopic] for subtopic in pair), default=None)
+
+    def a_first_is_due(self, dice: random.Random) -> bool:
+        """Whether the next person begins with form A."""
+        lead = self.n_first[True] - self.n_first[False]
+        return lead < 0 or (lead == 0 and dice.random() < 0.5)
+
+
+# Facts
+
+
+def two_forms(subtopics: Iterable[Subtopic]) -> tuple[list[Subtopic], list[Subtopic]] | None:
+    """Subtopics of form A, the haystack that is older here, and of form B; None unless there are two haystacks."""
+    groups: dict[int, list[Subtopic]] = defaultdict(list)
+    for subtopic in subtopics:
+        groups[subtopic.haystack_id].append(subtopic)
+    if len(groups) != 2:
+        return None
+    first, second = sorted(groups)
+    return groups[first], groups[second]
+
+
+def forms_of(study: Study) -> Forms | None:
+    """The forms of a study; None where it has no parallel forms. Six queries."""
+    plan = study.writing_plan
+    if not plan.parallel_forms:
+        return None
+    subtopics = list(plan.subtopics.order_by("haystack_id", "number"))
+    forms = two_forms(subtopics)
+    if forms is None:
+        return Forms(tuple(subtopic.pk for subtopic in subtopics), (), frozenset())
+    rule = rule_of(plan)
+    material = load_material(subtopics, retriever=rule.retriever)
+    in_document = _subtopics_in_documents({subtopic.haystack_id for subtopic in subtopics})
+    met: dict[int, set[int]] = {}
+    for subtopic in subtopics:
+        try:
+            numbers = choose(material[subtopic.pk], rule).numbers
+        except NoDocuments:
+            numbers = ()
+        shown = (in_document[subtopic.haystack_id, number] for number in numbers)
+        met[subtopic.pk] = {subtopic.number}.union(*shown)
+    a, b = ({subtopic.pk: met[subtopic.pk] for subtopic in form} for form in forms)
+    return Forms(tuple(a), tuple(b), apart(a, b))
+
+
+def forms_problem(forms: Forms | None) -> str:
+    """Why nobody could be given a task of each form; empty if somebody can, or where there are no forms."""
+    if forms is None or forms.apart:
+        return ""
+    if not forms.b:
+        return "Parallel forms need subtopics of two haystacks, no more and no fewer."
+    return (
+        "Every subtopic of one form shares insights with every subtopic of the other in the documents shown. "
+        "Choose more subtopics, or show oracle documents of haystacks whose documents join few subtopics."
+    )
+
+
+def held_back(unfinished: Iterable[Assignment]) -> set[int]:
+    """Of all unfinished tasks of one person, with their plans, the ids of those that wait for their other form."""
+    by_study: dict[int | None, list[int]] = defaultdict(list)
+    for task in unfinished:
+        if task.study is not None and task.study.writing_plan.parallel_forms:
+            by_study[task.study_id].append(task.pk)
+    return {pk for tasks in by_study.values() for pk in tasks if pk != min(tasks)}
+
+
+def is_held_back(task: Assignment) -> bool:
+    """The same for one task of a study, in one query where the study has parallel forms."""
+    if task.study is None or not task.study.writing_plan.parallel_forms:
+        return False
+    same = Assignment.objects.filter(study=task.study, annotator=task.annotator_id, is_practice=False)
+    return bool(same.unfinished().filter(pk__lt=task.pk).exists())
+
+
+def in_order(live: dict[tuple[int, int], Any]) -> Sequence[tuple[int, int]]:
+    """Tasks by (person, subtopic), in the order in which they were given."""
+    return sorted(live, key=lambda pair: live[pair].pk)
+
+
+def _subtopics_in_documents(haystacks: Iterable[int]) -> dict[tuple[int, int], set[int]]:
+    """The numbers of the subtopics with an insight in each document, by haystack and number of the document."""
+    within: dict[tuple[int, int], set[int]] = defaultdict(set)
+    rows = Insight.objects.filter(subtopic__haystack__in=list(haystacks))
+    for haystack, number, golds in rows.values_list("subtopic__haystack", "subtopic__number", "gold_documents"):
+        for document in golds:
+            within[haystack, document].add(number)
+    return within
 
 
 class Code(StrEnum):

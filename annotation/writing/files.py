@@ -37,9 +37,8 @@ from annotation.models import (
 from annotation.studies.removed import removed_from
 from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
 from annotation.writing import curves, packing, scoring, settling
-from annotation.writing.earnings import Earning, earning_of
 from annotation.writing.late import new_words
-from annotation.writing.results import pseudonyms, session_results, sessions_in, sessions_of
+from annotation.writing.results import Earning, earning_of, pseudonyms, session_results, sessions_in, sessions_of
 from benchmarks.io.schemas.topics import TopicSummary
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.system_names import PEOPLE, TopicSystem, parse_system, published_retriever, setting_name

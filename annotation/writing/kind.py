@@ -27,15 +27,14 @@ from annotation.studies.prose import counted, in_words, listed, so_far
 from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.assigning import SessionGaps
-from annotation.writing.charts import facts, small_chart
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
+from annotation.writing.eligibility import forms_of, forms_problem
 from annotation.writing.files import files_of, texts_on
 from annotation.writing.imported import SessionsPlan
 from annotation.writing.late import waiting
 from annotation.writing.overview import MEMBER_COLUMNS, member_rows, on_now, page_of
 from annotation.writing.page_context import act, page
-from annotation.writing.parallel import forms_of, forms_problem
-from annotation.writing.results_sheet import RESULTS
+from annotation.writing.sheet import RESULTS, facts, small_chart
 from annotation.writing.study_forms import StudyForm, all_of, preview_of, takes_of
 from benchmarks.models import Haystack
 

@@ -24,9 +24,8 @@ from annotation.clock import Reason
 from annotation.kinds import Waiting
 from annotation.models import DraftRevision, LateDecision, Session, Study
 from annotation.writing.drafting import SessionClosed
-from annotation.writing.locking import LockedSession, locked
+from annotation.writing.locking import SCORING_TASK, LockedSession, locked
 from annotation.writing.settling import Unchanged
-from annotation.writing.snapshots import SCORING_TASK
 from benchmarks import audit
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.scoring.text import lines_from_text

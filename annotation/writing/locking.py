@@ -1,14 +1,19 @@
 """The stored clock: a session row under its lock, its state as `annotation.clock` wants it, and back again.
 
 Every verb works inside `locked`, settles first, and has all changes of the row written in one UPDATE at the end.
+Snapshots follow from the accepted revisions: whoever makes them, and whenever, makes the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -16,9 +21,126 @@ from django.db.models import Max
 
 from annotation import clock
 from annotation.clock import ClockState, Reason, Settlement, State
-from annotation.models import ActivePeriod, Assignment, Session, SessionEvent
-from annotation.writing import host_clock
-from annotation.writing.snapshots import FilledBy, materialise
+from annotation.models import ActivePeriod, Assignment, DraftRevision, Session, SessionEvent, Snapshot
+from benchmarks.engine.wakeup import enqueue
+
+WORTH_KEEPING_MS = 1_000
+"""A difference smaller than this is the slow correction by which clocks are kept right."""
+MACHINES = 8
+"""At most so many are remembered."""
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Of which start of which machine, and when that was by its present clock (ms since the epoch).
+
+    The system counts the time since it was started, sleep included. The difference to wall-clock time stays the
+    same until somebody, or a time server, sets the clock. Linux only; elsewhere nothing is known.
+    """
+
+    machine: str
+    started_ms: int
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return ""
+
+
+def reading() -> Reading | None:
+    """What this machine says now; None where it cannot tell."""
+    if not _machine() or not hasattr(time, "CLOCK_BOOTTIME"):
+        return None
+    since = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    return Reading(_machine(), (time.time_ns() - since) // 1_000_000)
+
+
+def set_by_ms(known: dict[str, int] | None, read: Reading | None) -> int:
+    """By how much this machine's clock was set since `known` was noted (ms); 0 where nothing is known of it."""
+    if read is None or not known:
+        return 0
+    by_ms = read.started_ms - known.get(read.machine, read.started_ms)
+    return by_ms if abs(by_ms) >= clock.JUMP_MS else 0
+
+
+def kept(known: dict[str, int], read: Reading) -> dict[str, int] | None:
+    """What is known of all machines with this reading; None if it adds nothing worth keeping."""
+    before = known.get(read.machine)
+    if before is not None and abs(read.started_ms - before) < WORTH_KEEPING_MS:
+        return None
+    others = [(name, started) for name, started in known.items() if name != read.machine]
+    return dict([*others[-MACHINES + 1 :], (read.machine, read.started_ms)])
+
+
+SCORING_TASK = "annotation.tasks.score_snapshots"
+
+
+class FilledBy(StrEnum):
+    """Who came by first once a snapshot was due."""
+
+    REQUEST = "request"
+    WORKER = "worker"
+    EXPORT = "export"
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """An accepted revision without its text."""
+
+    pk: int
+    active_ms: int
+
+
+def materialise(
+    *,
+    session_id: int,
+    marks: Sequence[int],
+    final_ms: int | None,
+    filled_by: FilledBy,
+    now: datetime,
+) -> int:
+    """Store the snapshots at `marks` and, at the end, the final one; a snapshot that is there stays untouched.
+
+    Call it under the lock of the session, with marks that active time is strictly past. Gives how many were due.
+    """
+    wanted = [*((mark, Snapshot.Kind.MARK) for mark in marks)]
+    if final_ms is not None:
+        wanted.append((final_ms, Snapshot.Kind.FINAL))
+    if not wanted:
+        return 0
+    last_ms = max(mark for mark, _ in wanted)
+    accepted = DraftRevision.objects.filter(session=session_id, accepted=True, active_ms__lte=last_ms)
+    stamps = [_Stamp(*row) for row in accepted.order_by("rev").values_list("pk", "active_ms")]
+    chosen = {mark: clock.snapshot_at(stamps, mark) for mark, _ in wanted}
+    texts = dict(
+        DraftRevision.objects.filter(pk__in={stamp.pk for stamp in chosen.values() if stamp}).values_list(
+            "pk", "text"
+        )
+    )
+    Snapshot.objects.bulk_create(
+        [
+            Snapshot(
+                session_id=session_id,
+                mark_ms=mark,
+                kind=kind,
+                revision_id=stamp.pk if stamp else None,
+                text=texts[stamp.pk] if stamp else "",
+                staleness_ms=mark - stamp.active_ms if stamp else None,
+                filled_by=filled_by,
+                created_at=now,
+            )
+            for mark, kind in wanted
+            for stamp in [chosen[mark]]
+        ],
+        ignore_conflicts=True,
+    )
+    enqueue(SCORING_TASK)  # the table of snapshots is the outbox; a lost message is a delay until the next sweep
+    return len(wanted)
+
 
 LARGEST_MS = 2**31 - 1
 SERVER_TAB = "@server"
@@ -130,15 +252,14 @@ class LockedSession:
 
     def look_at_host_clock(self) -> None:
         """Let no setting of this machine's clock become working time; call it before any verb."""
-        known, read = self.row.host_clocks or {}, host_clock.reading()
+        known, read = self.row.host_clocks or {}, reading()
         if read is None or self.state.is_over:
             return
-        if by_ms := host_clock.set_by_ms(known, read):
+        if by_ms := set_by_ms(known, read):
             self.take(clock.host_clock_set(self.state, self.now_ms, by_ms=by_ms))
             self.note("clock_jump", by_ms=by_ms)
-        kept = host_clock.kept(known, read)
-        if kept is not None:
-            self.put(host_clocks=kept)
+        if (by_now := kept(known, read)) is not None:
+            self.put(host_clocks=by_now)
 
     def put(self, **columns: Any) -> None:
         """Change columns of the row; they are written when the lock is given back."""

@@ -25,12 +25,12 @@ from annotation.studies.amounts import duration, money
 from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
 from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
 from annotation.studies.scope import study_of
-from annotation.writing import assigning, earnings
+from annotation.writing import assigning, results
 from annotation.writing.assigning import blocked_in, subtopics_of
 from annotation.writing.documentsets import NoDocuments
-from annotation.writing.earnings import Total
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.planning import limit_ms_of
+from annotation.writing.results import Total
 from annotation.writing.study_forms import AssignForm, AssignOneForm, WithdrawForm
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.web.lists import Column as ListColumn
@@ -52,8 +52,8 @@ class PersonRow:
 def page_of(study: Study, now: datetime) -> OverviewPage:
     """The overview as a page shows it."""
     sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
-    earned = earnings.earnings_of(sessions, now)
-    per_person, total = earnings.by_annotator(earned), earnings.by_study(earned).get(study)
+    earned = results.earnings_of(sessions, now)
+    per_person, total = results.by_annotator(earned), results.by_study(earned).get(study)
     people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
     states = tuple(zip(("To do", "Under way", _("Done")), STATES, strict=True))
     totals: list[tuple[str, str, Callable[[Total], str], Callable[[Total], Any]]] = [

@@ -26,7 +26,7 @@ from annotation import clock
 from annotation.models import Assignment, CreditRequest, Session, SessionReport
 from annotation.pane import pane_for, respond
 from annotation.studies import consent
-from annotation.writing import assigning, earnings, sessions, settling
+from annotation.writing import assigning, results, sessions, settling
 from annotation.writing.eligibility import NotEligible
 from annotation.writing.locking import lapse_of
 from annotation.writing.page_context import (
@@ -380,10 +380,10 @@ PRACTISED = register(Computation("practice", OfPractice, Practised, _compute, _f
 # Afterwards
 
 
-def earned(*, session: Session, now: datetime) -> earnings.Earning | None:
+def earned(*, session: Session, now: datetime) -> results.Earning | None:
     """What a session has earned; None for practice and in a study that pays nothing."""
     study = session.assignment.study
-    return earnings.earning_of(session, study, now) if study and study.hourly_rate else None
+    return results.earning_of(session, study, now) if study and study.hourly_rate else None
 
 
 @transaction.atomic

@@ -17,20 +17,20 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
-from annotation.models import Session, SessionEvent, Snapshot, Study
+from annotation.models import CreditRequest, Session, SessionEvent, Snapshot, Study
 from annotation.studies.scope import study_of
 from annotation.writing import files, late, packing, settling
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.drafting import SessionClosed
-from annotation.writing.earnings import last_known_ms
 from annotation.writing.eligibility import saw_insights_before_the_end
-from annotation.writing.results import ScoredSnapshot, SessionResult, with_facts
+from annotation.writing.results import ScoredSnapshot, SessionResult, last_known_ms, with_facts
 from annotation.writing.results import session_results as results_of
-from annotation.writing.results_sheet import AnswerForm, CreditForm, LateTextForm, ReasonForm, look_form
 from annotation.writing.settling import Unchanged
+from annotation.writing.sheet import look_form
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Insight, Judge
 from benchmarks.scoring.summhay import InsightScore
@@ -53,6 +53,62 @@ def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
         ),
         uid=uid,
     )
+
+
+class ReasonForm(forms.Form):
+    """Any act that needs a reason."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"), max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class CreditForm(ReasonForm):
+    """Minutes to give back, or to take away where too many were given."""
+
+    minutes = forms.IntegerField(label="Minutes", min_value=-600, max_value=600)
+
+    def clean_minutes(self) -> int:
+        """Zero minutes are no credit."""
+        minutes: int = self.cleaned_data["minutes"]
+        if minutes == 0:
+            raise forms.ValidationError("Enter minutes other than 0.")
+        return minutes
+
+
+class AnswerForm(forms.Form):
+    """The answer to an annotator's request for time: minutes and words to grant it, words alone to decline it."""
+
+    GRANT, DECLINE = "grant", "decline"
+
+    request = forms.ModelChoiceField(CreditRequest.objects.none(), widget=forms.HiddenInput)
+    action = forms.ChoiceField(choices=[(GRANT, GRANT), (DECLINE, DECLINE)], widget=forms.HiddenInput)
+    minutes = forms.IntegerField(label="Minutes to credit", required=False, min_value=1, max_value=600)
+    answer = forms.CharField(
+        label=gettext_lazy("Answer"),
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The annotator reads this.",
+        error_messages={"required": "Write an answer; the annotator reads it."},
+    )
+
+    def __init__(self, *args: Any, session: Session, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["request"].queryset = session.credit_requests.all()  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """A grant says how much."""
+        data = super().clean() or {}
+        if data.get("action") == self.GRANT and not data.get("minutes") and "minutes" not in self.errors:
+            self.add_error("minutes", "Enter the minutes to credit, from 1 to 600.")
+        return data
+
+
+class LateTextForm(ReasonForm):
+    """A decision on a text that arrived after the end."""
+
+    text = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    decision = forms.ChoiceField(choices=[("accept", "Accept"), ("decline", "Decline")])
 
 
 @requires("annotation.view_session")

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.studies.exposures import record_exposure
 from annotation.writing import assigning, drafting, settling
-from annotation.writing.drafting import Refused, SessionClosed, Status, TabLost, sha256_of, status_of
+from annotation.writing.drafting import Message, Refused, SessionClosed, Status, TabLost, sha256_of, status_of
 from annotation.writing.locking import (
     HEAVY,
     LockedSession,
@@ -33,7 +33,6 @@ from annotation.writing.locking import (
     locked,
 )
 from annotation.writing.planning import frozen_settings
-from annotation.writing.wire import Message
 from benchmarks import audit
 
 MAX_NOTES_BYTES = 60 * 1024

@@ -16,10 +16,9 @@ from django.db.models.query import QuerySet
 from annotation import clock
 from annotation.clock import Refusal, State
 from annotation.models import Assignment, ClockCredit, CreditRequest, Exclusion, Session, Snapshot, Study
-from annotation.writing import host_clock
-from annotation.writing.locking import LockedSession, locked
+from annotation.writing import locking
+from annotation.writing.locking import FilledBy, LockedSession, locked
 from annotation.writing.packing import unpack
-from annotation.writing.snapshots import FilledBy
 from benchmarks import audit
 
 BATCH = 500
@@ -41,7 +40,7 @@ def is_due(row: Session, now: datetime) -> bool:
     if row.state != Session.State.RUNNING:
         return False
     is_past = row.next_due_at is None or row.next_due_at <= now
-    return is_past or host_clock.set_by_ms(row.host_clocks, host_clock.reading()) != 0
+    return is_past or locking.set_by_ms(row.host_clocks, locking.reading()) != 0
 
 
 def settle_due(

@@ -27,7 +27,7 @@ from annotation.studies.scope import study_of, uid_in
 from annotation.writing import planning
 from annotation.writing.assigning import subtopics_of
 from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of
-from annotation.writing.parallel import two_forms
+from annotation.writing.eligibility import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic

@@ -1,17 +1,36 @@
-"""What the scripts of the session page call: JSON in, JSON out, see `wire` for the protocol.
+"""What the scripts of the session page call: the JSON that they and the server exchange, parsed and printed.
 
-Every view finds the session among the person's own, makes one verb call and prints the status. Refusals keep
-the text, and say so with a code.
+Every view finds the session among the person's own, makes one verb call and prints the status. Refusals keep the
+text, and say so with a code.
+
+Every POST body is an object with `tab_id`; those that carry a draft (draft, pause, submit, resolve) add
+`{op_id, base_rev, text, client_active_ms?, typed_at?, offline_ms?, source?, confirm_empty?}`, and any may add
+`events`, a list of `{seq, type, at?, payload?}`; `typed_at` and `at` are the browser's clock in milliseconds since
+the epoch. `notes` is `{op_id, text, typed_at?}`: refused with 409 or 410 it is stored apart. `resolve` has
+`replaces_sha256` in place of `base_rev`; `claim`, `heartbeat`, `resume` and `events` have no draft; pause and
+submit may come without one (leave out `text`).
+
+200: `{state, active_ms, remaining_ms, limit_ms, next_mark_ms, is_active_tab, pauses_in_ms?, paused_by}` = the
+status, with `pauses_in_ms` where the session pauses itself if nothing is heard of this tab for so long; plus `rev`
+where a draft was taken, `refused` where a pause came too late, and `{rev, text, sha256}` in the answer to `claim`.
+401 `login` · 404 `not_found` · 400 `invalid` · 409 `conflict`, `tab_lost`, `empty`, `paused`, `not_started`,
+`other_session`, `consent` · 410 `closed` · 413 `too_long` · 503 `unavailable`. 409 and 410 are the status with
+`{code, message}` and, for a draft, `{your_text, server_text, server_sha256}`, never the revision; the text is
+stored. `consent` without a draft is `{code, message}` alone: nothing was looked up. 410 adds `late_words`, the
+number of words that came too late. With the others it is not stored, and stays in the browser.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
@@ -26,25 +45,166 @@ from annotation.models import Session
 from annotation.studies import consent
 from annotation.studies.consent import kept_without_consent
 from annotation.writing import drafting, sessions
-from annotation.writing.drafting import DraftRefused, Refused, SessionClosed, Status, sha256_of
-from annotation.writing.late import new_words
-from annotation.writing.wire import (
-    BadMessage,
+from annotation.writing.drafting import (
+    Draft,
+    DraftRefused,
+    Event,
     Message,
-    read_identifier,
-    read_message,
-    read_moment,
-    read_numbers,
-    read_object,
-    read_text,
+    Refused,
+    SessionClosed,
+    Status,
+    sha256_of,
 )
+from annotation.writing.late import new_words
 from benchmarks.web.permissions import LOGGED_IN, requires
+
+MAX_EVENTS = 200
+MAX_PAYLOAD_KEYS = 12
+MAX_PAYLOAD_TEXT = 200
+LARGEST = 2**31 - 1
+LATEST_MS = 2**47
+"""About the year 6429: what a browser calls a time in milliseconds lies before it."""
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,40}")
+EVENT_TYPE = re.compile(r"[a-z_]{1,30}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+SOURCE = re.compile(r"[a-z_]{1,20}")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class BadMessage(Exception):
+    """The message is not what the protocol says; the text of the exception names the field."""
+
+
+def read_message(body: bytes, *, needs_draft: bool = False, resolves: bool = False) -> Message:
+    """Parse a POST body; BadMessage names what was expected."""
+    data = read_object(body)
+    draft = None
+    if needs_draft or resolves or data.get("text") is not None:
+        draft = _draft(data, has_base=not resolves)
+    return Message(
+        tab_id=read_identifier(data, "tab_id"),
+        draft=draft,
+        replaces_sha256=_matching(data, "replaces_sha256", SHA256) if resolves else "",
+        events=_events(data.get("events", [])),
+    )
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """Parse a JSON object."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadMessage(_("The body is not JSON.")) from error
+    if not isinstance(data, dict):
+        raise BadMessage(_("The body is not a JSON object."))
+    return data
+
+
+def storable(text: str) -> str:
+    """The text without what no database holds (NUL, half a surrogate pair), each as a replacement mark."""
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def read_identifier(data: Mapping[str, Any], name: str) -> str:
+    """A name that the browser made up, for a tab or an operation."""
+    return _matching(data, name, IDENTIFIER)
+
+
+def read_text(data: Mapping[str, Any], name: str) -> str:
+    """A text field, made storable."""
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise BadMessage(_("“%(name)s” must be a text.") % {"name": name})
+    return storable(value)
+
+
+def read_numbers(data: Mapping[str, Any], name: str, *, at_most: int) -> list[int]:
+    """A list of distinct document numbers, in order."""
+    value = data.get(name)
+    if not isinstance(value, list) or len(value) > at_most or not all(_is_count(each) for each in value):
+        raise BadMessage(_("“%(name)s” must be a list of at most %(n)d numbers.") % {"name": name, "n": at_most})
+    return sorted(set(value))
+
+
+def read_moment(data: Mapping[str, Any], name: str) -> int | None:
+    """A time by the browser's clock (ms since the epoch); None where it is none, which never costs the rest."""
+    value = data.get(name)
+    is_time = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LATEST_MS
+    return value if is_time else None
+
+
+def _draft(data: Mapping[str, Any], *, has_base: bool) -> Draft:
+    source = data.get("source")
+    seen, offline = data.get("client_active_ms"), data.get("offline_ms")
+    return Draft(
+        op_id=read_identifier(data, "op_id"),
+        base_rev=_count(data, "base_rev") if has_base else 0,
+        text=read_text(data, "text"),
+        client_active_ms=seen if _is_count(seen) else None,
+        source=source if isinstance(source, str) and SOURCE.fullmatch(source) else "typing",
+        confirm_empty=data.get("confirm_empty") is True,
+        typed_at_ms=read_moment(data, "typed_at"),
+        offline_ms=offline if _is_count(offline) else 0,
+    )
+
+
+def _events(items: Any) -> tuple[Event, ...]:
+    """Events that can be stored; a malformed one never costs the text that came with it."""
+    if not isinstance(items, list):
+        return ()
+    return tuple(
+        Event(
+            seq=item["seq"],
+            type=item["type"],
+            payload=_payload(item.get("payload")),
+            at_ms=read_moment(item, "at"),
+        )
+        for item in items[:MAX_EVENTS]
+        if isinstance(item, dict)
+        and _is_count(item.get("seq"))
+        and isinstance(item.get("type"), str)
+        and EVENT_TYPE.fullmatch(item["type"])
+    )
+
+
+def _payload(value: Any) -> dict[str, Any]:
+    """Few and small facts: numbers, yes or no, short texts such as what was searched for."""
+    if not isinstance(value, dict):
+        return {}
+    kept: dict[str, Any] = {}
+    for key, fact in list(value.items())[:MAX_PAYLOAD_KEYS]:
+        if isinstance(fact, str):
+            kept[storable(key)[:30]] = storable(fact)[:MAX_PAYLOAD_TEXT]
+        elif fact is None or isinstance(fact, bool) or (isinstance(fact, int | float) and abs(fact) < 1e15):
+            kept[storable(key)[:30]] = fact
+    return kept
+
+
+def _matching(data: Mapping[str, Any], name: str, pattern: re.Pattern[str]) -> str:
+    value = data.get(name)
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise BadMessage(_("“%(name)s” must match %(pattern)s.") % {"name": name, "pattern": pattern.pattern})
+    return value
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if not _is_count(value):
+        raise BadMessage(_("“%(name)s” must be a whole number from 0.") % {"name": name})
+    return value
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
 
 logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
 
 Endpoint = Callable[[HttpRequest, Session, datetime], Status | dict[str, Any] | JsonResponse]
+View = Callable[[HttpRequest, UUID], JsonResponse]
 
 MESSAGES = {
     "conflict": gettext_lazy(
@@ -61,19 +221,7 @@ MESSAGES = {
 HTTP_STATUS = {"closed": 410}
 
 
-def _with_draft(body: bytes) -> Message | None:
-    """The message if it carries a draft, in either of the two forms that the protocol has for one."""
-    for resolves in (False, True):
-        try:
-            message = read_message(body, resolves=resolves)
-        except BadMessage:
-            continue
-        if message.draft is not None:
-            return message
-    return None
-
-
-def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
+def printed(endpoint: Endpoint) -> View:
     """Give an endpoint the person's session and the time, and print what it says or why it did not."""
 
     @wraps(endpoint)
@@ -103,15 +251,27 @@ def printed(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
 @printed
 def keep_text(request: HttpRequest, mine: Session, now: datetime) -> JsonResponse:
     """Answer somebody who has withdrawn their consent: a text is stored as refused, and nothing else is."""
-    message = _with_draft(request.body)
-    if message is None:
-        return consent.refusal()
-    raise drafting.refuse_without_consent(session=mine, message=message, now=now)
+    for resolves in (False, True):
+        with suppress(BadMessage):
+            message = read_message(request.body, resolves=resolves)
+            if message.draft is not None:
+                raise drafting.refuse_without_consent(session=mine, message=message, now=now)
+    return consent.refusal()
 
 
-def answers_json(endpoint: Endpoint) -> Callable[[HttpRequest, UUID], JsonResponse]:
-    """Print what an endpoint says; without consent keep the text that was sent to it."""
-    return kept_without_consent(keep_text)(printed(endpoint))
+def answers_json(endpoint: Endpoint) -> View:
+    """Print what an endpoint says to a POST; without consent keep the text that was sent to it."""
+    return requires(LOGGED_IN, json=True)(require_POST(kept_without_consent(keep_text)(printed(endpoint))))
+
+
+def takes_message(verb: Callable[..., Status], **expected: bool) -> View:
+    """A view that gives a message of the browser to a verb."""
+
+    @wraps(verb)
+    def endpoint(request: HttpRequest, mine: Session, now: datetime) -> Status:
+        return verb(session=mine, message=read_message(request.body, **expected), now=now)
+
+    return answers_json(endpoint)
 
 
 def _json(data: dict[str, Any], status: int) -> JsonResponse:
@@ -138,83 +298,31 @@ def _refusal(refusal: Refused) -> dict[str, Any]:
     return data
 
 
-def _message(request: HttpRequest, **expected: bool) -> Message:
-    return read_message(request.body, **expected)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def draft(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """Save what was typed."""
-    return drafting.save(session=mine, message=_message(request, needs_draft=True), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def resolve(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """Go on with one of two texts."""
-    return drafting.choose(session=mine, message=_message(request, resolves=True), now=now)
+draft = takes_message(drafting.save, needs_draft=True)
+resolve = takes_message(drafting.choose, resolves=True)
+heartbeat = takes_message(sessions.heartbeat)
+pause = takes_message(sessions.pause)
+resume = takes_message(sessions.resume)
+submit = takes_message(sessions.submit)
+events = takes_message(sessions.record_events)
 
 
 @requires(LOGGED_IN, json=True)
 @require_GET
-@answers_json
+@kept_without_consent(keep_text)
+@printed
 def state(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """How the session stands."""
     return sessions.look(session=mine, tab_id=request.GET.get("tab_id", ""), now=now)
 
 
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def heartbeat(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """A sign of life."""
-    return sessions.heartbeat(session=mine, message=_message(request), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def pause(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    return sessions.pause(session=mine, message=_message(request), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def resume(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """Let the clock run again."""
-    return sessions.resume(session=mine, message=_message(request), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def submit(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    return sessions.submit(session=mine, message=_message(request), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
 @answers_json
 def claim(request: HttpRequest, mine: Session, now: datetime) -> dict[str, Any]:
     """Go on in this tab, with the text and its revision."""
-    status, text = sessions.claim_tab(session=mine, message=_message(request), now=now)
+    status, text = sessions.claim_tab(session=mine, message=read_message(request.body), now=now)
     return _status(status) | {"text": text, "sha256": sha256_of(text)}
 
 
-@requires(LOGGED_IN, json=True)
-@require_POST
-@answers_json
-def events(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """What was searched, pasted, left; no sign of life by itself."""
-    return sessions.record_events(session=mine, message=_message(request), now=now)
-
-
-@requires(LOGGED_IN, json=True)
-@require_POST
 @answers_json
 def notes(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep the notes: `{tab_id, op_id, text, typed_at}`."""
@@ -229,8 +337,6 @@ def notes(request: HttpRequest, mine: Session, now: datetime) -> Status:
     )
 
 
-@requires(LOGGED_IN, json=True)
-@require_POST
 @answers_json
 def read(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep which documents are marked as read: `{tab_id, documents: [numbers]}`, all of them."""

@@ -41,7 +41,7 @@ from annotation.models import (
     WritingPlan,
 )
 from annotation.writing import drafting, scoring, sessions
-from annotation.writing.wire import Draft, Event, Message
+from annotation.writing.drafting import Draft, Event, Message
 from bench.world import PASSWORD, WORDS, accounts, import_made_up, people
 from benchmarks.engine import versions
 from benchmarks.judges.aspects import ASPECTS

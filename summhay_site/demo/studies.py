@@ -21,7 +21,7 @@ from annotation.models import Annotator, Assignment, LabelTask, Session, Study
 from annotation.studies import lifecycle
 from annotation.studies.guidelines import default_guidelines
 from annotation.writing import assigning, drafting, pages, sessions
-from annotation.writing.wire import Draft, Event, Message
+from annotation.writing.drafting import Draft, Event, Message
 from benchmarks.models import Subtopic
 from summhay_site.demo.cast import agree, annotators, read, user_of
 

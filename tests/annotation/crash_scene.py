@@ -15,7 +15,7 @@ from django.utils import timezone  # noqa: E402
 
 from annotation.models import Annotator, DraftRevision, Session, Snapshot  # noqa: E402
 from annotation.writing import drafting, settling  # noqa: E402
-from annotation.writing.wire import Draft, Message  # noqa: E402
+from annotation.writing.drafting import Draft, Message  # noqa: E402
 from tests.annotation.writer import start_session  # noqa: E402
 
 N_SHARED = 40

@@ -12,15 +12,16 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import DraftRevision, Session, SessionEvent
 from annotation.writing import drafting
 from annotation.writing.drafting import (
+    MAX_TEXT_BYTES,
     DraftTooLong,
     EmptyNeedsConfirmation,
+    Event,
     NotStarted,
     SessionClosed,
     SessionPaused,
     StaleDraft,
     TabLost,
 )
-from annotation.writing.wire import MAX_TEXT_BYTES, Event
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import make_session
 

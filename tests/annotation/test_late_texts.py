@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
 from annotation.writing import late, scoring, settling
-from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
+from annotation.writing.sheet import progress_chart
 from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent
 from summhay_site.operations import erasing

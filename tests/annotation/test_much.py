@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotator, DraftRevision, SessionEvent, Snapshot, Study
-from annotation.writing import charts
+from annotation.writing import sheet
 from bench.two_years import load
 from benchmarks.models import Verdict
 from tests.annotation.little import ALL, MAKERS
@@ -64,7 +64,7 @@ def test_single_sessions_are_not_drawn_where_there_are_too_many(
     study, client = MAKERS["writing"](ALL, ada, (ben, cleo)), login(ada)
     address = reverse("annotation:study-results", args=[study.uid])
     assert "thin lines are single sessions" in client.get(address).content.decode()
-    monkeypatch.setattr(charts, "MOST_LINES", 1)
+    monkeypatch.setattr(sheet, "MOST_LINES", 1)
     assert "too many to draw each" in client.get(address).content.decode()
 
 

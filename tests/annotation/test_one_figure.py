@@ -20,7 +20,7 @@ from annotation.kinds import kind_named
 from annotation.models import RecruitmentLink, Study
 from annotation.people.recruitment.outcomes import progress_of
 from annotation.people.recruitment.pages import Person
-from annotation.writing import earnings
+from annotation.writing import results
 from benchmarks.models import Summary, Verdict
 from benchmarks.results.sheet import Cards
 from benchmarks.web.downloads import is_available
@@ -160,7 +160,7 @@ def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime
     progress = progress_of(study=people, annotators=[ben.annotator])[ben.annotator.pk]
     person = Person(RecruitmentLink(study=people), "", "", {}, now, "", None, progress)
     sessions = ben.annotator.sessions.select_related("assignment__study")
-    total = earnings.by_study(earnings.earnings_of(sessions, now))[people]
+    total = results.by_study(results.earnings_of(sessions, now))[people]
     assert len(progress.paid_each) - 1 == total.n_sessions == 2
     assert person.amount == total.amount == Decimal("16.66"), "each session is rounded by itself"
 

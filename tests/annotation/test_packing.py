@@ -12,9 +12,9 @@ import pytest
 from annotation.models import DraftRevision, PackedRows, Session, SessionEvent
 from annotation.people.removal import going_of
 from annotation.writing import drafting, late, packing, result_views, scoring, settling
+from annotation.writing.drafting import Event
 from annotation.writing.files import files_of
 from annotation.writing.results import with_facts
-from annotation.writing.wire import Event
 from benchmarks.engine import versions
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import FILLER

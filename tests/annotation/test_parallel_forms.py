@@ -23,8 +23,7 @@ from annotation.studies.lifecycle import Details, details_of
 from annotation.work.tasklist import board
 from annotation.writing import assigning, planning, scoring
 from annotation.writing.assigning import SessionGaps
-from annotation.writing.eligibility import Code, NotEligible
-from annotation.writing.parallel import Forms, Task, apart, deal_forms, forms_of
+from annotation.writing.eligibility import Code, Forms, NotEligible, Task, apart, deal_forms, forms_of
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, JudgeRun
 from tests.annotation.leaderboard.board import report, written

@@ -20,10 +20,10 @@ from django.utils import timezone
 from annotation.models import CopyCheck, Exposure, Session, SessionEvent, Snapshot
 from annotation.tasks import score_snapshots
 from annotation.writing import files, scoring, settling
-from annotation.writing.charts import progress_chart
 from annotation.writing.curves import study_report
 from annotation.writing.late import changes
 from annotation.writing.results import session_results, sessions_of
+from annotation.writing.sheet import progress_chart
 from benchmarks.engine import judging, runs, versions
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study

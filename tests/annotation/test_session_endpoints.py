@@ -15,9 +15,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import DraftRevision, Session, SessionEvent
-from annotation.writing import host_clock
-from annotation.writing.host_clock import reading as real_reading
+from annotation.writing import locking
 from annotation.writing.locking import LockedSession
+from annotation.writing.locking import reading as real_reading
 from tests.annotation.writer import after, start_session
 from tests.makers import NOW
 
@@ -152,7 +152,7 @@ def test_a_clock_of_the_server_that_is_set_takes_and_gives_no_working_time(
     browser: Browser, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock by which the machine counts since its start runs on as it does; a few seconds pass meanwhile."""
-    monkeypatch.setattr(host_clock, "reading", real_reading)
+    monkeypatch.setattr(locking, "reading", real_reading)
     clock.move_to(after(1_000), tick=False)
     told = [browser.draft("- one [1]").json()["active_ms"]]
     for rev, set_to in enumerate((timedelta(minutes=7), timedelta(hours=3), timedelta(hours=-2)), 1):

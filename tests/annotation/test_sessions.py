@@ -23,10 +23,10 @@ from annotation.models import (
     Snapshot,
     WritingPlan,
 )
-from annotation.writing import drafting, host_clock, sessions, settling
+from annotation.writing import drafting, locking, sessions, settling
 from annotation.writing.drafting import SessionClosed, TabLost
 from annotation.writing.eligibility import Code, NotEligible
-from annotation.writing.host_clock import Reading
+from annotation.writing.locking import Reading
 from annotation.writing.sessions import NotAttested, OtherSession
 from annotation.writing.settling import ClockRefused
 from benchmarks.models import AuditEvent
@@ -228,7 +228,7 @@ def test_an_hour_by_which_the_host_clock_was_set_is_no_working_time_on_either_of
     started = {"one": 0, "two": 0}
 
     def save_on(machine: str, at_ms: int, text: str) -> int:
-        monkeypatch.setattr(host_clock, "reading", lambda: Reading(machine, started[machine]))
+        monkeypatch.setattr(locking, "reading", lambda: Reading(machine, started[machine]))
         return writer.save(at_ms, text).active_ms
 
     assert [save_on("one", 100_000, "a"), save_on("two", 101_000, "b")] == [100_000, 101_000]
@@ -246,10 +246,10 @@ def test_an_hour_by_which_the_host_clock_was_set_is_no_working_time_on_either_of
 
 
 def test_a_machine_remembers_few_others_and_no_slow_correction() -> None:
-    assert host_clock.kept({"one": 1_000}, Reading("one", 1_999)) is None
-    assert host_clock.kept({"one": 1_000}, Reading("one", 2_000)) == {"one": 2_000}
-    many = {str(at): at for at in range(host_clock.MACHINES)}
-    assert list(host_clock.kept(many, Reading("new", 5)) or {}) == [*list(many)[1:], "new"]
+    assert locking.kept({"one": 1_000}, Reading("one", 1_999)) is None
+    assert locking.kept({"one": 1_000}, Reading("one", 2_000)) == {"one": 2_000}
+    many = {str(at): at for at in range(locking.MACHINES)}
+    assert list(locking.kept(many, Reading("new", 5)) or {}) == [*list(many)[1:], "new"]
 
 
 def test_looking_at_a_session_writes_nothing_unless_something_is_due(

@@ -15,7 +15,7 @@ from annotation import tasks
 from annotation.models import Session, Snapshot
 from annotation.writing import sessions, settling
 from annotation.writing.drafting import DraftRefused
-from annotation.writing.snapshots import FilledBy
+from annotation.writing.locking import FilledBy
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import NOW, give_consent, make_assignment, make_haystack, make_writing_study
 

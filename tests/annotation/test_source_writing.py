@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.writing import scoring, sessions
-from annotation.writing.wire import Draft, Message
+from annotation.writing.drafting import Draft, Message
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Session, Study
 from annotation.people.earnings import earned_by
 from annotation.work import tasklist
-from annotation.writing import earnings
+from annotation.writing import results
 from tests.makers import (
     NOW,
     annotator_of,
@@ -174,7 +174,7 @@ def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: 
     make_session(assignment=make_assignment(study=study, annotator=ben, subtopic=second), state="running")
     make_session(assignment=make_assignment(study=study, annotator=cleo), state="submitted", acc_ms=1_000)
     rows = earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions
-    total = earnings.by_study(rows)[study]
+    total = results.by_study(rows)[study]
     assert (total.n_sessions, total.active_ms) == (2, 3_600_000)
     assert total.amount == Decimal("30.00")
 
@@ -194,7 +194,7 @@ def test_practice_is_not_paid(ben: Any, now: datetime) -> None:
     [(0, "0.00"), (3_600_000, "25.00"), (720, "0.01"), (719, "0.00"), (7_200_000, "50.00")],
 )
 def test_pay_is_rounded_once_to_cents(milliseconds: int, amount: str) -> None:
-    assert earnings.pay(milliseconds, Decimal(25)) == Decimal(amount)
+    assert results.pay(milliseconds, Decimal(25)) == Decimal(amount)
 
 
 @pytest.mark.parametrize("name", [WORK, "annotation:own-work", "annotation:earnings", "annotation:consent"])

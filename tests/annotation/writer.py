@@ -8,8 +8,7 @@ from typing import Any
 
 from annotation.models import DraftRevision, Session, Snapshot
 from annotation.writing import drafting, sessions, settling
-from annotation.writing.drafting import Status
-from annotation.writing.wire import Draft, Message
+from annotation.writing.drafting import Draft, Message, Status
 from tests.makers import NOW, give_consent, make_assignment, make_writing_study
 
 _OPERATIONS = count(1)

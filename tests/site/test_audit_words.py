@@ -16,7 +16,7 @@ from django.utils.html import strip_tags
 from annotation.models import Study
 from annotation.studies import lifecycle, members
 from annotation.writing import sessions
-from annotation.writing.wire import Message
+from annotation.writing.drafting import Message
 from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent, Haystack, Judge
 from summhay_site.audit import SENTENCES
