@@ -81,8 +81,8 @@ FAULTS = (
     ),
     Fault(
         "Randolph's kappa takes another chance agreement than 1/q",
-        "    return above_chance(ratio(totals), 1 / q)",
-        "    return above_chance(ratio(totals), 1 / (q + 1))",
+        "        return above_chance(ratio(totals), 1 / q)",
+        "        return above_chance(ratio(totals), 1 / (q + 1))",
         "tests/scoring/test_agreement.py::test_q_is_what_the_task_allows_not_what_occurs",
     ),
     Fault(

@@ -368,13 +368,13 @@ def _square_root(correlation: Estimate) -> Estimate:
     """The square root of a correlation, 0 where it is negative."""
     without = correlation.left_out
     return Estimate(
-        method="square root of people's correlation with each other",
-        reason=correlation.reason,
+        figure=Figure(
+            "square root of people's correlation with each other", np.sqrt, correlation.figure.reason, SHARE
+        ),
         value=float(np.sqrt(np.clip(correlation.value, 0, None))),
         draw=lambda: np.sqrt(np.clip(correlation.values, 0, None)),
         n_clusters=correlation.n_clusters,
         resampling=correlation.resampling,
-        bounds=SHARE,
         n_people=correlation.n_people,
         left_out=None if without is None else lambda: without().mapped(lambda r: np.sqrt(np.clip(r, 0, None))),
     )

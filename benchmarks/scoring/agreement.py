@@ -58,17 +58,6 @@ def category_rows(counts: Floats, squares: Floats, *, code: int) -> Floats:
     return np.stack([repeated, np.where(others > 0, counts[..., code], 0.0)], axis=-1)
 
 
-def minority_of_shares(totals: Floats) -> Floats:
-    """The share of labels outside the commonest category, of sums of `pair_rows`."""
-    return minority(totals[:, 3:])
-
-
-def minority_of_pairs(totals: Floats) -> Floats:
-    """The same of coincidence matrices, flat: totals of shape (resamples, q²)."""
-    q = math.isqrt(totals.shape[1])
-    return minority(totals.reshape(len(totals), q, q).sum(axis=2))
-
-
 def minority_of_table(q: int) -> Formula:
     """The share of both raters' labels outside the commonest category, of cross tables, flat."""
 
@@ -188,7 +177,10 @@ def randolph_error(ratings: Ratings) -> Error | None:
 
 
 def _randolph_figure(q: int) -> Figure:
-    return Figure(f"Randolph's kappa, q = {q}", partial(_randolph, q=q), ONE_USED, (-1 / (q - 1), 1.0))
+    def formula(totals: Floats) -> Floats:
+        return above_chance(ratio(totals), 1 / q)
+
+    return Figure(f"Randolph's kappa, q = {q}", formula, ONE_USED, (-1 / (q - 1), 1.0))
 
 
 def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> Stat:
@@ -197,7 +189,9 @@ def fleiss_kappa(ratings: Ratings, *, resampling: Resampling | None = None) -> S
     def formula(totals: Floats) -> Floats:
         return above_chance(ratio(totals), (shares_of_categories(totals) ** 2).sum(axis=1))
 
-    figure = Figure("Fleiss' kappa", formula, ONE_USED, COEFFICIENT, minority=minority_of_shares)
+    figure = Figure(
+        "Fleiss' kappa", formula, ONE_USED, COEFFICIENT, minority=lambda totals: minority(totals[:, 3:])
+    )
     return _over_items(figure, ratings, resampling)
 
 
@@ -228,7 +222,9 @@ def krippendorff_alpha(
     import krippendorff
 
     method = f"Krippendorff's alpha, {level}"
-    scale = _scale(ratings, values)
+    scale = [
+        float(code if values is None else values[category]) for code, category in enumerate(ratings.categories)
+    ]
     counts = ratings.counts
     pairable = counts.sum(axis=1) >= 2
     n_items, n_pairs = int(pairable.sum()), _n_pairs(counts)
@@ -238,8 +234,13 @@ def krippendorff_alpha(
         return Stat.undefined(ONE_USED, n_items=n_items, n_pairs=n_pairs, method=method)
     value = krippendorff.alpha(value_counts=counts[pairable], value_domain=scale, level_of_measurement=level.value)
     formula = alpha_formula(level, np.array(scale, dtype=np.float64))
+    q = len(scale)
+
+    def others(totals: Floats) -> Floats:
+        return minority(totals.reshape(len(totals), q, q).sum(axis=2))
+
     stat = _estimated(
-        Figure(method, formula, ONE_USED, COEFFICIENT, minority=minority_of_pairs),
+        Figure(method, formula, ONE_USED, COEFFICIENT, minority=others),
         ratings,
         coincidences,
         n_items=n_items,
@@ -328,10 +329,6 @@ def per_category(ratings: Ratings, *, resampling: Resampling | None = None) -> t
     )
 
 
-def _randolph(totals: Floats, *, q: int) -> Floats:
-    return above_chance(ratio(totals), 1 / q)
-
-
 def _estimated(
     figure: Figure,
     ratings: Ratings,
@@ -357,13 +354,11 @@ def _estimated(
     if not resampling.over_people:
         return about_these(stat, len(ratings.raters), "annotators")
     estimate = Estimate(
-        method=figure.method,
-        reason=figure.reason,
+        figure=figure,
         value=stat.value,
         draw=lambda: np.empty(0),
         n_clusters=int(cluster_index(ratings.clusters, len(rows)).max()) + 1,
         resampling=resampling,
-        bounds=figure.bounds,
         n_people=len(ratings.raters),
         left_out=lambda: _left_out(ratings, rows_of, figure),
     )
@@ -421,9 +416,3 @@ def _over_items(
 def _n_pairs(counts: Floats) -> int:
     n_ratings = counts.sum(axis=1)
     return int((n_ratings * (n_ratings - 1)).sum() / 2)
-
-
-def _scale(ratings: Ratings, values: Mapping[str, float] | None) -> list[float]:
-    if values is None:
-        return [float(code) for code in range(len(ratings.categories))]
-    return [float(values[category]) for category in ratings.categories]

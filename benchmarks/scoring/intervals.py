@@ -67,7 +67,7 @@ MIN_DEFINED = 0.9
 class Estimate:
     """A figure on the data, and on every resample once somebody asks for it.
 
-    `value` is NaN where undefined; `n_clusters` are the clusters behind it, `counts` hits and n of a rate;
+    `value` is NaN where undefined. `n_clusters` are the clusters behind it, `counts` hits and n of a rate;
     `n_people` are the annotators where they are a sample, None where they are not; `left_out` then gives the
     figure without each of them and each cluster. `shares` are what a share, or a linear
     function of one, is made of; `minority` is the share of labels outside the commonest category, where chance
@@ -75,19 +75,15 @@ class Estimate:
     hardly ever are above 0, or below 1.
     """
 
-    method: str
-    reason: str
+    figure: Figure
     value: float
     draw: Callable[[], Floats]
     n_clusters: int
     resampling: Resampling | None
     counts: tuple[int, int] | None = None
-    bounds: tuple[float, float] | None = None
-    is_attenuated: bool = False
     n_people: int | None = None
     shares: Shares | None = None
     minority: float | None = None
-    is_correlation: bool = False
     left_out: Callable[[], LeftOut] | None = None
     n_where_rare: int | None = None
 
@@ -100,8 +96,7 @@ class Estimate:
         """The difference, resample by resample (paired)."""
         ours, theirs = self.left_out, other.left_out
         return Estimate(
-            method="paired difference",
-            reason="undefined on one side",
+            figure=Figure("paired difference", self.figure.formula, "undefined on one side"),
             value=self.value - other.value,
             draw=lambda: self.values - other.values,
             n_clusters=min(self.n_clusters, other.n_clusters),
@@ -120,8 +115,8 @@ class Estimate:
         n = n_items if n_items is not None else (self.counts or (0, 0))[1]
         common: dict[str, Any] = {"n_items": n, "n_pairs": n_pairs, "n_clusters": self.n_clusters}
         if not np.isfinite(self.value):
-            return Stat.undefined(self.reason, method=self.method, **common)
-        stat = Stat(self.value, method=self.method, **common)
+            return Stat.undefined(self.figure.reason, method=self.figure.method, **common)
+        stat = Stat(self.value, method=self.figure.method, **common)
         if self.resampling is None:
             return stat
         if reason := few(self.n_clusters, n):
@@ -141,13 +136,18 @@ class Estimate:
         near = self._near_an_edge(n, self.resampling.level)
         if near is not None:
             low, high, method = near
-            return replace(stat, low=low, high=high, method=f"{self.method}, {method}" if self.method else method)
+            return replace(
+                stat,
+                low=low,
+                high=high,
+                method=f"{self.figure.method}, {method}" if self.figure.method else method,
+            )
         defined = self.values[np.isfinite(self.values)]
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
         low, high = percentiles(defined, self.n_clusters, self.resampling)
-        if self.is_attenuated:
-            least, greatest = self.bounds or (-math.inf, math.inf)
+        if self.figure.is_attenuated:
+            least, greatest = self.figure.bounds or (-math.inf, math.inf)
             mirrored = 2 * self.value - high, 2 * self.value - low
             low, high = max(least, min(low, mirrored[0])), min(greatest, max(high, mirrored[1]))
         if high - low < SAME:
@@ -156,7 +156,7 @@ class Estimate:
             stat,
             low=low,
             high=high,
-            method=f"{self.method}, cluster bootstrap" if self.method else "cluster bootstrap",
+            method=f"{self.figure.method}, cluster bootstrap" if self.figure.method else "cluster bootstrap",
             seed=self.resampling.seed,
             n_resamples=self.resampling.n_resamples,
         )
@@ -166,12 +166,12 @@ class Estimate:
         without = None if self.left_out is None else self.left_out()
         if without is None or not without.is_defined:
             return replace(stat, interval_reason="undefined without one of the people or clusters")
-        low, high = ends_over_people(self.value, without, level=level, is_correlation=self.is_correlation)
+        low, high = ends_over_people(self.value, without, level=level, is_correlation=self.figure.is_correlation)
         if high - low < SAME:
             return replace(stat, interval_reason="the same without any of the people or clusters")
-        if self.bounds is not None:
-            low, high = max(self.bounds[0], low), min(self.bounds[1], high)
-        method = f"{self.method}, {OVER_PEOPLE}" if self.method else OVER_PEOPLE
+        if self.figure.bounds is not None:
+            low, high = max(self.figure.bounds[0], low), min(self.figure.bounds[1], high)
+        method = f"{self.figure.method}, {OVER_PEOPLE}" if self.figure.method else OVER_PEOPLE
         return replace(stat, low=low, high=high, method=method)
 
     def _near_an_edge(self, n: int, level: float) -> tuple[float, float, str] | None:
@@ -179,11 +179,11 @@ class Estimate:
 
         They are made for a share and stretched over the bounds, of which the figure is a linear function.
         """
-        if self.bounds is None:
+        if self.figure.bounds is None:
             return None
         if self.shares is not None and np.count_nonzero(self.shares.units) < MIN_CLUSTERS:
             return None
-        below, above = self.bounds
+        below, above = self.figure.bounds
         share = (self.value - below) / (above - below)
         if share < SAME or share > 1 - SAME:
             sizes = self.shares.units if self.shares else np.full(self.n_clusters, n / self.n_clusters)
@@ -283,18 +283,14 @@ class Batch:
             shares = Shares(hits, sizes, sizes, is_binary=True)
         minorities = [figure.minority(self.total(block))[0] for block in defined] if figure.minority else []
         return Estimate(
-            method=figure.method,
-            reason=figure.reason,
+            figure=figure,
             value=float(points[np.isfinite(points)].mean()) if defined else float("nan"),
             draw=draw,
             n_clusters=n_clusters,
             resampling=self.resampling,
             counts=None if counts is None else (sum(hits for hits, _ in counts), sum(n for _, n in counts)),
-            bounds=figure.bounds,
-            is_attenuated=figure.is_attenuated,
             n_people=None if people is None else people.n,
             shares=shares,
-            is_correlation=figure.is_correlation,
             left_out=None if people is None else lambda: self._left_out(figure, blocks, people),
             minority=float(np.mean(minorities)) if minorities else None,
         )

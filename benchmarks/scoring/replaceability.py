@@ -8,7 +8,7 @@ Benjamini and Yekutieli (2001), must be won.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -118,6 +118,8 @@ def replaceability(
         TooLittle: under 3 annotators have 30 items, of two clusters or more, that the judge and somebody else
             labelled too.
     """
+    from scipy.stats import false_discovery_control
+
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is from 0 to 1, not {epsilon}")
     usable = _usable(people, judge)
@@ -134,11 +136,16 @@ def replaceability(
             f"judge and somebody else labelled; the test takes {MIN_ANNOTATORS}",
             left_out,
         )
-    mean = _root_mean_square if distance is Distance.RMSE else _mean
-    compared = [(at, *_sides(at, codes, near, mean)) for at in tested]
+    compared = []
+    for at in tested:
+        there, others = _there(codes, at), np.arange(codes.shape[1]) != at
+        means = np.nanmean(near[there][:, [at, -1]][:, :, others], axis=2)
+        if distance is Distance.RMSE:  # to the 12th digit, so that equal ones are equal
+            means = -np.sqrt(means, dtype=np.float64).round(12)
+        compared.append((at, there, *means.T))
     tests = [_against(*test, index, epsilon) for test in compared]
-    won = _rejected([test.p for test in tests])
-    against = tuple(replace(test, is_won=is_won) for test, is_won in zip(tests, won, strict=True))
+    won = false_discovery_control([test.p for test in tests], method="by") <= ALPHA
+    against = tuple(replace(test, is_won=is_won) for test, is_won in zip(tests, won.tolist(), strict=True))
     low, high = _advantage_ends([(there, judge >= human) for _at, there, human, judge in compared], index)
     return Replaceability(
         epsilon=epsilon,
@@ -195,23 +202,6 @@ def _nearness(codes: Ints, judged: Ints, worth: Sequence[float] | None, distance
         apart = np.abs(values[raters][:, :, None] - values[codes][:, None, :]) / (np.ptp(values) or 1.0)
         near = apart**2 if distance is Distance.RMSE else 1 - apart
     return np.where((raters < 0)[:, :, None] | (codes < 0)[:, None, :], np.nan, near)
-
-
-def _mean(near: Floats) -> Floats:
-    return np.nanmean(near, axis=1)
-
-
-def _root_mean_square(squares: Floats) -> Floats:
-    """Less the root of the mean square, to the 12th digit, so that equal ones are equal."""
-    roots: Floats = np.sqrt(np.nanmean(squares, axis=1), dtype=np.float64)
-    return -roots.round(12)
-
-
-def _sides(at: int, codes: Ints, near: Floats, mean: Callable[[Floats], Floats]) -> tuple[Bools, Floats, Floats]:
-    """On which items annotator `at` is tested, and how near they and the judge are to the others there."""
-    others = [other for other in range(codes.shape[1]) if other != at]
-    there = _there(codes, at)
-    return there, mean(near[there][:, at][:, others]), mean(near[there][:, -1][:, others])
 
 
 def _against(at: int, there: Bools, human: Floats, judge: Floats, index: Ints, epsilon: float) -> AgainstAnnotator:
@@ -287,13 +277,3 @@ def _advantage_ends(compared: Sequence[tuple[Bools, Bools]], index: Ints) -> tup
         return None, None
     low, high = t_interval(float(np.mean(shares)), se, n_clusters - 1)
     return max(0.0, low), min(1.0, high)
-
-
-def _rejected(p_values: Sequence[float]) -> list[bool]:
-    """Which hypotheses fall at a false discovery rate of 5 %, whatever their dependence."""
-    m = len(p_values)
-    scale = sum(1 / rank for rank in range(1, m + 1))
-    order = sorted(range(m), key=lambda at: p_values[at])
-    last = max((rank for rank, at in enumerate(order, 1) if p_values[at] <= rank * ALPHA / (m * scale)), default=0)
-    kept = set(order[:last])
-    return [at in kept for at in range(m)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.scoring.replaceability import Distance, TooLittle, _rejected, replaceability
+from benchmarks.scoring.replaceability import Distance, TooLittle, replaceability
 
 
 def labels(rng: np.random.Generator, n: int, skills: list[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -83,13 +83,15 @@ def test_items_of_a_cluster_do_not_count_as_many() -> None:
     assert clustered.against[0].n_clusters == 60
 
 
-def test_the_correction_is_that_of_statsmodels() -> None:
+def test_half_of_the_tests_are_won_as_statsmodels_corrects_them() -> None:
     from statsmodels.stats.multitest import multipletests
 
     rng = np.random.default_rng(4)
-    for _ in range(50):
-        p_values = (rng.random(6) ** 3).tolist()
-        assert _rejected(p_values) == multipletests(p_values, alpha=0.05, method="fdr_by")[0].tolist()
+    for _ in range(20):
+        _truth, codes = labels(rng, 60, [0.8, 0.7, 0.6, 0.5, 0.75])
+        against = replaceability(codes[:, :4], codes[:, 4]).against
+        won = multipletests([one.p for one in against], alpha=0.05, method="fdr_by")[0]
+        assert [one.is_won for one in against] == won.tolist()
 
 
 @pytest.mark.nightly
