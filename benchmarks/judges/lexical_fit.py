@@ -111,10 +111,10 @@ class FitResult:
         figures = ", ".join(
             f"{name} {stat.value:.2f}" if stat.value is not None else f"{name} undefined"
             for name, stat in (
-                ("Pearson", self.held_out.pearson),
+                ("Pearson", self.held_out.stats["pearson"]),
                 ("Pearson of expected coverage", self.expected.pearson),
-                ("same label", self.held_out.exact),
-                ("same bullet", self.held_out.linking_authors),
+                ("same label", self.held_out.stats["exact_agreement"]),
+                ("same bullet", self.held_out.stats["linking_authors"]),
             )
         )
         caution = " All are of one topic, so this says little of others."

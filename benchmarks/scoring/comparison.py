@@ -28,55 +28,16 @@ from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, HALF, Verdict, worth
 from benchmarks.scoring.sums import Floats, Resampling, cluster_index, mean_of_ratios
 
-FIELDS = {
-    "pearson": "pearson",
-    "spearman": "spearman",
-    "tau_b": "tau_b",
-    "exact": "exact_agreement",
-    "cohen": "cohen_kappa",
-    "cohen_linear": "linear_kappa",
-    "cohen_quadratic": "quadratic_kappa",
-    "randolph": "randolph_kappa",
-    "alpha_ordinal": "alpha_ordinal",
-    "covered_accuracy": "covered.accuracy",
-    "covered_kappa": "covered.kappa",
-    "covered_tpr": "covered.tpr",
-    "covered_tnr": "covered.tnr",
-    "linking": "linking",
-    "linking_authors": "linking_authors",
-    "linking_strict": "linking_strict",
-    "linking_chance": CHANCE,
-}
-"""The figures of a `Comparison` by their names in `pairs`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Every figure of one judge against one human column.
+    """Every figure of one judge against one human column, by its name in `pairs`.
 
     `confusion[human][judge]` counts insights. `n_invalid` rows lack a verdict on one side and are in no figure.
     TPR and TNR are the judge's, with the human as the truth.
     """
 
-    pearson: Stat
-    spearman: Stat
-    tau_b: Stat
-    exact: Stat
-    cohen: Stat
-    cohen_linear: Stat
-    cohen_quadratic: Stat
-    randolph: Stat
-    alpha_ordinal: Stat
-    covered_accuracy: Stat
-    covered_kappa: Stat
-    covered_tpr: Stat
-    covered_tnr: Stat
-    linking: Stat
-    linking_authors: Stat
-    linking_strict: Stat
-    linking_chance: Stat
-    human_labels: Mapping[str, int]
-    judge_labels: Mapping[str, int]
+    stats: Mapping[str, Stat]
     confusion: Mapping[str, Mapping[str, int]]
     n_invalid: int
 
@@ -105,14 +66,7 @@ def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampl
     blocks = add_pair(batch, items, human, judge, rules=(*LINKING, CHANCE))
     estimates = estimates_of(batch, [blocks], pair_figures(items.worth, has_covered=True))
     stats = stats_of(batch, [blocks], estimates)
-    confusion = confusion_of(batch, [blocks], COVERAGES)
-    return Comparison(
-        **{field: stats[name] for field, name in FIELDS.items()},
-        human_labels={label: sum(row.values()) for label, row in confusion.items()},
-        judge_labels={label: sum(row[label] for row in confusion.values()) for label in COVERAGES},
-        confusion=confusion,
-        n_invalid=len(rows) - len(both),
-    )
+    return Comparison(stats, confusion_of(batch, [blocks], COVERAGES), len(rows) - len(both))
 
 
 def _column(verdicts: Sequence[Verdict | None], is_single: Sequence[bool]) -> Column:

@@ -11,14 +11,14 @@ each turn.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.scoring.formulas import COEFFICIENT, Figure, Formula
+from benchmarks.scoring.formulas import COEFFICIENT, Figure
 from benchmarks.scoring.intervals import Batch, figure_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Floats, Ints, Resampling, divide, in_order_of_content
@@ -108,42 +108,34 @@ def rank_agreement(
         swapped=_swapped(names, *means),
         kendall=rank_stat(kendall_figure("Kendall's tau-b of systems' means", width), sums, resampling=resampling),
         spearman=rank_stat(
-            spearman_figure("Spearman's rho of systems' means", width), sums, resampling=resampling
+            _of_ranks("Spearman's rho of systems' means", width, _mean_ranks), sums, resampling=resampling
         ),
     )
 
 
 def kendall_figure(method: str, width: int) -> Figure:
     """Kendall's tau-b of `width` systems' means, as `rank_stat` takes it."""
-    return Figure(method, tau_b_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
-
-
-def spearman_figure(method: str, width: int) -> Figure:
-    """Spearman's rho of `width` systems' means, as `rank_stat` takes it."""
-    return Figure(method, spearman_of_means(width), LEVEL, COEFFICIENT, is_attenuated=True)
-
-
-def tau_b_of_means(width: int) -> Formula:
-    """Kendall's tau-b of two rankings of `width` systems by their means."""
-
     first, other = np.triu_indices(width, 1)
 
+    def orders(means: Floats) -> Floats:
+        return _order(means[:, first] - means[:, other])
+
+    return _of_ranks(method, width, orders)
+
+
+def _of_ranks(method: str, width: int, ranks: Callable[[Floats], Floats]) -> Figure:
+    """The uncentred correlation of what `ranks` gives of both sides' means."""
+
     def formula(totals: Floats) -> Floats:
-        x, y = (_order(side[:, first] - side[:, other]) for side in _means(totals, width))
+        x, y = (ranks(side) for side in _means(totals, width))
         return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
 
-    return formula
+    return Figure(method, formula, LEVEL, COEFFICIENT, is_attenuated=True)
 
 
-def spearman_of_means(width: int) -> Formula:
-    """Spearman's rho of two rankings of `width` systems by their means; ties share their mean rank."""
-
-    def formula(totals: Floats) -> Floats:
-        # Systems below minus systems above: twice the distance of a rank from the middle one.
-        x, y = (_order(side[:, :, None] - side[:, None, :]).sum(axis=2) for side in _means(totals, width))
-        return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
-
-    return formula
+def _mean_ranks(means: Floats) -> Floats:
+    """Systems below minus systems above: twice the distance of a rank from the middle one; ties share theirs."""
+    return _order(means[:, :, None] - means[:, None, :]).sum(axis=2)
 
 
 def _means(totals: Floats, width: int) -> tuple[Floats, Floats]:

@@ -122,9 +122,9 @@ def replaceability(
 
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is from 0 to 1, not {epsilon}")
-    usable = _usable(people, judge)
-    codes, judged = people[usable], judge[usable]
-    index = cluster_index(clusters, len(people))[usable]
+    kept = _usable(people, judge)
+    codes, judged = people[kept], judge[kept]
+    index = cluster_index(clusters, len(people))[kept]
     distance = Distance.EXACT if worth is None else distance
     near = _nearness(codes, judged, worth, distance)
     left_out = _left_out(codes, index)
@@ -138,11 +138,12 @@ def replaceability(
         )
     compared = []
     for at in tested:
-        there, others = _there(codes, at), np.arange(codes.shape[1]) != at
-        means = np.nanmean(near[there][:, [at, -1]][:, :, others], axis=2)
+        usable, others = _there(codes, at), np.arange(codes.shape[1]) != at
+        means = np.nanmean(near[usable][:, [at, -1]][:, :, others], axis=2)
         if distance is Distance.RMSE:  # to the 12th digit, so that equal ones are equal
             means = -np.sqrt(means, dtype=np.float64).round(12)
-        compared.append((at, there, *means.T))
+        theirs, its = means.T
+        compared.append((at, usable, theirs, its))
     tests = [_against(*test, index, epsilon) for test in compared]
     won = false_discovery_control([test.p for test in tests], method="by") <= ALPHA
     against = tuple(replace(test, is_won=is_won) for test, is_won in zip(tests, won.tolist(), strict=True))

@@ -179,6 +179,6 @@ def test_imported_and_judged_the_published_summaries_reach_what_is_promised(publ
         for label in [labels[verdict.summary_id, verdict.insight_id]]
     ]
     figures = compare(rows)
-    assert figures.pearson.n_items == 661
-    assert (figures.pearson.value or 0) >= 0.7
-    assert (figures.linking_authors.value or 0) >= 0.87
+    assert figures.stats["pearson"].n_items == 661
+    assert (figures.stats["pearson"].value or 0) >= 0.7
+    assert (figures.stats["linking_authors"].value or 0) >= 0.87

@@ -38,7 +38,7 @@ ROWS = [
     ("rule", "hits", "n"), [("linking", 2, 3), ("linking_authors", 2, 3), ("linking_strict", 2, 4)]
 )
 def test_each_rule_counts_its_own_insights(rule: str, hits: int, n: int) -> None:
-    figure = getattr(compare(ROWS), rule)
+    figure = compare(ROWS).stats[rule]
     assert figure.value == pytest.approx(hits / n)
     assert figure.n_items == n
     assert figure.method == METHODS[rule]
@@ -46,38 +46,38 @@ def test_each_rule_counts_its_own_insights(rule: str, hits: int, n: int) -> None
 
 def test_the_authors_rule_ignores_labels_and_answers_with_several_lines() -> None:
     several = [Compared(covered(2), covered(1, 2))]
-    assert compare(several).linking_authors.value is None
+    assert compare(several).stats["linking_authors"].value is None
     listed = [Compared(covered(1), covered(1), judge_gave_list=True)]
-    assert compare(listed).linking_authors.value is None
-    assert compare(listed).linking.value == 1
+    assert compare(listed).stats["linking_authors"].value is None
+    assert compare(listed).stats["linking"].value == 1
     unlabelled = [Compared(Verdict(Coverage.NONE, (1,)), covered(1))]
-    assert compare(unlabelled).linking_authors.value == 1
-    assert compare(unlabelled).linking.undefined_reason == "no insight is linked by both"
+    assert compare(unlabelled).stats["linking_authors"].value == 1
+    assert compare(unlabelled).stats["linking"].undefined_reason == "no insight is linked by both"
 
 
 def test_a_line_of_a_judge_that_says_not_covered_is_no_strict_hit() -> None:
     rows = [Compared(covered(1), Verdict(Coverage.NONE, (1,))), Compared(covered(1), covered(1))]
-    assert compare(rows).linking_strict.value == 0.5
-    assert compare(rows).linking.n_items == 1
+    assert compare(rows).stats["linking_strict"].value == 0.5
+    assert compare(rows).stats["linking"].n_items == 1
 
 
 def test_a_judge_that_covers_without_a_link_is_a_strict_miss_and_no_pair_of_links() -> None:
     rows = [Compared(covered(1), covered()), Compared(covered(1), covered(1))]
-    assert (compare(rows).linking.value, compare(rows).linking.n_items) == (1, 1)
-    assert compare(rows).linking_strict.value == 0.5
+    assert (compare(rows).stats["linking"].value, compare(rows).stats["linking"].n_items) == (1, 1)
+    assert compare(rows).stats["linking_strict"].value == 0.5
 
 
 def test_rates_of_the_covered_split_take_the_human_as_truth() -> None:
     human = [FULL, PARTIAL, FULL, FULL, Coverage.NONE, Coverage.NONE]
     judge = [FULL, FULL, PARTIAL, Coverage.NONE, Coverage.NONE, PARTIAL]
     figures = compare([Compared(Verdict(h), Verdict(j)) for h, j in zip(human, judge, strict=True)])
-    assert (figures.covered_tpr.value, figures.covered_tpr.n_items) == (0.75, 4)
-    assert (figures.covered_tnr.value, figures.covered_tnr.n_items) == (0.5, 2)
+    assert (figures.stats["covered.tpr"].value, figures.stats["covered.tpr"].n_items) == (0.75, 4)
+    assert (figures.stats["covered.tnr"].value, figures.stats["covered.tnr"].n_items) == (0.5, 2)
 
 
 def test_chance_is_the_mean_share_of_lines_that_would_hit() -> None:
-    assert compare(ROWS).linking_chance.value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
-    assert compare([]).linking_chance.value is None
+    assert compare(ROWS).stats["linking_chance"].value == pytest.approx((1 / 5 + 1 / 5 + 1 / 4) / 3)
+    assert compare([]).stats["linking_chance"].value is None
 
 
 def test_a_judge_that_calls_everything_covered_shows_in_the_split() -> None:
@@ -88,26 +88,28 @@ def test_a_judge_that_calls_everything_covered_shows_in_the_split() -> None:
         for index, (h, j) in enumerate(zip(human, judge, strict=True))
     ]
     figures = compare([*rows, Compared(None, NONE, cluster=9)])
-    assert figures.pearson.value is not None
-    assert figures.pearson.value > 0.8
-    assert figures.covered_kappa.value == pytest.approx(0)
-    assert (figures.covered_tpr.value, figures.covered_tnr.value) == (1, 0)
-    assert figures.covered_accuracy.value == 0.5
-    assert figures.exact.value == 0.5
-    assert figures.judge_labels == {"none": 0, "partial": 4, "full": 2}
-    assert figures.human_labels == {"none": 3, "partial": 1, "full": 2}
-    assert figures.confusion["none"] == {"none": 0, "partial": 3, "full": 0}
+    assert figures.stats["pearson"].value is not None
+    assert figures.stats["pearson"].value > 0.8
+    assert figures.stats["covered.kappa"].value == pytest.approx(0)
+    assert (figures.stats["covered.tpr"].value, figures.stats["covered.tnr"].value) == (1, 0)
+    assert figures.stats["covered.accuracy"].value == 0.5
+    assert figures.stats["exact_agreement"].value == 0.5
+    assert figures.confusion == {
+        "none": {"none": 0, "partial": 3, "full": 0},
+        "partial": {"none": 0, "partial": 1, "full": 0},
+        "full": {"none": 0, "partial": 0, "full": 2},
+    }
     assert figures.n_invalid == 1
 
 
 def test_comparing_nothing_is_undefined_everywhere() -> None:
     figures = compare([Compared(None, None)])
-    assert figures.pearson.undefined_reason == "under 3 items, or one side is constant"
-    assert figures.exact.value is None
-    assert figures.cohen.value is None
-    assert figures.linking.value is None
-    assert figures.covered_tpr.undefined_reason == "the human calls nothing covered"
-    assert figures.covered_tnr.undefined_reason == "the human calls nothing not covered"
+    assert figures.stats["pearson"].undefined_reason == "under 3 items, or one side is constant"
+    assert figures.stats["exact_agreement"].value is None
+    assert figures.stats["cohen_kappa"].value is None
+    assert figures.stats["linking"].value is None
+    assert figures.stats["covered.tpr"].undefined_reason == "the human calls nothing covered"
+    assert figures.stats["covered.tnr"].undefined_reason == "the human calls nothing not covered"
     assert figures.n_invalid == 1
 
 
@@ -177,9 +179,9 @@ def test_the_published_judges_are_reproduced(published: Path) -> None:
     for judge, target in expected.items():
         rows = published_rows(samples, judge)
         figures = compare(rows)
-        assert figures.pearson.value == pytest.approx(target["pearson"], abs=1e-9)
-        assert figures.pearson.n_items == target["n_insights"] == 661
-        linking = figures.linking_authors
+        assert figures.stats["pearson"].value == pytest.approx(target["pearson"], abs=1e-9)
+        assert figures.stats["pearson"].n_items == target["n_insights"] == 661
+        linking = figures.stats["linking_authors"]
         assert linking.n_items == target["link_n"]
         assert linking.value is not None
         assert round(linking.value * linking.n_items) == target["link_hits"]
@@ -189,11 +191,17 @@ def test_the_published_judges_are_reproduced(published: Path) -> None:
 def test_published_judges_with_intervals_by_summary(published: Path) -> None:
     samples = json.loads((published / "eval_benchmark_conversations.json").read_text())
     figures = compare(published_rows(samples, "prompted_gpt-4o"), resampling=Resampling())
-    for stat in (figures.pearson, figures.exact, figures.cohen_quadratic, figures.alpha_ordinal, figures.linking):
+    for stat in (
+        figures.stats["pearson"],
+        figures.stats["exact_agreement"],
+        figures.stats["quadratic_kappa"],
+        figures.stats["alpha_ordinal"],
+        figures.stats["linking"],
+    ):
         assert stat.value is not None
         assert stat.low is not None
         assert stat.high is not None
         assert stat.low < stat.value < stat.high
         assert stat.high - stat.low < 0.2
-    assert figures.pearson.n_clusters == 114
-    assert figures.linking_chance.value == pytest.approx(0.16, abs=0.04)
+    assert figures.stats["pearson"].n_clusters == 114
+    assert figures.stats["linking_chance"].value == pytest.approx(0.16, abs=0.04)

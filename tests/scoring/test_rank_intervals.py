@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.formulas import COEFFICIENT, Figure
 from benchmarks.scoring.intervals import Batch
-from benchmarks.scoring.ranking import rank_agreement, rank_intervals, tau_b_of_means
+from benchmarks.scoring.ranking import kendall_figure, rank_agreement, rank_intervals
 from benchmarks.scoring.sums import BadShape, Resampling
 
 BOARD = np.array(
@@ -203,7 +203,7 @@ def test_an_interval_takes_in_the_percentiles_and_their_mirror_image_within_boun
     second = first + rng.normal(0, 0.1, (12, 5))
     batch = Batch(12)
     block = batch.add(np.hstack([first, second, np.ones((12, 5))]))
-    plain = batch.estimate(Figure("", tau_b_of_means(5), "", COEFFICIENT), [block]).stat(n_items=5)
+    plain = batch.estimate(replace(kendall_figure("", 5), is_attenuated=False), [block]).stat(n_items=5)
     found = rank_agreement(first, second, systems=SYSTEMS).kendall
     assert plain.low is not None
     assert plain.high is not None

@@ -33,7 +33,13 @@ from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.sums import Resampling
 
-FIGURES = ("pearson", "exact", "covered_kappa", "linking_authors", "linking", "linking_strict")
+FIGURES = {
+    "pearson": "pearson",
+    "exact": "exact_agreement",
+    "covered_kappa": "covered.kappa",
+    **{name: name for name in ("linking_authors", "linking", "linking_strict")},
+}
+"""Figures as they are printed, by their names in `pairs`."""
 
 FITTED = "lexical-fitted"
 
@@ -100,7 +106,7 @@ class Command(BaseCommand):
             )
             self.stdout.write(f"    {_on_expected(fold.expected)}")
         for title, figures in (("held out", result.held_out), ("before", result.before)):
-            shown = ", ".join(f"{name} {_shown(getattr(figures, name))}" for name in FIGURES)
+            shown = ", ".join(f"{name} {_shown(figures.stats[key])}" for name, key in FIGURES.items())
             self.stdout.write(f"{title}: {shown}")
         self.stdout.write(f"expected coverage, held out: {_on_expected(result.expected)}")
         self.stdout.write("calibration by decile (expected, people):")
@@ -154,7 +160,7 @@ def _expected_json(expected: ExpectedFigures) -> dict[str, Any]:
 
 
 def _figures(comparison: Comparison) -> dict[str, Any]:
-    figures = {name: getattr(comparison, name).as_json() for name in FIGURES}
+    figures = {name: comparison.stats[key].as_json() for name, key in FIGURES.items()}
     for name, figure in figures.items():
         if name.startswith("linking") and figure["value"] is not None:
             figure["hits"] = round(figure["value"] * figure["n_items"])
