@@ -25,7 +25,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.kinds import kinds
 from annotation.models import (
     Annotator,
     DraftRevision,
@@ -118,8 +117,7 @@ ACTS: list[Acts] = [*annotation.ACTS, *benchmarks.ACTS]
 
 def all_held() -> list[Held]:
     """All declarations, with those of kinds of study."""
-    of_kinds = (held for kind in kinds() for held in kind.held)
-    return [*HELD, *annotation.HELD, *of_kinds, *benchmarks.HELD]
+    return [*HELD, *annotation.all_held(), *benchmarks.HELD]
 
 
 def by_subject() -> list[tuple[Subject, list[Held]]]:

@@ -120,6 +120,11 @@ def locked(tasks: Tasks) -> LabelTask:
     """
     rows = rows_of(tasks).with_contact().select_related("study", "item__summary")
     task: LabelTask = rows.select_for_update(of=("self",)).get()
+    return taking_answers(task, tasks)
+
+
+def taking_answers(task: LabelTask, tasks: Tasks) -> LabelTask:
+    """The task that was found among `tasks`, if its study takes answers now; raises TaskRefused."""
     ensure_open(task.study)
     if isinstance(tasks, OwnTask):
         ensure_trial_is_passed(task)

@@ -27,10 +27,10 @@ from annotation.labelling.handling import (
     Told,
     contact,
     ensure_open,
-    ensure_trial_is_passed,
     keep_contact,
     rows_of,
     take_answers,
+    taking_answers,
     unskip,
 )
 from annotation.models import Annotator, LabelTask
@@ -243,10 +243,7 @@ def _locked(tasks: Tasks) -> LabelTask:
         task = hot.task_by_key(tasks.values_list("pk", flat=True).get())
     if task is None:
         raise LabelTask.DoesNotExist
-    ensure_open(task.study)
-    if isinstance(tasks, OwnTask):
-        ensure_trial_is_passed(task)
-    return task
+    return taking_answers(task, tasks)
 
 
 def new_row(

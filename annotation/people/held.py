@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from annotation.kinds import kinds
 from annotation.models import (
     ActivePeriod,
     AllowedId,
@@ -286,3 +287,8 @@ ACTS = (
     *(Acts(model, ("by",)) for model in (Removal, ClockCredit, Exclusion, LateDecision, RemarkReply)),
     *(Acts(model, ("made_by",)) for model in (CoverageAdjudication, PointAdjudication, SpotCheck, TrialExamples)),
 )
+
+
+def all_held() -> list[Held]:
+    """All declarations of this app, with those of kinds of study."""
+    return [*HELD, *(held for kind in kinds() for held in kind.held)]

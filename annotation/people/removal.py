@@ -15,7 +15,6 @@ from django.db.models import BigIntegerField, CharField, Count, Exists, F, Outer
 from django.db.models.functions import Cast
 
 from annotation.approvals.recording import labels_go
-from annotation.kinds import kinds
 from annotation.models import (
     AllowedId,
     Annotator,
@@ -41,7 +40,7 @@ from annotation.models import (
     TurnedAway,
 )
 from annotation.models.answers import Answer
-from annotation.people.held import HELD
+from annotation.people.held import all_held
 from benchmarks.models import JudgeCall, JudgeRunItem, Summary, SummaryRating, Verdict
 from benchmarks.personal import Person
 from benchmarks.results.stored import forget_all
@@ -273,7 +272,7 @@ def _without_remarks(annotator: Annotator) -> Counts:
     """Take away what a person wrote beside the work: notes, comments, reasons, remarks on the time."""
     counts: Counts = Counter()
     person = Person(user=None, annotator=annotator)
-    for held in (*HELD, *(held for kind in kinds() for held in kind.held)):
+    for held in all_held():
         rows = held.rows_of(person) if held.annotator else None  # the annotator's own row is not beside the work
         if rows is None:
             continue

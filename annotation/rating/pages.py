@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import defaultdict
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django import forms
 from django.db.models import Avg, Count, IntegerField, Q
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
-from django.http import HttpResponse
 from django.urls import path
 from django.utils.formats import number_format
 from django.utils.text import capfirst
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
-from annotation.labelling import machines
+from annotation.labelling.machines import MachineRun
+from annotation.labelling.machines import page_of as page_of_machines
 from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.models import LabelTask, RatingLabel, Study
 from annotation.pane import Pane, joined, kept, rendered_document
@@ -44,15 +41,11 @@ from annotation.studies.overview import (
     time_column,
     work_cards,
 )
-from annotation.studies.scope import study_of
 from benchmarks.engine.texts import source_numbers
 from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
-from benchmarks.judging.runs import RUN
 from benchmarks.models import Document, Haystack, JudgeRun, Summary
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.text import citation_pieces
-from benchmarks.web.pages import HtmxHttpRequest
-from benchmarks.web.permissions import requires
 
 VERSION = 1
 """Part of the name of what is kept: raise it when the markup changes."""
@@ -188,46 +181,25 @@ def _mean_column(aspect: str) -> Column:
     return Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])
 
 
-class RatingRunForm(machines.MachineRunForm):
-    """Which model rates the summaries of a study."""
-
-    repeats = forms.IntegerField(
-        label="Ratings per aspect",
-        min_value=1,
-        max_value=20,
-        initial=1,
-        help_text="2 asks everything a second time. Figures take the first rating.",
-    )
+def summaries_of(study: Study) -> list[Summary]:
+    """The summaries that are rated in a study."""
+    return list(Summary.objects.filter(label_items__study=study).order_by("pk"))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires(RUN)
-def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Choose a model, see what rating these summaries would ask and cost, and start it."""
-    study = study_of(request, uid, kind=Study.Kind.RATING)
-    summaries = list(Summary.objects.filter(label_items__study=study).order_by("pk"))
-    intro = ngettext(
-        "The model rates the %(n)d summary of this study on the same aspects, with the same documents. Its "
-        "ratings are compared with people's on the page of results.",
-        "The model rates the %(n)d summaries of this study on the same aspects, with the same documents. Its "
-        "ratings are compared with people's on the page of results.",
-        len(summaries),
-    )
-    run = machines.MachineRun(
-        study=study,
-        here="results",
-        heading="Run a model on these summaries",
-        intro=intro % {"n": len(summaries)},
-        counted="Summaries",
-        form=RatingRunForm,
-        tasks=(JudgeRun.Task.RATINGS,),
-        subjects=summaries,
-    )
-    return machines.machine_run(request, run)
-
-
+MACHINES = MachineRun(
+    kind=Study.Kind.RATING,
+    here="results",
+    items=("summary", "summaries"),
+    intro=(
+        "The model rates the {items} of this study on the same aspects, with the same documents. Its ratings are "
+        "compared with people's on the page of results."
+    ),
+    repeats=("Ratings per aspect", "2 asks everything a second time. Figures take the first rating."),
+    tasks=(JudgeRun.Task.RATINGS,),
+    subjects=summaries_of,
+)
 urlpatterns = [
-    path("studies/<uuid:uid>/ratings/machines/", machine_run, name="rating-machine-run"),
+    path("studies/<uuid:uid>/ratings/machines/", page_of_machines(MACHINES), name="rating-machine-run"),
     path("studies/<uuid:uid>/ratings/results/", pages.moved, name="rating-results-moved"),
     path("studies/<uuid:uid>/ratings/files/<str:name>", pages.moved, name="rating-file-moved"),
 ]

@@ -13,10 +13,10 @@ from django.shortcuts import redirect
 from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation.labelling import machines
+from annotation.labelling.machines import MachineRun, MachineRunForm
+from annotation.labelling.machines import page_of as page_of_machines
 from annotation.labelling.study_views import items
 from annotation.models import DatasetVersion, Study
 from annotation.results import pages
@@ -26,7 +26,6 @@ from annotation.studies.scope import study_of
 from annotation.verification import datasets, files, review
 from annotation.verification.datasets import Choice, Dataset
 from annotation.verification.labels import PointTable, collect, haystacks_of
-from benchmarks.judging.runs import RUN
 from benchmarks.models import JudgeRun, KeyPoint
 from benchmarks.scoring.retention import Rule
 from benchmarks.web.downloads import csv_download, download, json_download
@@ -227,7 +226,7 @@ def _dataset(
 TASKS = (JudgeRun.Task.VERIFICATION, JudgeRun.Task.AUTODS)
 
 
-class PointRunForm(machines.MachineRunForm):
+class PointRunForm(MachineRunForm):
     """Which model gives which answers on the key points of a study."""
 
     task = forms.ChoiceField(
@@ -237,39 +236,6 @@ class PointRunForm(machines.MachineRunForm):
             (JudgeRun.Task.AUTODS, "AutoDS: how far the model prefers yes to no"),
         ],
     )
-    repeats = forms.IntegerField(
-        label="Answers per key point",
-        min_value=1,
-        max_value=20,
-        initial=1,
-        help_text="2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first.",
-    )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires(RUN)
-def machine_run(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Choose a model and a task, see what a run would ask, and start it."""
-    study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
-    points = points_of(study)
-    intro = ngettext(
-        "The model answers the annotators' questions on the %(n)d key point of this study. Its answers are "
-        "compared with theirs on the agreement page.",
-        "The model answers the annotators' questions on the %(n)d key points of this study. Its answers are "
-        "compared with theirs on the agreement page.",
-        len(points),
-    )
-    run = machines.MachineRun(
-        study=study,
-        here="agreement",
-        heading="Run a model on these key points",
-        intro=intro % {"n": len(points)},
-        counted="Key points",
-        form=PointRunForm,
-        tasks=TASKS,
-        subjects=points,
-    )
-    return machines.machine_run(request, run)
 
 
 def points_of(study: Study) -> list[KeyPoint]:
@@ -278,9 +244,25 @@ def points_of(study: Study) -> list[KeyPoint]:
     return list(points.select_related("question").order_by("question", "number"))
 
 
+MACHINES = MachineRun(
+    kind=Study.Kind.VERIFICATION,
+    here="agreement",
+    items=("key point", "key points"),
+    intro=(
+        "The model answers the annotators' questions on the {items} of this study. Its answers are compared with "
+        "theirs on the agreement page."
+    ),
+    repeats=(
+        "Answers per key point",
+        "2 asks everything a second time. Of AutoDS scores the newest counts, of judgments the first.",
+    ),
+    tasks=TASKS,
+    subjects=points_of,
+    form=PointRunForm,
+)
 urlpatterns = [
     path("studies/verification/questions/", items, {"kind": "verification"}, name="verification-questions"),
-    path("studies/<uuid:uid>/points/machines/", machine_run, name="verification-machine-run"),
+    path("studies/<uuid:uid>/points/machines/", page_of_machines(MACHINES), name="verification-machine-run"),
     path("studies/<uuid:uid>/points/agreement/", pages.moved),
     *(
         path(f"studies/<uuid:uid>/points/{old}", pages.moved, {"to": to, "name": name})
