@@ -19,7 +19,7 @@ from annotation.results.table import LabelTable, Rater, SummaryInfo
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
-from benchmarks.scoring.approval import Approval, Compared, Interaction, Thresholds, approval, interaction
+from benchmarks.scoring.approval import Approval, Compared, Interaction, Thresholds, Verdict, approval, interaction
 from benchmarks.scoring.comparison import SummaryPair
 from benchmarks.scoring.planning import effective_votes
 from benchmarks.scoring.replaceability import (
@@ -134,6 +134,19 @@ class Tested:
     is_fitted_here: bool
     scope: Scope
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether there was enough data to say something of a use."""
+        return {self.approval.absolute.verdict, self.approval.ranking.verdict} != {Verdict.NOT_ENOUGH}
+
+    @property
+    def merit(self) -> tuple[float, ...]:
+        """What makes a judge a better one: safe for more, then the share of gaps ordered alike, then less bias."""
+        its = self.approval
+        n_safe = sum(use.verdict is Verdict.SAFE for use in (its.absolute, its.ranking))
+        alike, bias = its.concordance.value, its.bias.value
+        return n_safe, -1.0 if alike is None else alike, -1.0 if bias is None else -abs(bias)
+
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
@@ -145,8 +158,9 @@ class Approvals:
     haystack_pks: tuple[int, ...]
 
     def row(self, key: str) -> Tested | None:
-        """A judge by its key, else the first one."""
-        return next((row for row in self.rows if row.key == key), next(iter(self.rows), None))
+        """A judge by its key, else the best one."""
+        best = max(self.rows, key=lambda row: row.merit, default=None)
+        return next((row for row in self.rows if row.key == key), best)
 
     def only(self, name: str) -> Approvals:
         """The same with the judges of a name."""

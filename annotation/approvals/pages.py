@@ -7,24 +7,26 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, re_path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.approvals.computing import APPROVALS, ApprovalLook, Approvals, as_json
-from annotation.approvals.recording import JudgeIsGone, record, recorded
+from annotation.approvals.recording import CannotRecord, record, recorded, url_of
 from annotation.approvals.sheet import sheet
 from annotation.coverage.collect import Source
 from annotation.coverage.look import LONGEST, Look, look_of
 from annotation.coverage.results import expose
 from annotation.kinds import results_tab
-from annotation.models import Study
+from annotation.models import CoverageLabel, Study
 from annotation.results import pages
 from annotation.results.study_results import StudyResults
+from benchmarks.models import Judge, Verdict
 from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import Fragment, Sheet
 from benchmarks.results.sheet_files import origin_of
@@ -186,16 +188,34 @@ def record_approval(request: HttpRequest, uid: uuid.UUID | None = None) -> HttpR
         (row for row in shown.figures.rows if row.key == request.POST.get("judge")), None
     )
     if not tested or shown.state != "fresh":
-        messages.error(request, "The figures are being computed anew: look at them, then record the approval.")
+        messages.error(request, "The figures are being computed anew: look at them, then record the result.")
     else:
         try:
             record(
                 tested=tested, data_version=shown.version, study=study, dataset=dataset, by=request.user, now=now
             )
-            messages.success(request, "The approval is on record. Leaderboards that use the judge show it.")
-        except JudgeIsGone:
-            messages.error(request, "This judge is not there any more.")
+            messages.success(request, "The result is on record. Leaderboards that use the judge show it.")
+        except CannotRecord as problem:
+            messages.error(request, str(problem))
     return redirect(f"{address}?{urlencode(kept)}")
+
+
+@requires("annotation.view_session")
+@require_safe
+def to_test(request: HttpRequest, judge: uuid.UUID) -> HttpResponse:
+    """Lead to the test of a judge on the labels that it judged most of: of a data set, else of a study."""
+    chosen = get_object_or_404(Judge, uid=judge)
+    labels = CoverageLabel.objects.for_figures().filter(
+        study__in=Study.objects.readable_by(request.user).order_by().values("pk"),
+        summary__in=Verdict.objects.filter(judge=chosen).order_by().values("summary"),
+    )
+    places = labels.order_by().values_list("summary__haystack__dataset", "study__uid")
+    place = places.annotate(n=Count("pk")).order_by("-n", "study").first()
+    if place is None:
+        messages.info(request, f"People have labelled nothing that {chosen} judged, so it cannot be tested yet.")
+        return redirect("benchmarks:judge-detail", judge)
+    dataset, study, _n = place
+    return redirect(url_of(chosen, None if dataset else study, dataset))
 
 
 def moved(request: HttpRequest) -> HttpResponse:
@@ -208,6 +228,7 @@ PART = {"part": "approvals"}
 urlpatterns = [
     *ApprovalsPage.urls("approvals/"),
     path("approvals/record/", record_approval, name="approval-record-dataset"),
+    path("approvals/judges/<uuid:judge>/", to_test, name="approval-test"),
     path("studies/<uuid:uid>/approvals/", pages.study_figures, PART, name="study-approvals"),
     path(
         "studies/<uuid:uid>/approvals/files/<str:name>",
@@ -216,5 +237,5 @@ urlpatterns = [
         name="study-approvals-file",
     ),
     path("studies/<uuid:uid>/approvals/record/", record_approval, name="approval-record"),
-    re_path(r"^(studies/[^/]+/)?licences/", moved),
+    re_path(r"^(?:studies/[^/]+/)?licences/", moved),
 ]

@@ -45,8 +45,8 @@ from benchmarks.results.stored import look_up, newest
 from benchmarks.scoring.approval import Verdict as Finding
 
 
-class JudgeIsGone(Exception):
-    """The judge that was tested is not there any more."""
+class CannotRecord(Exception):
+    """A test that nothing can be written down of; the message says why."""
 
 
 @transaction.atomic
@@ -56,11 +56,13 @@ def record(
     """Write a judge's approval down, in the place of an older one on the same labels.
 
     Raises:
-        JudgeIsGone: the judge has been deleted.
+        CannotRecord: the judge has been deleted, or there is not enough data to say anything of it.
     """
     judge = Judge.objects.filter(uid=tested.key).first()
     if judge is None:
-        raise JudgeIsGone
+        raise CannotRecord("This judge is not there any more.")
+    if not tested.is_decided:
+        raise CannotRecord("There is not enough data to approve this judge, or to refuse it.")
     made: JudgeApproval = JudgeApproval.objects.create(
         judge=judge,
         study=study,
@@ -161,6 +163,15 @@ class ApprovalSource:
             *(_of_others(judge) for judge in others if judge not in of_coverage),
         ]
 
+    def approved(self, judged: Judged) -> list[str]:
+        """All judges that are approved for these data, whatever scores they would give. One query."""
+        latest: dict[str, JudgeApproval] = {}
+        rows = JudgeApproval.objects.filter(judge__archived_at=None).select_related("judge").defer("figures")
+        for approval in rows:
+            if not _reasons(approval, approval.judge, replace(judged, scores=())):
+                latest.setdefault(str(approval.judge), approval)
+        return sorted(name for name, its in latest.items() if Finding.SAFE in {its.absolute, its.ranking})
+
     def votes(self, jury: Judge, reader: Any) -> str:
         """As how many independent judges a jury counts."""
         return said_of_jury(jury, reader)
@@ -202,7 +213,7 @@ def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Wri
         pk, study, *values = row[len(OF_JUDGE) : len(columns) - 1]
         if pk is not None:
             approval = JudgeApproval(pk=pk, judge=judge, **dict(zip(OF_APPROVAL, values, strict=True)))
-            url = _url(judge, study, approval.dataset) if may_see or row[-1] else ""
+            url = url_of(judge, study, approval.dataset) if may_see or row[-1] else ""
             approvals.setdefault(judge.name, []).append(_Written(approval, url))
     for of_judge in approvals.values():
         of_judge.sort(key=lambda written: (written.approval.made_at, written.approval.pk), reverse=True)
@@ -234,7 +245,8 @@ def _may_see(reader: Any) -> Any:
     return Exists(studies.filter(pk=OuterRef("approvals__study"))) | (without_study & Exists(of_dataset))
 
 
-def _url(judge: Judge, study: UUID | None, dataset: str) -> str:
+def url_of(judge: Judge, study: UUID | None, dataset: str) -> str:
+    """Where a judge is tested on the labels of a study, or of a data set in all studies."""
     if study is None:
         return f"{reverse('annotation:approvals')}?{urlencode({'dataset': dataset, 'judge': judge.uid})}"
     return f"{reverse('annotation:study-approvals', args=[study])}?{urlencode({'judge': judge.uid})}"
@@ -244,8 +256,8 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
     """What one of the approvals says of a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
     if not written:
-        words = "%(judge)s has no approval: nobody recorded whether it may stand in for people."
-        return ApprovalNote(name, words % {"judge": name}, reverse("annotation:agreement"))
+        words = "%(judge)s is not approved: no test of it against people is on record."
+        return ApprovalNote(name, words % {"judge": name}, reverse("annotation:approval-test", args=[judge.uid]))
     options = [
         (
             OnRecord(written_approval.approval, _reasons(written_approval.approval, judge, judged)),
@@ -256,7 +268,7 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
     record, url = min(options, key=lambda option: not option[0].holds)
     day = date_format(record.approval.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
-        words = "%(judge)s has an approval of %(day)s that does not hold here: %(why)s."
+        words = "%(judge)s was tested on %(day)s, which does not hold here: %(why)s."
         words = words % {"judge": name, "day": day, "why": "; ".join(record.reasons)}
         return ApprovalNote(name, words, url, is_on_record=True)
     holds = record.is_for_ranking or record.is_for_scores
@@ -278,7 +290,7 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
                 continue
             study = studies.get(look.labels.study or 0)
             may_see = studies.keys() >= set(_studies_of(look))
-            url = _url(judge, study and study.uid, look.labels.dataset) if may_see else ""
+            url = url_of(judge, study and study.uid, look.labels.dataset) if may_see else ""
             notes[judge] = _test_note(judge, tested, at, url)
     return notes
 
@@ -286,8 +298,8 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
 def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> ApprovalNote:
     """What is said of a judge that was tested."""
     uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
-    words = (f"{judge} was tested on {date_format(at, 'SHORT_DATE_FORMAT')} (absolute scores: {_why(uses[0])}; "
-    f"ranking: {_why(uses[1])}); nobody recorded an approval.")  # fmt: skip
+    day = date_format(at, "SHORT_DATE_FORMAT")
+    words = f"{judge} was tested on {day}: {_for_uses(*uses)}; this is not recorded."
     return ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=Finding.SAFE in uses)
 
 
@@ -303,7 +315,7 @@ def _studies_of(look: ApprovalLook) -> tuple[int, ...]:
 
 def _of_others(judge: Judge) -> ApprovalNote:
     """What is said of a judge of something else than coverage."""
-    words = "%(judge)s has no approval for these figures: approvals are tested on labels of coverage."
+    words = "%(judge)s cannot be approved for these figures: approvals are tested on labels of coverage."
     return ApprovalNote(str(judge), words % {"judge": judge})
 
 
@@ -314,21 +326,21 @@ def _reasons(approval: JudgeApproval, judge: Judge, judged: Judged) -> tuple[str
 
 def _in_words(judge: str, record: OnRecord, day: str) -> str:
     """What an approval that holds says."""
-    named = {"judge": judge, "day": day}
+    uses = (record.approval.absolute, record.approval.ranking)
+    if not record.is_for_scores and not record.is_for_ranking:
+        return f"{judge} was tested on {day} and is not approved: {_for_uses(*uses)}."
     if record.is_for_scores and record.is_for_ranking:
-        return "%(judge)s has an approval of %(day)s for absolute scores and for ranking." % named
-    if record.is_for_ranking:
-        return "%(judge)s has an approval of %(day)s for ranking, none for absolute scores (%(why)s)." % {
-            **named, "why": _why(record.approval.absolute),
-        }  # fmt: skip
-    if record.is_for_scores:
-        return "%(judge)s has an approval of %(day)s for absolute scores, none for ranking (%(why)s)." % {
-            **named, "why": _why(record.approval.ranking),
-        }  # fmt: skip
-    return ("%(judge)s was tested on %(day)s and has no approval (absolute scores: %(scores)s; ranking: "
-             "%(ranking)s).") % {
-        **named, "scores": _why(record.approval.absolute), "ranking": _why(record.approval.ranking),
-    }  # fmt: skip
+        return f"{judge} is approved for absolute scores and for ranking ({day})."
+    for_what, other = ("absolute scores", "ranking") if record.is_for_scores else ("ranking", "absolute scores")
+    why = _why(uses[record.is_for_scores])
+    return f"{judge} is approved for {for_what}, not for {other}: {why} ({day})."
+
+
+def _for_uses(absolute: str, ranking: str) -> str:
+    """The answers for both uses in a row."""
+    if absolute == ranking:
+        return f"{_why(absolute)} for absolute scores and for ranking"
+    return f"{_why(absolute)} for absolute scores, {_why(ranking)} for ranking"
 
 
 def _why(verdict: str) -> str:

@@ -33,7 +33,7 @@ VERDICTS: dict[Verdict, str | Promise] = {
 
 
 def sheet(figures: Approvals, *, judge: str = "", where: str = "", beside: tuple[Part, ...] = ()) -> Sheet:
-    """The approval of one judge by its key, else of the first, then all; `beside` stands below the answer.
+    """The approval of one judge by its key, else of the best, then all; `beside` stands below the answer.
 
     `where` are the labels by name, for the caption of the card in LaTeX.
     """
@@ -56,7 +56,7 @@ def sheet(figures: Approvals, *, judge: str = "", where: str = "", beside: tuple
             Section("all", "All judges", (_all(figures),)),
             Section(
                 "further",
-                "Beside the approval",
+                "Other measures",
                 (_further(figures), *_domains(chosen), _systems(chosen)),
                 about=(
                     "These figures have no threshold. The alternative annotator test leaves out each annotator in "
@@ -234,7 +234,7 @@ def _all(figures: Approvals) -> Table:
         Measure("ranking", "Ranking", Unit.TEXT),
         Measure("bias", "Bias", Unit.POINTS, is_signed=True),
         Measure("spread", "Spread", Unit.POINTS, has_badge=False),
-        Measure("concordance", "Ordered alike", Unit.SHARE, has_badge=False),
+        Measure("concordance", "Same order", Unit.SHARE, has_badge=False),
         Measure("needed_absolute", "Subtopics for scores", Unit.COUNT),
         Measure("needed_ranking", "Subtopics for ranking", Unit.COUNT),
         Measure("n_systems", "Systems", Unit.COUNT),
@@ -268,7 +268,7 @@ def _row(tested: Tested) -> Row:
 def _further(figures: Approvals) -> Table:
     return Table(
         "further",
-        "Beside the approval",
+        "Other measures",
         (Name("judge", "Judge"),),
         (
             Measure("tau", "Kendall's τ", Unit.FIGURE, "of systems' means by judge and people"),

@@ -49,7 +49,7 @@ class PlanResults(StudyResults[OfStudy, Plan]):
     def judged(self, study: Study, options: OfStudy, figures: Plan) -> Judged:
         """Those whose answers' cost stands beside that of people."""
         keys = tuple(spent.judge for spent in figures.spent if spent.judge)
-        return Judged(keys) if kind_named(study.kind).is_of_coverage else Judged(others=keys)
+        return Judged(keys, is_beside=True) if kind_named(study.kind).is_of_coverage else Judged(others=keys)
 
     def sheet(self, study: Study, figures: Plan, query: QueryDict) -> Sheet:
         return sheet(figures)

@@ -27,7 +27,7 @@ def with_approval_notes(sheet: Sheet, said: Sequence[ApprovalNote]) -> Sheet:
     rows = tuple(
         Row((note.judge,), {"holds": _("yes") if note.holds else _("no"), "approval": note.text}) for note in said
     )
-    measures = (Measure("holds", "Approval holds", Unit.TEXT), Measure("approval", "Approval", Unit.TEXT))
+    measures = (Measure("holds", "Approved", Unit.TEXT), Measure("approval", "Approval", Unit.TEXT))
     table = Table(APPROVALS, title, (Name("judge", "Judge"),), measures, rows)
     return replace(sheet, parts=(*sheet.parts, Section(APPROVALS, title, (table,))))
 
@@ -50,7 +50,7 @@ def with_approval_words(chart: Chart, said: Sequence[ApprovalNote]) -> Chart:
         words = " ".join(note.text for note in said)
     else:
         counts = {"n": len(said), "held": sum(note.holds for note in said)}
-        words = "Of %(n)d judges %(held)d have an approval that holds here." % counts
+        words = "%(held)d of %(n)d judges are approved for these data." % counts
         if n_safe := sum(note.is_found_safe for note in said):
             words += " " + f"Tests found {n_safe} more safe for scores or ranking."
     return with_words(chart, words)

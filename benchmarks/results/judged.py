@@ -15,13 +15,15 @@ class Judged:
     """The judges that figures depend on, each by its public id, its primary key or as pages call it.
 
     `judges` say what covers insights: on haystacks of `domains`, of systems with these `scores` by them, 0 to 1.
-    `others` judge something else, such as key points, or rate texts.
+    `others` judge something else, such as key points, or rate texts. Where `is_beside`, scores by them are not the
+    result: files say what is known of them, pages do not.
     """
 
     judges: tuple[str | int, ...] = ()
     domains: Collection[str] = ()
     scores: Sequence[float] = ()
     others: tuple[str | int, ...] = ()
+    is_beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class Source(Protocol):
         """One for each of these judges that there is, for a reader; None sees all. One query at most."""
         ...
 
+    def approved(self, judged: Judged) -> Sequence[str]:
+        """The names of all judges that are approved for these data."""
+        ...
+
     def votes(self, jury: Any, reader: Any) -> str:
         """As how many independent judges a jury counts, in a sentence."""
         ...
@@ -61,6 +67,11 @@ _source: list[Source] = []
 def register(source: Source) -> None:
     """Ask this source from now on."""
     _source[:] = [source]
+
+
+def approved(judged: Judged) -> Sequence[str]:
+    """The names of all judges that are approved for these data; none where nobody knows of approvals."""
+    return _source[0].approved(judged) if _source else ()
 
 
 def votes(jury: Any, *, reader: Any) -> str:

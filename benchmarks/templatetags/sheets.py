@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import template
@@ -14,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from benchmarks.results import writing
 from benchmarks.results.drawings import drawings_of
-from benchmarks.results.judged import Judged, approval_notes, votes
+from benchmarks.results.judged import Judged, approval_notes, approved, votes
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -312,10 +313,15 @@ def card_value(card: Card) -> SafeString:
 
 @register.inclusion_tag("results/_judged.html", takes_context=True)
 def judged_by(context: Any, by: Judged | Model) -> dict[str, Any]:
-    """Whether judges may stand in for people: those behind figures, or one."""
-    notes = approval_notes(by if isinstance(by, Judged) else Judged((by.pk,)), reader=context["request"].user)
-    n_safe = sum(note.is_found_safe for note in notes)
-    return {"approval_notes": notes, "n_held": sum(note.holds for note in notes), "n_safe": n_safe}
+    """Whether the judges whose scores are shown may stand in for people, or one judge, in a line."""
+    judged = replace(by, others=()) if isinstance(by, Judged) else Judged((by.pk,))
+    notes = () if judged.is_beside else approval_notes(judged, reader=context["request"].user)
+    if held := [note for note in notes if note.holds]:
+        return {"notes": held, "is_told": True}
+    told = notes if len(notes) == 1 else [note for note in notes if note.is_found_safe]
+    if not isinstance(by, Judged):
+        return {"notes": told, "is_told": True}
+    return {"notes": told, "has_judges": bool(notes), "approved": approved(judged) if notes else ()}
 
 
 @register.simple_tag(takes_context=True)

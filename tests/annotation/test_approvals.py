@@ -17,7 +17,7 @@ from django.urls import reverse
 from annotation.approvals.computing import Scope, expired, outside
 from annotation.models import Annotator, CoverageLabel, Exposure, JudgeApproval, Study
 from annotation.people.removal import remove_work
-from benchmarks.models import AuditEvent, Judge, JudgeRun, Subtopic, Summary, Verdict
+from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, Subtopic, Summary, Verdict
 from benchmarks.results.judged import Judged, approval_notes
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -26,6 +26,8 @@ from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
+WIDE = {"bias": "50", "spread": "50", "concordance": "50"}
+"""Thresholds that any judge passes."""
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_page_files_and_report_have_the_same_figures(client: Client, study: Stud
     assert row["scope"]["version"] == 1
     assert set(row["by_system"]) == set(SYSTEMS)
     assert "What it stands on" in output_of("report", "approval", "--study", study.name, "--judge", "owl")
-    latex = client.get(address(study, "parts.tex"))
+    latex = client.get(address(study, "parts.tex"), {"judge": uid("crow")})
     assert latex.status_code == 200
     card = latex.getvalue().decode()  # type: ignore[attr-defined]
     assert card.startswith(r"\begin{table*}")
@@ -119,7 +121,7 @@ def test_a_report_on_a_judge_that_is_not_there_names_those_that_are(study: Study
 
 
 def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(client: Client, study: Study) -> None:
-    wide = shown(client, address(study), judge=uid("owl"), bias="50", spread="50", concordance="50")
+    wide = shown(client, address(study), judge=uid("owl"), **WIDE)
     assert "owl is safe for absolute scores: it is within 50 points" in wide
     odd = shown(client, address(study), judge="nobody", bias="nan", spread="<script>", concordance="-1")
     assert "≤ 5" in odd
@@ -175,10 +177,10 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study:
 # On record
 
 
-def test_a_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
-    assert "No approval of this judge is on record" in shown(client, address(study), judge=uid("owl"))
-    answer = record(client, study, "owl", bias="50", spread="50", concordance="50")
-    assert "The approval is on record" in answer.text
+def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
+    assert "Not recorded yet" in shown(client, address(study), judge=uid("owl"))
+    answer = record(client, study, "owl", **WIDE)
+    assert "The result is on record" in answer.text
     made = JudgeApproval.objects.get()
     assert (made.absolute, made.judge.name, made.study) == ("safe", "owl", study)
     assert made.ranking == made.figures["ranking"]["verdict"]
@@ -186,27 +188,65 @@ def test_a_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client
     assert made.scope["settings_sha256"] == "owl"
     assert AuditEvent.objects.get(action="approval.recorded").object_name == "owl"
     assert f"absolute scores safe, ranking {made.ranking}." in shown(client, address(study), judge=uid("owl"))
-    record(client, study, "owl")
+    record(client, study, "owl", bias="40", spread="50", concordance="50")
     assert JudgeApproval.objects.count() == 2
 
 
 def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(client: Client, study: Study) -> None:
-    button = "Record this approval"
-    assert button in shown(client, address(study), judge=uid("owl"))
-    assert button not in shown(client, address(study), judge=uid("owl"), score="expected")
+    imitate(study, "echo")
+    button, wide = "Record this result", {"judge": uid("echo"), **WIDE}
+    assert button in shown(client, address(study), **wide)
+    assert button not in shown(client, address(study), **wide, score="expected")
 
 
-def test_a_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
+def test_not_enough_data_cannot_be_recorded(client: Client, study: Study) -> None:
+    Subtopic.objects.filter(number__gt=2).delete()
+    page = shown(client, address(study), judge=uid("owl"))
+    assert "There is not enough data to say whether owl is safe" in page
+    assert "Record this" not in page
+    assert "There is not enough data to approve this judge" in record(client, study, "owl").text
+    assert not JudgeApproval.objects.exists()
+
+
+def test_the_page_opens_with_the_best_judge_and_not_with_the_first_by_name(client: Client, study: Study) -> None:
+    imitate(study, "zebra")
+    CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
+    assert "zebra is safe for absolute scores" in shown(client, address(study))
+    assert "crow is safe" not in shown(client, address(study))
+
+
+def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(
+    client: Client, study: Study, ada: Any
+) -> None:
+    board = client.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).text
+    test = reverse("annotation:approval-test", args=[uid("owl")])
+    assert f'href="{test}">Test owl' in flat(board)
+    answer = client.get(test)
+    assert answer["Location"] == f"{reverse('annotation:approvals')}?dataset=ferries&judge={uid('owl')}"
+    Haystack.objects.update(dataset="")
+    assert client.get(test)["Location"] == f"{address(study)}?judge={uid('owl')}"
+    CoverageLabel.objects.all().delete()
+    assert "People have labelled nothing that owl judged" in client.get(test, follow=True).text
+
+
+@pytest.mark.parametrize("page", ["licences/?dataset=ferries&judge=x", "studies/{uid}/licences/files/x.json"])
+def test_addresses_of_before_lead_on(client: Client, study: Study, page: str) -> None:
+    old = f"/{page.format(uid=study.uid)}"
+    answer = client.get(old)
+    assert (answer.status_code, answer["Location"]) == (301, old.replace("licences", "approvals"))
+
+
+def test_an_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
     client: Client, study: Study, login: Any, django_user_model: Any
 ) -> None:
     url = reverse("annotation:approval-record-dataset")
-    assert client.post(url, {"dataset": "ferries", "judge": uid("owl")}).status_code == 302
+    assert client.post(url, {"dataset": "ferries", "judge": uid("owl"), **WIDE}).status_code == 302
     other = django_user_model.objects.create_user("gus", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
     here = f"{reverse('annotation:approvals')}?dataset=ferries"
     for reader, is_linked in ((client, True), (login(other), False)):
         page = reader.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).content.decode()
-        assert "owl was tested on" in page or "owl has an approval" in page
+        assert "owl was tested on" in page or "owl is approved" in page
         assert (here in page) is is_linked
 
 
@@ -217,14 +257,16 @@ def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, l
     assert not JudgeApproval.objects.exists()
 
 
-def test_a_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
+def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
     client: Client, study: Study
 ) -> None:
     first, leaderboard = imitate(study, "echo"), reverse("annotation:leaderboard")
     page = {"judge": str(first.uid)}
-    assert "echo has no approval: nobody recorded" in shown(client, leaderboard, **page)
-    record(client, study, "echo", bias="50", spread="50", concordance="50")
-    assert "for absolute scores and for ranking" in shown(client, leaderboard, **page)
+    assert "No judge is approved for these data yet. Test echo" in shown(client, leaderboard, **page)
+    record(client, study, "echo", **WIDE)
+    assert "echo is approved for absolute scores and for ranking" in shown(client, leaderboard, **page)
+    owl = shown(client, leaderboard, judge=uid("owl"))
+    assert "echo is approved for these data, this judge is not. Test owl" in owl
     second = Judge.objects.create(
         name="echo", version=2, kind="imported", config_sha256="other settings", created_at=NOW
     )
@@ -244,7 +286,9 @@ def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, s
     assert client.get(page, {"dataset": "elsewhere"}).status_code == 404
     assert client.get(page).status_code == 404
     recorded = client.post(
-        reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl")}, follow=True
+        reverse("annotation:approval-record-dataset"),
+        {"dataset": "ferries", "judge": uid("owl"), **WIDE},
+        follow=True,
     )
     assert recorded.status_code == 200
     made = JudgeApproval.objects.get()
@@ -253,15 +297,15 @@ def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, s
     assert json.loads(file.getvalue())["n_annotators"] == 3  # type: ignore[attr-defined]
 
 
-def test_a_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
+def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
     client: Client, study: Study, ada: Any
 ) -> None:
     elsewhere = make_labelled_study(
         summaries=list(Summary.objects.all()), judges=(), researcher=ada, name="elsewhere", people=("emil", "fay")
     )
     for one in (study, elsewhere):
-        record(client, one, "owl", bias="50", spread="50", concordance="50")
-    client.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl")})
+        record(client, one, "owl", **WIDE)
+    client.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl"), **WIDE})
     anna = Annotator.objects.get(label="anna")
     remove_work(annotator=anna, mode="deleted", by=None, now=NOW)
     left = {approval.study or approval.dataset: approval for approval in JudgeApproval.objects.all()}
@@ -269,12 +313,12 @@ def test_a_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
     assert left[elsewhere].figures["judge"] == "owl"
     assert "labels that it stood on were removed on" in shown(client, address(study), judge=uid("owl"))
     assert "labels that it stood" not in shown(client, address(elsewhere), judge=uid("owl"))
-    record(client, study, "owl", bias="50", spread="50", concordance="50")
+    record(client, study, "owl", **WIDE)
     assert "It does not hold any more" not in shown(client, address(study), judge=uid("owl"))
 
 
 def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Client, study: Study) -> None:
-    says = "owl has no approval: nobody recorded"
+    says = "owl is not approved: no test of it against people is on record."
     name = "annotation:study-figures-file"
     files = ("figures.json", "figures.csv", "judge_approvals.csv", "judges.csv", "judges.tex")
     for file in files:
@@ -289,24 +333,30 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     imitate(study, "echo")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
     agreement = reverse("annotation:study-figures", args=[study.uid])
-    assert "0 of 3 have an approval that holds here. Test" not in shown(client, agreement)
+    none = "No judge is approved for these data yet."
+    assert none in shown(client, agreement)
+    assert "echo was tested" not in shown(client, agreement)
     shown(client, address(study), judge=uid("echo"))
-    said = shown(client, agreement)
-    assert "0 of 3 have an approval that holds here. Tests found 1 more safe" in said
-    assert re.search(r"echo was tested on \S+ \(absolute scores: safe; ranking: safe\); nobody recorded", said)
-    assert re.search(r"owl was tested on \S+ \(absolute scores: not \w+", said)
+    said, found = (
+        shown(client, agreement),
+        r"echo was tested on \S+: safe for absolute scores and for ranking; this is not",
+    )
+    assert re.search(rf"{none} {found} recorded. What it stands on", said)
+    assert "owl was tested" not in said, "only what was found safe, where there are several"
     assert f"{address(study)}?judge={uid('echo')}" in client.get(agreement).text
+    board = shown(client, reverse("annotation:leaderboard"), judge=uid("owl"))
+    assert re.search(rf"{none} owl was tested on \S+: (not safe|not enough data) for absolute scores", board)
     [note] = approval_notes(Judged((uid("echo"),), {"news"}))
-    assert "nobody recorded whether it may stand in" in note.text, "it was not tested on news"
+    assert "no test of it against people is on record" in note.text, "it was not tested on news"
     other = django_user_model.objects.create_user("fay", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
     [note] = approval_notes(Judged((uid("echo"),)), reader=other)
     assert (note.is_found_safe, note.url) == (True, ""), "named without a link"
     assert record(client, study, "echo").status_code == 200
-    assert "1 of 3 have an approval that holds here." in shown(client, agreement)
+    assert "echo is approved for absolute scores and for ranking" in shown(client, agreement)
     study.coveragelabels.first().delete()
     shown(client, address(study))
-    assert "has an approval of" in shown(client, agreement)
+    assert "echo is approved for absolute scores and for ranking" in shown(client, agreement)
 
 
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
@@ -338,7 +388,7 @@ def test_a_scope_expires_with_settings_guidelines_and_domains() -> None:
     assert "conversations" in reasons[2]
 
 
-def test_a_approval_says_nothing_of_other_domains_and_of_scores_outside_of_its_range() -> None:
+def test_an_approval_says_nothing_of_other_domains_and_of_scores_outside_of_its_range() -> None:
     assert not list(outside(SCOPE, Judged((), {"news", ""}, (0.2, 0.64, 0.16))))
     reasons = list(outside(SCOPE, Judged((), {"news", "law"}, (0.7, 0.05))))
     assert reasons == [

@@ -144,7 +144,7 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
     [made] = re.findall(r"Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\.", text)
     assert made
     assert rf"\label{{tab:{slugify(name)}-judges}}" in text
-    assert text.startswith("% able has no approval")
+    assert text.startswith("% able is not approved")
     report = stored(study).judges
     assert report is not None
     stat = report.rows[0].stats["pearson"]

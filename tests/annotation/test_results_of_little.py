@@ -46,10 +46,7 @@ TRIED = some(AMOUNTS, NOTHING, ONE_LABEL, ALL)
 AT_NIGHT = bool(os.environ.get("TEST_EVERYTHING"))
 """By day links that sort and filter are followed for benchmarks and one kind of study, with enough to show."""
 
-FIGURES, FORM = re.compile(r'id="(figures|board)"'), re.compile(r"<form.*?</form>", re.DOTALL)
 JUDGES = re.compile(r"(?<![\w-])(?<!run_judge )(owl|jay|strict|lexical)(?![\w-])")
-APPROVAL = (b'id="approval"', b"judge_approvals")
-"""What pages and files say beside figures of judges."""
 
 
 def charts(*names: str) -> tuple[str, ...]:
@@ -133,19 +130,11 @@ def opened(client: Client, address: str) -> Any:
 
 
 def names_judges_without_approvals(answer: Any, path: str) -> bool:
-    """Whether figures name a judge, and nothing says whether it may stand in for people."""
-    is_page, is_file = (
-        answer["Content-Type"].startswith("text/html"),
-        path.endswith(("figures.json", "figures.csv")),
-    )
-    if answer.status_code != 200 or not (is_page or is_file) or "/approvals/" in path:
+    """Whether figures in a file name a judge, and nothing says whether it may stand in for people."""
+    if answer.status_code != 200 or not path.endswith(("figures.json", "figures.csv")) or "/approvals/" in path:
         return False
     text = answer.whole.decode()
-    if is_page:
-        begin = FIGURES.search(text)
-        text = "" if begin is None else re.sub(r"<[^>]+>", " ", FORM.sub("", text[begin.start() :]))
-    is_named = bool(JUDGES.search(text)) and not text.startswith("[")
-    return is_named and not any(mark in answer.whole for mark in APPROVAL)
+    return bool(JUDGES.search(text)) and not text.startswith("[") and "judge_approvals" not in text
 
 
 def links(answer: Any, address: str) -> Iterator[str]:

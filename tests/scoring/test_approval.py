@@ -178,7 +178,7 @@ def test_a_judge_far_off_is_not_safe_however_little_data_there_is() -> None:
     assert upside_down.ranking.verdict is Verdict.NOT_SAFE
 
 
-def test_wider_thresholds_never_take_a_approval_away() -> None:
+def test_wider_thresholds_never_take_an_approval_away() -> None:
     rng = np.random.default_rng(15)
     order = [Verdict.NOT_ENOUGH, Verdict.NOT_SAFE, Verdict.SAFE]
     for _ in range(20):

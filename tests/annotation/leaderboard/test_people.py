@@ -83,7 +83,7 @@ def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> Non
     assert "70.0 is the highest possible citation score" in reader.html()
     markdown = reader.file("files/leaderboard.markdown")
     note = "people · oracle: n_sessions 2, n_writers 2, n_subtopics 1, citation_ceiling 70"
-    approval = "lexical-2 has no approval: nobody recorded whether it may stand in for people."
+    approval = "lexical-2 is not approved: no test of it against people is on record."
     *table, made = markdown.splitlines()[:-1] if markdown.endswith("\n\n") else markdown.splitlines()
     assert table[-5:] == ["", note, "", approval, ""]
     origin = r"Leaderboard\. Judge: lexical-2\. Data version [0-9a-f]{12}\. Computed \d{4}-\d\d-\d\d\."
