@@ -178,7 +178,7 @@ class AgreementPage(FigurePage[Figures]):
 
     url, prefix = "agreement", "agreement"
     heading, computation = gettext_lazy("Agreement"), AGREEMENT
-    form_template, head = "annotation/_agreement_look.html", "annotation/_agreement_head.html"
+    form_template, head = "results/_form.html", "annotation/_agreement_head.html"
 
     def show(self) -> HttpResponse:
         return super().show() if self.request.GET.get("dataset") else _choose(self.request)
@@ -245,7 +245,7 @@ def random_labels(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     study = get_object_or_404(Study.objects.for_user(request.user).of_coverage(), uid=uid)
     is_random = request.POST.get("random") == "yes"
     lifecycle.declare_random(study=study, is_random=is_random, by=request.user, now=timezone.now())
-    return redirect("annotation:study-figures", uid=study.uid)
+    return redirect(f"{reverse('annotation:study-figures', args=[study.uid])}?view=systems")
 
 
 @requires("annotation.view_session")

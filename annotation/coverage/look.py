@@ -114,11 +114,11 @@ class LookForm(forms.Form):
     reference = forms.ChoiceField(required=False, label="Judges against")
     clusters = forms.ChoiceField(
         required=False,
-        label="Resampled",
+        label="Confidence intervals by",
         choices=[
-            (SUBTOPICS, "subtopics"),
-            (SUMMARIES, "summaries"),
-            (PEOPLE, "subtopics and people"),
+            (SUBTOPICS, "subtopic"),
+            (SUMMARIES, "summary"),
+            (PEOPLE, "subtopic and person"),
         ],
     )
     score = forms.ChoiceField(
@@ -126,8 +126,6 @@ class LookForm(forms.Form):
         label="Judges scored by",
         choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expected coverage")],
     )
-    measure = forms.ChoiceField(required=False, label="Measure shown", choices=list(MEASURES.items()))
-    judge = forms.ChoiceField(required=False, label="Judge shown")
     shown = forms.MultipleChoiceField(required=False, label="Judges in tables")
 
     def __init__(self, data: Any, *, options: Options, is_external: bool, tasks: Sequence[str] = ()) -> None:
@@ -156,14 +154,12 @@ class LookForm(forms.Form):
                 *people,
             ],
         )
-        self._choices("judge", list(options.judges))
         self._choices("shown", list(options.judges))
         unused = {
             "task": len(tasks) < 2,
             "annotator": len(people) < 3,
             "reference": not options.judges or (len(people) < 2 and not options.n_adjudicated),
         }
-        unused |= dict.fromkeys(("judge", "measure"), not options.judges)
         unused |= {"shown": len(options.judges) < 2, "clusters": is_external, "score": not options.has_expected}
         for name, is_unused in unused.items():
             if is_unused:

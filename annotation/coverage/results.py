@@ -41,7 +41,7 @@ class CoverageResults(StudyResults[Look, Figures]):
     computation = AGREEMENT
     heading = gettext_lazy("Agreement")
     here = "agreement"
-    form_template = "annotation/_agreement_look.html"
+    form_template = "results/_form.html"
     beyond_archive = MappingProxyType(
         {
             "corrected": "needs the verdicts on summaries that nobody labelled",

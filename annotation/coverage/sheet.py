@@ -12,16 +12,18 @@ from django.utils.translation import ngettext
 
 from annotation.coverage.look import View
 from annotation.coverage.page import Figures
-from annotation.coverage.systems import Ranking
+from annotation.coverage.systems import JudgeBias, Ranking
 from annotation.models import Study
+from annotation.results.charts import MEASURES
 from annotation.results.charts import forest as forest_of
-from annotation.results.judge_sections import judge_parts
+from annotation.results.judge_sections import judge_cards, judge_parts, judge_table, judges_answer
 from annotation.results.judges import ADJUDICATED, MEAN
-from annotation.results.sections import RowLinks, people_parts
+from annotation.results.sections import RowLinks, people_look
 from benchmarks.results.sheet import (
     COUNTED,
+    Card,
+    Cards,
     Cell,
-    Drawing,
     Fragment,
     Measure,
     Name,
@@ -33,9 +35,13 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    choice,
+    first_look,
 )
+from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
+from benchmarks.web.charts import Chart
 
 MAIN = ("pearson", "linking", "exact_agreement", "quadratic_kappa")
 """The figures of the judge table that are shown first."""
@@ -63,16 +69,16 @@ def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None =
     if not figures.people.n_items:
         return Sheet((Note("No label is left under these filters.", is_empty=True),))
     view, links = view or View(), beside.links if beside else None
-    return Sheet(
-        (
-            Note(_provenance(figures, beside)),
-            Section("people", _("People"), _people(figures, links)),
-            _judges(figures, view, links),
-            *_bias(figures, links),
-            *_systems(figures, beside),
-            *([_disputed(figures, beside)] if beside else ()),
-        )
-    )
+    pages = [_people(figures, beside), _judges(figures, view, links)]
+    if figures.bias is not None and figures.bias.rows:
+        pages.append(_bias(figures, view, links))
+    if figures.rankings:
+        pages.append(_systems(figures, view, beside))
+    return Sheet(tuple(pages))
+
+
+def _page(key: str, title: str, parts: tuple[Part, ...]) -> Section:
+    return Section(key, title, parts, is_page=True)
 
 
 def _provenance(figures: Figures, beside: Beside | None) -> str:
@@ -95,18 +101,17 @@ def _filter_words(figures: Figures) -> str:
     return ", ".join([*chosen, *(names[key] for key in filters.people if key in names)])
 
 
-def _people(figures: Figures, links: RowLinks | None) -> tuple[Part, ...]:
-    """People among themselves, and where they have figures by another definition."""
-    parts = (*_rows_of_people(links), *people_parts(figures.people, links=links))
-    if figures.judges is None or figures.judges.ceiling is None:
-        return parts
-    other = ("Here every item, or every pair of labels, counts once. The row of people in the table of judges "
-              "averages over every two people, as judges are compared, so its figures may differ.")  # fmt: skip
-    return (*parts, Note(other))
-
-
-def _rows_of_people(links: RowLinks | None) -> tuple[Part, ...]:
-    return (Note("The rows on which people disagree", url=links.to()),) if links else ()
+def _people(figures: Figures, beside: Beside | None) -> Section:
+    """People among themselves, and the rows on which they differ."""
+    links = beside.links if beside else None
+    reading = [_provenance(figures, beside)]
+    if figures.judges is not None and figures.judges.ceiling is not None:
+        reading.append(
+            "Here every item, or every pair of labels, counts once. The row of people in the table of judges "
+              "averages over every two people, as judges are compared, so its figures may differ."
+        )  # fmt: skip
+    disputed = (_disputed(figures, beside),) if beside else ()
+    return _page("people", _("People"), people_look(figures.people, links=links, more=disputed, reading=reading))
 
 
 def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
@@ -117,24 +122,34 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
             if figures.is_external
             else "No judge has judged these summaries. “manage.py run_judge” runs the offline judge."
         )
-        return Section("judges-part", _("Judges"), (Note(why, is_empty=True),))
-    forest = forest_of(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)
-    of_dot = (lambda key, summarizer: links.to(between=key, summarizer=summarizer)) if links else None
-    drawn = figures.charts_of(view.judge, of_dot)
-    parts = judge_parts(report, links=links, main=MAIN, consistency=figures.consistency)
-    table, *others = parts
-    summaries = Section("summaries", "Summaries", tuple(map(Drawing, drawn)), is_side_by_side=True)
-    return Section(
-        "judges-part",
+        return _page("judges", _("Judges"), first_look(why))
+    chart = forest_of(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)
+    return _page(
+        "judges",
         _("Judges"),
-        (
-            table,
-            *([Drawing(forest, table="judges")] if forest else ()),
-            *others,
-            *([summaries] if drawn else ()),
+        first_look(
+            judges_answer(report, view.measure),
+            cards=judge_cards(report, "judge-cards"),
+            choice=choice("measure", "Measure", MEASURES.items(), view.measure) if links else None,
+            chart=chart,
+            table=judge_table(report, links=links, main=MAIN),
+            more=judge_parts(report, links=links, consistency=figures.consistency),
+            reading=[_about_judges(figures)],
+            prefix="judges-",
         ),
-        about=_about_judges(figures),
     )
+
+
+def _drawn(figures: Figures, view: View, links: RowLinks | None) -> tuple[Chart, ...]:
+    """Coverage of summaries by people and by the chosen judge, and their difference."""
+    of_dot = (lambda key, summarizer: links.to(between=key, summarizer=summarizer)) if links else None
+    return figures.charts_of(view.judge, of_dot)
+
+
+def _judge_choice(figures: Figures, view: View, links: RowLinks | None) -> Fragment | None:
+    """Whose charts are shown, where there are several judges."""
+    judges = [(key, name) for key, name in figures.options.judges if key in figures.summary_pairs]
+    return choice("judge", "Judge", judges, view.judge) if links and len(judges) > 1 else None
 
 
 def _about_judges(figures: Figures) -> str:
@@ -204,9 +219,8 @@ def _other_lengths() -> dict[str, tuple[str, str]]:
     }
 
 
-def _bias(figures: Figures, links: RowLinks | None) -> tuple[Section, ...]:
-    if figures.bias is None or not figures.bias.rows:
-        return ()
+def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
+    assert figures.bias is not None  # noqa: S101 - the caller looked
     rows = figures.bias.rows
     judges = [row.judge for row in rows]
     by_summarizer = [
@@ -230,33 +244,91 @@ def _bias(figures: Figures, links: RowLinks | None) -> tuple[Section, ...]:
     points = {"unit": Unit.SHARE, "is_signed": True}
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
-    return (
-        Section(
-            "bias",
-            "Bias",
-            (
-                _by_judge("bias-summarizers", "Bias by summarizer", summarizer, judges, by_summarizer,
-                          links=links, **points),
-                _by_judge("bias-means", "Bias over all", Name("mean", "Mean"), judges, means, **points),
+    cards = (
+        Card(f"bias-{at}", row.judge, row.bias.over_summarizers, Unit.SHARE, "judge minus people, in points")
+        for at, row in enumerate(rows, 1)
+    )
+    return _page(
+        "bias",
+        "Bias",
+        first_look(
+            length_verdict(rows),
+            cards=Cards("bias-cards", tuple(cards)),
+            choice=_judge_choice(figures, view, links),
+            chart=next(iter(_drawn(figures, view, links)[1:]), None),
+            table=_by_judge("bias-summarizers", "Bias by summarizer", summarizer, judges, by_summarizer,
+                            links=links, **points),
+            more=(
                 _by_judge(
                     "bias-length", _("Length"), correlation, judges, lengths, **figure,
                     about=("Pearson's r over summaries of the words per bullet (per line of any kind, with "
                             "citations counted as words, or as the authors' code counts) with the judge's score, "
                             "and with judge minus human."),
                 ),
+                _by_judge("bias-means", "Bias over all", Name("mean", "Mean"), judges, means, **points),
             ),
-            about=("Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
-                    "Above 0, the judge is more lenient than people."),
+            reading=[
+                "Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
+                "Above 0, the judge is more lenient than people. A judge favours long summaries where its "
+                "difference from people correlates with words per bullet.",
+            ],
+            prefix="bias-",
         ),
     )  # fmt: skip
 
 
-def _systems(figures: Figures, beside: Beside | None) -> tuple[Section, ...]:
-    if not figures.rankings:
-        return ()
+def length_verdict(rows: Sequence[JudgeBias]) -> str:
+    """Which judges favour long or short bullets, beyond what people see in them."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        stat = row.bias.length_and_difference
+        if stat.value is None:
+            said.setdefault("unknown", []).append(f"{row.judge}: {stat.undefined_reason}")
+            continue
+        favours = "long bullets favoured" if stat.value > 0 else "short bullets favoured"
+        verdict = {True: favours, False: "no significant bias", None: "too little to tell"}[is_significant(stat)]
+        said.setdefault(verdict, []).append(f"{row.judge}, r {spoken(stat, within=True)}")
+    return "Length: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
+
+
+def _systems(figures: Figures, view: View, beside: Beside | None) -> Section:
+    links = beside.links if beside else None
+    more = (_orders(figures), Section("corrected-part", "Corrected scores", _corrected(figures, beside)))
+    cards = (
+        Card(f"order-{at}", ranking.judge, ranking.tau, about="Kendall's τ-b with the order by people")
+        for at, ranking in enumerate(figures.rankings, 1)
+    )
+    return _page(
+        "systems",
+        "Systems",
+        first_look(
+            _order_answer(figures),
+            cards=Cards("order-cards", tuple(cards)),
+            choice=_judge_choice(figures, view, links),
+            chart=next(iter(_drawn(figures, view, links)), None),
+            table=_ranking(figures),
+            more=more,
+            reading=[_on_the_leaderboard()],
+            prefix="systems-",
+        ),
+    )
+
+
+def _order_answer(figures: Figures) -> str:
+    """Which system people score highest, and which judge orders systems most like people."""
+    by_people = _by_people(figures.rankings)
+    if not by_people:
+        return "No summary was labelled by people and judged, so there are no systems to order."
+    system, (mean, _n) = max(by_people.items(), key=lambda pair: pair[1][0])
+    said = f"People score {system} highest ({100 * mean:.1f} % covered)."
+    known = [ranking for ranking in figures.rankings if ranking.tau.value is not None]
+    if not known:
+        return f"{said} How judges order the systems is unknown: {figures.rankings[0].tau.undefined_reason}."
+    best = max(known, key=lambda ranking: ranking.tau.value or 0.0)
+    apart = is_significant(best.tau)
+    like = {True: "", False: ", which is not significantly better than chance", None: ""}[apart]
     return (
-        Section("systems", "Systems", (_ranking(figures), _orders(figures), _on_the_leaderboard())),
-        Section("corrected-part", "Corrected scores", _corrected(figures, beside)),
+        f"{said} {best.judge} orders the {len(by_people)} systems most like people: τ-b {spoken(best.tau)}{like}."
     )
 
 
@@ -267,12 +339,8 @@ def _on_the_leaderboard() -> Note:
 
 
 def _ranking(figures: Figures) -> Table:
-    """People's mean over the most summaries that a judge saw too; a judge that saw fewer says so."""
-    human: dict[str, tuple[float, int]] = {}
-    for ranking in figures.rankings:
-        for system, (people, _judge, n) in ranking.means.items():
-            if n > human.get(system, (0.0, 0))[1]:
-                human[system] = (people, n)
+    """Systems by people and by each judge; a judge that saw fewer summaries says so."""
+    human = _by_people(figures.rankings)
     judges = [Measure(f"judge-{at}", ranking.judge, Unit.SHARE) for at, ranking in enumerate(figures.rankings, 1)]
     rows = tuple(
         Row(
@@ -297,6 +365,16 @@ def _ranking(figures: Figures) -> Table:
         rows,
         about="Mean coverage over the labelled summaries of each, n of them, best by people first.",
     )
+
+
+def _by_people(rankings: Sequence[Ranking]) -> dict[str, tuple[float, int]]:
+    """People's mean of each system over the most of its summaries that a judge saw too, and how many these are."""
+    human: dict[str, tuple[float, int]] = {}
+    for ranking in rankings:
+        for system, (people, _judge, n) in ranking.means.items():
+            if n > human.get(system, (0.0, 0))[1]:
+                human[system] = (people, n)
+    return human
 
 
 def _mean_of_judge(ranking: Ranking, system: str, n_of_people: int) -> Cell:
@@ -384,7 +462,8 @@ def _disputed(figures: Figures, beside: Beside) -> Section:
         "disputed",
         "Disagreements",
         tuple(parts),
-        about="Sorted by the share of pairs of labels that differ (1 − P), then by how far they are apart."
+        is_folded=True,
+        about="Sorted by the share of pairs of labels that differ (disagreement), then by how far they are apart."
         if figures.top
         else "",
     )

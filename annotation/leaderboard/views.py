@@ -40,6 +40,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     if shown is not None and board is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
+    context["downloads_template"] = "annotation/_leaderboard_files.html"
     if view is not None and board is not None:
         context |= {"judge": view.judge, "unjudged": unjudged(view)}
         context["sheet"] = sheet(Layout(board, view, names_of(board.settings), request.GET, tuple(studies)))
@@ -51,6 +52,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     """All figures, a table or the chart as a file; retrievers have the names of files there."""
+    name = request.GET.get("file", name)
     _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if view is None or shown is None:
         raise Http404

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
+from annotation.results.charts import MEASURES
 from annotation.results.judges import COMPARED, Consistency, Difference, JudgeReport, JudgeRow
 from annotation.results.sections import RowLinks
 from benchmarks.results.sheet import (
     COUNTED,
+    Card,
+    Cards,
     Cell,
     Mark,
     Measure,
@@ -23,8 +26,56 @@ from benchmarks.results.sheet import (
     Value,
     stat_row,
 )
+from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.pairs import CHANCE, METHODS
 from benchmarks.scoring.stat import Stat
+
+
+def judges_answer(report: JudgeReport, measure: str = "pearson") -> str:
+    """Which judge agrees best with people, whether more than the next one, and how people among themselves do."""
+    title = MEASURES[measure]
+    ranked = sorted(
+        (row for row in report.rows if row.stats.get(measure) and row.stats[measure].is_defined),
+        key=lambda row: -(row.stats[measure].value or 0.0),
+    )
+    if not ranked:
+        reason = next((row.stats[measure].reason for row in report.rows if measure in row.stats), "no verdicts")
+        return f"No judge can be compared with people yet: {reason}."
+    best, is_one = ranked[0], len(ranked) == 1
+    said = [f"{best.name} agrees {'' if is_one else 'best '}with people: {title} {spoken(best.stats[measure])}."]
+    if not is_one:
+        said.append(_beats(report, best.name, ranked[1].name, measure))
+    people = report.ceiling.stats.get(measure) if report.ceiling else None
+    if people is not None and people.is_defined:
+        gap = next((gap for gap in report.against_people if gap.first == best.name), None)
+        apart = is_significant(gap.stats.get(measure)) if gap else None
+        said.append(f"People among themselves: {spoken(people)}{_IN_WORDS[apart]}.")
+    return " ".join(said)
+
+
+_IN_WORDS = {True: "; the difference is significant", False: "; the difference is not significant", None: ""}
+
+
+def _beats(report: JudgeReport, best: str, other: str, measure: str) -> str:
+    pair = next((pair for pair in report.differences if {pair.first, pair.second} == {best, other}), None)
+    apart = is_significant(pair.stats.get(measure)) if pair else None
+    if apart is None:
+        return f"Next is {other}."
+    return f"Next is {other}, significantly less." if apart else f"{other} is statistically tied with it."
+
+
+def judge_cards(report: JudgeReport, key: str) -> Cards | None:
+    """The correlation of the best judges and of people among themselves."""
+    rows = [row for row in report.rows if "pearson" in row.stats and row.stats["pearson"].is_defined]
+    rows = sorted(rows, key=lambda row: -(row.stats["pearson"].value or 0.0))[:3]
+    cards = [
+        Card(f"judge-{at}", row.name, row.stats["pearson"], about="Pearson with people")
+        for at, row in enumerate(rows, 1)
+    ]
+    if report.ceiling is not None and "pearson" in report.ceiling.stats:
+        people = report.ceiling.stats["pearson"]
+        cards.append(Card("people", "People among themselves", people, about="Pearson, by the same formula"))
+    return Cards(key, tuple(cards)) if cards else None
 
 
 def judge_parts(
@@ -32,23 +83,17 @@ def judge_parts(
     *,
     prefix: str = "",
     links: RowLinks | None = None,
-    only: Sequence[str] = (),
-    main: Sequence[str] = (),
     consistency: Sequence[Consistency] = (),
 ) -> tuple[Part, ...]:
-    """The judge table, labels of people beside those of each judge, differences, and how consistent judges are.
-
-    `only` are the figures that the table has, `main` those that a page shows first; all where they are empty.
-    """
+    """What stands beside the judge table: differences, labels of people by those of judges, consistency."""
     return (
-        judge_table(report, key=f"{prefix}judges", links=links, only=only, main=main),
+        *_differences(report, prefix),
         Section(
             f"{prefix}confusion",
             "Labels of people and of judges",
             tuple(_confusion(row, f"{prefix}confusion-{at}", links) for at, row in enumerate(report.rows, 1)),
             is_side_by_side=True,
         ),
-        *_differences(report, prefix),
         *([_consistency(consistency, prefix)] if consistency else ()),
     )
 
@@ -128,7 +173,7 @@ def _people_rows(report: JudgeReport) -> list[Row]:
         how = ("the square root of their correlation: what a judge that knew the truth would reach against one "
                 "annotator, if annotators are equally reliable")  # fmt: skip
         note = Mark("√", how)
-        name = "A judge that knew the truth"
+        name = "Ceiling"
         rows.append(Row((name,), {"pearson": report.highest}, marks=(note,), is_people=True, is_pinned=True))
     return rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
 from annotation.results import judges as judging
 from annotation.results import people as among
-from annotation.results.charts import forest, of_pairs, small_dots
+from annotation.results.charts import forest, small_dots
 from annotation.results.frames import CLUSTER, ITEM, Categories, Verdicts, frame_of
-from annotation.results.judge_sections import judge_parts
+from annotation.results.judge_sections import judge_cards, judge_parts, judge_table, judges_answer
 from annotation.results.judges import JudgeReport, judge_report
 from annotation.results.people import Agreement, agreement
 from annotation.results.planning import Plannable, agreement_of
-from annotation.results.sections import people_parts
+from annotation.results.sections import people_look, people_parts, questions_look
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from annotation.results.table import LabelTable
@@ -33,10 +34,8 @@ from benchmarks.models import Judge, ModelPrice
 from benchmarks.results.computation import CannotCompute, Computation, register, totals
 from benchmarks.results.sheet import (
     Cell,
-    Drawing,
     Measure,
     Name,
-    Note,
     Part,
     Row,
     Section,
@@ -44,6 +43,7 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    first_look,
 )
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.stat import Stat, stat_json
@@ -80,57 +80,65 @@ class LabelFigures:
 
 def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
     """All that a page, a file or the console shows of labels."""
-    with_people = [question for question in figures.questions if question.people is not None]
-    if not with_people:
-        waiting = Note("There are no answers yet. Figures appear with the first one.", is_empty=True)
-        return Sheet((waiting, *_people(figures, titles)))
-    parts: list[Part] = []
-    for figures_of_question in with_people:
-        prefix = f"{figures_of_question.key}-" if len(figures.questions) > 1 else ""
-        parts += _question(figures_of_question, prefix, _title(figures_of_question, titles) if prefix else "")
-    return Sheet((*parts, *_people(figures, titles)))
+    answered = [(question, question.people) for question in figures.questions if question.people is not None]
+    each = _people(figures, titles)
+    if not answered:
+        return Sheet(first_look("There are no answers yet. Figures appear with the first one.", more=each))
+    people: tuple[Part, ...]
+    reports = [(question, question.judges) for question, _people_ in answered if question.judges is not None]
+    if len(figures.questions) == 1:
+        people = people_look(answered[0][1], more=each, reading=[_counted(answered[0][1])])
+        judges = tuple(_beside("", report) for _question, report in reports)
+    else:
+        of_each = (
+            Section(f"{question.key}-people", _title(question, titles),
+                    people_parts(agreement, prefix=f"{question.key}-"), about=_counted(agreement))
+            for question, agreement in answered
+        )  # fmt: skip
+        rows = [(question.key, _title(question, titles), agreement) for question, agreement in answered]
+        people = questions_look(rows, more=(*of_each, *each))
+        judges = tuple(
+            (Section(f"{question.key}-beside", _title(question, titles), _beside(f"{question.key}-", report)),)
+            for question, report in reports
+        )
+    pages = [Section("people", _("People"), people, is_page=True)]
+    if judges:
+        pages.append(Section("judges", _("Judges"), tuple(chain.from_iterable(judges)), is_page=True))
+    return Sheet(tuple(pages))
 
 
 def _title(question: QuestionFigures, titles: Mapping[str, Text]) -> str:
     return str(titles.get(question.key) or capfirst(question.key.replace("_", " ")))
 
 
-def _question(question: QuestionFigures, prefix: str, title: str) -> Iterable[Part]:
-    people, report = question.people, question.judges
-    if people is None:
-        return
+def _counted(people: Agreement) -> str:
     n = len(people.people)
-    note = ngettext(
+    return ngettext(
         "%(items)d items labelled by %(n)d person, %(shared)d of them by two or more. Intervals (95 %%) resample "
         "%(unit)s.",
         "%(items)d items labelled by %(n)d people, %(shared)d of them by two or more. Intervals (95 %%) resample "
         "%(unit)s.",
         n,
     ) % {"items": people.n_items, "n": n, "shared": people.n_pairable, "unit": people.cluster_unit}
-    chart = of_pairs(people)
-    yield Section(
-        f"{prefix}people",
-        _headed(title, "People among themselves"),
-        (Note(note), *people_parts(people, prefix=prefix, is_one_of_many=bool(prefix)), *_drawn(chart, prefix)),
+
+
+def _beside(prefix: str, report: JudgeReport) -> tuple[Part, ...]:
+    """Judges beside people on a question."""
+    chart = forest(report, "pearson")
+    return first_look(
+        judges_answer(report),
+        cards=judge_cards(report, f"{prefix}judge-cards"),
+        chart=chart and chart.renamed(f"{prefix}{chart.name}"),
+        table=judge_table(report, key=f"{prefix}judges", only=_of_labels(report)),
+        more=judge_parts(report, prefix=prefix),
+        prefix=f"{prefix}judges-",
     )
-    if report is not None:
-        drawn = _drawn(forest(report, "pearson"), prefix)
-        parts = (*drawn, *judge_parts(report, prefix=prefix, only=_of_labels(report)))
-        yield Section(f"{prefix}beside", _headed(title, "Judges beside people"), parts)
 
 
 def _of_labels(report: JudgeReport) -> list[str]:
     """The figures of judges, without those of links where nothing was linked."""
     stats = [(name, stat) for row in report.rows for name, stat in row.stats.items()]
     return list(dict.fromkeys(name for name, stat in stats if stat.is_defined or not name.startswith("linking")))
-
-
-def _headed(title: str, heading: str) -> str:
-    return f"{title}: {heading[:1].lower()}{heading[1:]}" if title else heading
-
-
-def _drawn(chart: Chart | None, prefix: str) -> Iterable[Drawing]:
-    return () if chart is None else (Drawing(chart.renamed(f"{prefix}{chart.name}")),)
 
 
 def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Section]:

@@ -18,6 +18,7 @@ from annotation.results.study import waiting_for_study
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
+from benchmarks.results.pages import shown_of
 from benchmarks.results.sheet_files import sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
 from benchmarks.results.views import waiting_file
@@ -65,7 +66,7 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
         "heading": results.heading,
         "options": options,
         "shown": shown,
-        "sheet": sheet,
+        **shown_of(sheet, request.GET),
         "files_url": "" if sheet.is_empty else files_url,
         "form_template": results.form_template,
         "downloads_template": results.downloads_template,
@@ -78,6 +79,7 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
 @require_safe
 def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: str = "") -> HttpResponseBase:
     """All figures, or a table or a chart of them, as a file; people under their pseudonyms."""
+    name = request.GET.get("file", name)
     study, results = _study(request, uid, part)
     if home := _elsewhere(request, study, part, name):
         return _redirect(request, home)

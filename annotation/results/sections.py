@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.results.charts import of_pairs
 from annotation.results.people import Agreement
 from benchmarks.results.sheet import (
     COUNTED,
     Card,
     Cards,
     Cell,
+    Drawing,
     Measure,
     Name,
     Note,
     Part,
     Row,
-    Section,
     Table,
+    Text,
     Unit,
+    all_cards,
+    first_look,
     stat_row,
 )
+from benchmarks.results.writing import spoken
 from benchmarks.scoring.stat import Stat
+from benchmarks.web.charts import Chart
 
 FEW_PEOPLE = 5
 """With fewer annotators figures describe them, not people in general."""
@@ -57,39 +63,132 @@ def counts_of(people: Agreement) -> Note:
     return Note(f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more")
 
 
-def people_parts(
-    people: Agreement, *, prefix: str = "", links: RowLinks | None = None, is_one_of_many: bool = False
-) -> tuple[Part, ...]:
-    """Cards, every two annotators, without each of them, and by label; keys of the parts begin with `prefix`.
+STANDS_OUT = 0.05
+"""Without whom κ is so much higher is worth a look."""
 
-    Where a page has the same of several questions, their tables are folded.
-    """
+
+def people_look(
+    people: Agreement,
+    *,
+    prefix: str = "",
+    links: RowLinks | None = None,
+    more: Iterable[Part] = (),
+    reading: Iterable[Text] = (),
+) -> tuple[Part, ...]:
+    """How far people agree and who is worth a look; keys of the parts begin with `prefix`."""
     if not people.n_pairable:
-        return (
-            Note(
-                ("No item has labels from two annotators, so there is no human agreement to show and no ceiling "
-                  "for judges."),
-                warns=True,
-            ),
-        )  # fmt: skip
+        none = ("No item has labels from two annotators, so there is no human agreement to show and no ceiling "
+                 "for judges.")  # fmt: skip
+        return first_look(none, more=more, reading=reading, prefix=prefix)
+    chart, tables = of_pairs(people), _tables(people, prefix, links)
+    return first_look(
+        people_answer(people),
+        cards=Cards(f"{prefix}agreement", cards(people)),
+        chart=chart and chart.renamed(f"{prefix}{chart.name}"),
+        table=tables[0],
+        more=(*(replace(table, is_folded=True) for table in tables[1:]), *more),
+        reading=(*_reading(people), *reading),
+        prefix=prefix,
+    )
+
+
+def questions_look(
+    questions: Sequence[tuple[str, Text, Agreement]],
+    *,
+    chart: Chart | None = None,
+    more: Iterable[Part] = (),
+    reading: Iterable[Text] = (),
+) -> tuple[Part, ...]:
+    """How far people agree on each of several questions, (key, title, agreement), and who is worth a look."""
+    kappas = {str(title): people.cards["randolph"] for _key, title, people in questions}
+    known = {title: stat.value for title, stat in kappas.items() if stat.value is not None}
+    if not known:
+        return first_look("No item has labels from two annotators yet.", more=more, reading=reading)
+    least = min(known, key=lambda title: known[title])
+    said = [f"People agree least on “{least}”: κ {spoken(kappas[least])}."]
+    if len(known) > 1:
+        most = max(known, key=lambda title: known[title])
+        ends = (most, spoken(kappas[most]), least, spoken(kappas[least]))
+        said = ["People agree most on “%s”, κ %s, least on “%s”, %s." % ends]
+    said += [
+        f"Worth a look: {who} (“{title}”)." for _key, title, people in questions if (who := stand_out(people))
+    ]
+    rows = tuple(
+        Row(
+            (str(title),),
+            {
+                "n": people.n_pairable,
+                "randolph": people.cards["randolph"],
+                "percent": people.cards["percent"],
+                "alpha_ordinal": people.cards["alpha_ordinal"],
+            },
+        )
+        for _key, title, people in questions
+    )
+    measures = (
+        replace(COUNTED, how="items with two labels or more"),
+        Measure("randolph", "Randolph κ"),
+        Measure("percent", _("Agreement"), Unit.SHARE),
+        Measure("alpha_ordinal", "α ordinal"),
+    )
+    table = Table("questions", "By question", (Name("question", "Question"),), measures, rows, is_of_people=True)
+    cards = (Card(key, title, people.cards["randolph"], about="Randolph's κ") for key, title, people in questions)
+    return first_look(
+        " ".join(said),
+        cards=Cards("questions-kappa", tuple(cards)),
+        chart=chart,
+        table=table,
+        more=more,
+        reading=reading,
+    )
+
+
+def stand_out(people: Agreement) -> str:
+    """Without whom κ is notably higher, the highest first; empty where it is without nobody."""
+    kappa = people.cards["randolph"].value or 0.0
+    without = {name: stats["randolph"].value or 0.0 for name, stats in people.without.items()}
+    names = sorted(without, key=lambda name: -without[name])
+    return ", ".join(
+        f"{name} (κ {without[name]:.2f} without them)" for name in names if without[name] - kappa >= STANDS_OUT
+    )
+
+
+def people_answer(people: Agreement) -> str:
+    """How far people agree, and without whom they would agree more."""
+    kappa, percent = people.cards["randolph"], people.cards["percent"]
+    if kappa.value is None or percent.value is None:
+        return f"Agreement is unknown: {kappa.undefined_reason or percent.undefined_reason}."
+    said = f"People agree on {100 * percent.value:.0f} % of pairs of labels, κ {spoken(kappa)}."
+    if not people.without:
+        return said
+    who = stand_out(people) or f"nobody, κ rises by less than {STANDS_OUT} without any one of them"
+    return f"{said} Worth a look: {who}."
+
+
+def people_parts(people: Agreement, *, prefix: str = "") -> tuple[Part, ...]:
+    """The same of one of several questions: all figures, tables folded."""
+    if not people.n_pairable:
+        return (Note("No item has labels from two annotators."),)
+    chart, tables = of_pairs(people), (replace(table, is_folded=True) for table in _tables(people, prefix, None))
+    drawn = (Drawing(chart.renamed(f"{prefix}{chart.name}")),) if chart else ()
+    return (*drawn, *all_cards(Cards(f"{prefix}agreement", cards(people))), *map(Note, _reading(people)), *tables)
+
+
+def _reading(people: Agreement) -> tuple[str, ...]:
     n = len(people.people)
     these = ngettext(
         "%(n)d annotator: the figures describe this person only.",
         "%(n)d annotators: the figures describe these annotators, not people in general.",
         n,
     ) % {"n": n}
-    tables = (_matrix(people, prefix, links), _labels(people, prefix, links), _without(people, prefix))
-    return (
-        Cards(f"{prefix}agreement", cards(people)),
-        *([Note(these)] if n < FEW_PEOPLE else ()),
-        Section(
-            f"{prefix}among",
-            "",
-            tuple(replace(table, is_folded=is_one_of_many) for table in tables),
-            is_side_by_side=True,
-        ),
-        _pairs(people, prefix),
-    )
+    return (these,) if n < FEW_PEOPLE else ()
+
+
+def _tables(people: Agreement, prefix: str, links: RowLinks | None) -> tuple[Table, ...]:
+    """Without each person, or of two people by label, then the others."""
+    without, labels = _without(people, prefix), _labels(people, prefix, links)
+    first = (without, labels) if without.rows else (labels, without)
+    return (*first, _matrix(people, prefix, links), _pairs(people, prefix))
 
 
 def cards(people: Agreement) -> tuple[Card, ...]:
@@ -97,11 +196,19 @@ def cards(people: Agreement) -> tuple[Card, ...]:
     stats, q, share = people.cards, {"q": people.q}, Unit.SHARE
     chance = "Agreement above a chance of 1 / %(q)d, the number of allowed labels." % q
     shown = [
+        Card("randolph", "Randolph's κ (q = %(q)d)" % q, stats["randolph"], about=chance),
         Card(
             "percent", _("Agreement"), stats["percent"], share,
             "Share of agreeing pairs of labels, item by item; chance not removed.",
         ),
-        Card("randolph", "Randolph's κ (q = %(q)d)" % q, stats["randolph"], about=chance),
+        Card(
+            "correlation", "Correlation", people.correlation,
+            about="Pearson of labels evenly from 0 to 1, mean over pairs of people.",
+        ),
+        Card(
+            "linking", "Linking", people.linking, share,
+            "Where two annotators call it covered: share with a bullet in common.",
+        ),
         Card(
             "fleiss", "Fleiss' κ", stats["fleiss"],
             about="Agreement above chance from how often each label is given.",
@@ -116,14 +223,6 @@ def cards(people: Agreement) -> tuple[Card, ...]:
         ),
         Card(
             "ac1", "Gwet's AC1", stats["ac1"], about="Stays meaningful when nearly all labels are the same.",
-        ),
-        Card(
-            "correlation", "Correlation", people.correlation,
-            about="Pearson of labels evenly from 0 to 1, mean over pairs of people.",
-        ),
-        Card(
-            "linking", "Linking", people.linking, share,
-            "Where two annotators call it covered: share with a bullet in common.",
         ),
     ]  # fmt: skip
     return tuple(card for card in shown if card.key != "linking" or _has_links(people))

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import QueryDict
+from django import forms
+from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -17,7 +18,7 @@ from annotation.results.charts import small_dots
 from annotation.results.judge_sections import judge_table
 from annotation.results.planning import Plannable, agreement_of, published_agreement
 from annotation.results.reports import ReportRefused, people_called, refuse_filters
-from annotation.results.sections import counts_of, people_parts
+from annotation.results.sections import counts_of, people_parts, questions_look
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.verification.labels import (
@@ -52,7 +53,21 @@ from annotation.verification.results import (
 from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES, PlainLabels
 from benchmarks.models import KeyPointVerdict
 from benchmarks.results.judged import Judged
-from benchmarks.results.sheet import COUNTED, Cell, Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
+from benchmarks.results.sheet import (
+    COUNTED,
+    Cell,
+    Fragment,
+    Measure,
+    Name,
+    Note,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    first_look,
+)
 from benchmarks.scoring.retention import Task
 from benchmarks.web.charts import Chart
 
@@ -71,7 +86,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     )
     heading = gettext_lazy("Agreement")
     here = "agreement"
-    form_template = "annotation/_points_form.html"
+    form_template = "results/_form.html"
     downloads_template = "annotation/_points_downloads.html"
 
     def options(self, study: Study, query: QueryDict) -> Look:
@@ -89,9 +104,22 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
                 "No labels yet. Figures appear here as soon as two people have labelled the same key points. "
                 "Those of the control group go to everyone."
             )
-            return Sheet((Note(nothing, is_empty=True),))
-        tasks = (task_section(task) for task in figures.tasks)
-        return Sheet((Note(_provenance(figures)), *_chosen_on(study), *_pairs(figures.strata), *tasks))
+            return Sheet(first_look(nothing))
+        titled = [(task.task.value, titles()[task.task], task.people) for task in figures.tasks]
+        chart = self.card(figures)
+        details = (*_pairs(figures.strata), *(task_section(task) for task in figures.tasks))
+        parts = questions_look(
+            titled,
+            chart=chart and replace(chart, words=replace(chart.words, is_small=False, name="questions-kappa")),
+            more=(*details, _other_machines(study)),
+            reading=[_provenance(figures)],
+        )
+        return Sheet((*parts, *_chosen_on(study)))
+
+    def beside(
+        self, request: HttpRequest, study: Study, options: Look, figures: KeyPointFigures
+    ) -> dict[str, Any]:
+        return {"form": PointsForm(figures, options) if figures.people else None}
 
     def judged(self, study: Study, options: Look, figures: KeyPointFigures) -> Judged:
         rows = (row for task in figures.tasks for row in (task.machines.rows if task.machines else ()))
@@ -145,7 +173,34 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
         )
 
 
+class PointsForm(forms.Form):
+    """Which key points and people count, and from which score on AutoDS keeps a point."""
+
+    scope = forms.ChoiceField(
+        label="Items", choices=[(CONTROL, "control group"), (ALL, "all, where two labelled")]
+    )
+    annotator = forms.MultipleChoiceField(label="Annotators")
+    threshold = forms.FloatField(label="AutoDS keeps from", widget=forms.NumberInput(attrs={"step": "any"}))
+
+    def __init__(self, figures: KeyPointFigures, options: Look) -> None:
+        """Show the choices that there are, with what the figures are of."""
+        chosen = {"scope": figures.scope, "annotator": list(options.people), "threshold": figures.threshold}
+        super().__init__(initial=chosen, use_required_attribute=False)
+        self.defaults = {"threshold": figures.threshold, "scope": CONTROL if figures.has_control else ALL}
+        if not figures.has_control:
+            del self.fields["scope"]
+        if len(figures.people) > 2:
+            self.fields["annotator"].choices = figures.people  # type: ignore[attr-defined]
+        else:
+            del self.fields["annotator"]
+
+
 RESULTS = KeyPointResults()
+
+
+def _other_machines(study: Study) -> Fragment:
+    """Where a model can be run on the same key points."""
+    return Fragment("annotation/_points_run.html", {"is_here": study.kind == Study.Kind.VERIFICATION})
 
 
 def titles() -> dict[Task, str]:
@@ -249,7 +304,7 @@ def _parts(agreement: TaskAgreement, prefix: str) -> Iterator[Part]:
     )
     persons = _persons(agreement.persons, f"{prefix}persons")
     if agreement.people.n_pairable:
-        yield from people_parts(agreement.people, prefix=prefix, is_one_of_many=True)
+        yield from people_parts(agreement.people, prefix=prefix)
         if agreement.machines is not None and agreement.machines.rows:
             report = replace(agreement.machines, highest=None)  # of a correlation, which machines here have not
             table = judge_table(report, key=f"{prefix}machines", only=tuple(FIGURES.values()))

@@ -29,6 +29,7 @@ from benchmarks.judges.registry import DEFAULT, default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
 from benchmarks.recall.views import datasets
 from benchmarks.results.judged import Judged
+from benchmarks.results.pages import shown_of
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
 from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.keypoints import Entailment, extraction_recall
@@ -262,7 +263,9 @@ def extraction_page(request: HtmxHttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = ExtractionForm(request.POST, request.FILES)
     recalled = _recalled(form) if form.is_valid() else None
+    sheet = replace(extraction_sheet(recalled), judged=_judged(form)) if recalled else Sheet(())
     context = {
+        **shown_of(sheet, request.GET),
         "heading": "Extraction recall",
         "crumbs": [
             (_("Questions"), reverse("benchmarks:questions")),
@@ -272,7 +275,6 @@ def extraction_page(request: HtmxHttpRequest) -> HttpResponse:
         "form": form,
         "form_template": "benchmarks/_extraction_form.html",
         "example": named_points.EXAMPLE,
-        "sheet": recalled and replace(extraction_sheet(recalled), judged=_judged(form)),
     }
     return page(request, "results/sheet.html", context, status=422 if form.errors else 200)
 

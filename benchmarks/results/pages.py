@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase, QueryDict
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchmarks.results.computation import Computation
+from benchmarks.results.judged import NOBODY
 from benchmarks.results.sheet import Sheet, Text
 from benchmarks.results.sheet_files import origin_of, sheet_file
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
@@ -20,6 +21,19 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 F = TypeVar("F")
+
+
+def shown_of(sheet: Sheet, query: QueryDict) -> dict[str, Any]:
+    """What a page shows of a sheet: its parts, or the page of it that the address names, and by which judges."""
+    chosen = sheet.page(query.get("view", ""))
+    parts = Sheet(sheet.shown(chosen.key if chosen else ""))
+    is_of_people = bool(parts.tables) and all(table.is_of_people for table in parts.tables)
+    return {
+        "sheet": sheet,
+        "view": chosen.key if chosen else "",
+        "parts": parts.parts,
+        "judged": NOBODY if is_of_people else sheet.judged,
+    }
 
 
 class FigurePage(Generic[F]):
@@ -99,7 +113,7 @@ class FigurePage(Generic[F]):
             "head": self.head,
             "form_template": self.form_template,
             "shown": self.shown,
-            "sheet": self.sheet(figures),
+            **shown_of(self.sheet(figures), self.request.GET),
             "files_url": reverse(f"{self.app}:{self.url}-file", args=["x"]).removesuffix("x"),
             "form": self.form,
             **self.context(figures),
@@ -134,7 +148,7 @@ class FigurePage(Generic[F]):
         @requires(cls.permission)
         @require_safe
         def answer(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-            return cls(request, name).answer()
+            return cls(request, request.GET.get("file", name)).answer()
 
         return [
             path(address, show, name=cls.url),

@@ -217,12 +217,21 @@ class Card:
         return self.stat.scaled(100) if isinstance(self.stat, Stat) and self.unit is Unit.SHARE else self.stat
 
 
+MOST_CARDS = 4
+"""So many headline figures stand on a page before anything is opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Headline figures side by side."""
+    """Headline figures side by side, the first ones first; a page has the others under *More measures*."""
 
     key: str
     cards: tuple[Card, ...]
+
+    @property
+    def first(self) -> tuple[Card, ...]:
+        """Those that a page shows at once."""
+        return self.cards[:MOST_CARDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +267,10 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Parts under a heading. `key` is its anchor; without a title the parts stand by themselves."""
+    """Parts under a heading. `key` is its anchor; without a title the parts stand by themselves.
+
+    A folded section is opened by a click. Of those that are a page of a sheet one is shown at a time.
+    """
 
     key: str
     title: Text
@@ -266,6 +278,8 @@ class Section:
     about: Text = ""
     badge: Text = ""
     is_side_by_side: bool = False
+    is_folded: bool = False
+    is_page: bool = False
 
 
 Part = Section | Table | Cards | Drawing | Note | Fragment
@@ -303,9 +317,20 @@ class Sheet:
         return [part.chart for part in self.walk() if isinstance(part, Drawing)]
 
     @property
-    def headings(self) -> list[Section]:
-        """The sections that a reader can jump to."""
-        return [part for part in self.parts if isinstance(part, Section) and part.title]
+    def pages(self) -> list[Section]:
+        """The sections of which a reader sees one at a time."""
+        return [part for part in self.parts if isinstance(part, Section) and part.is_page]
+
+    def page(self, key: str) -> Section | None:
+        """The page of this key, else the first one; None where all is one page."""
+        return next((page for page in self.pages if page.key == key), next(iter(self.pages), None))
+
+    def shown(self, key: str) -> tuple[Part, ...]:
+        """What a reader of this page sees of it."""
+        page = self.page(key)
+        if page is None:
+            return self.parts
+        return (*page.parts, *(part for part in self.parts if part not in self.pages))
 
     def table(self, key: str) -> Table | None:
         """The table with this key; headline figures are one, too."""
@@ -313,6 +338,48 @@ class Sheet:
             if isinstance(part, Table | Cards) and part.key == key:
                 return part if isinstance(part, Table) else table_of_cards(part)
         return None
+
+
+def first_look(
+    answer: Text,
+    *,
+    cards: Cards | None = None,
+    choice: Fragment | None = None,
+    chart: Chart | None = None,
+    table: Table | None = None,
+    more: Iterable[Part] = (),
+    reading: Iterable[Part | Text] = (),
+    prefix: str = "",
+) -> tuple[Part, ...]:
+    """The parts of a page of results: a sentence that answers its question, four figures, a chart and a table.
+
+    All else is folded: `more` measures, and how to read them. Where nothing can be answered yet there are neither
+    cards nor chart, and the sentence says why. Keys of the folds begin with `prefix`.
+    """
+    more = (*(all_cards(cards)[1:] if cards else ()), *more)
+    notes = tuple(part if isinstance(part, Part) else Note(part) for part in reading if part)
+    is_empty = not (cards or chart or table)
+    return (
+        Note(answer, is_answer=not is_empty, is_empty=is_empty),
+        *([cards] if cards else ()),
+        *([choice] if choice else ()),
+        *([Drawing(chart, table.key if table else "")] if chart else ()),
+        *([table] if table else ()),
+        *([Section(f"{prefix}more", "More measures", more, is_folded=True)] if more else ()),
+        *([Section(f"{prefix}reading", "How to read this", notes, is_folded=True)] if notes else ()),
+    )
+
+
+def all_cards(cards: Cards) -> tuple[Part, ...]:
+    """Headline figures of which a page shows more than the first, below them."""
+    rest = cards.cards[MOST_CARDS:]
+    return (cards, *([Fragment("results/_cards.html", {"cards": rest})] if rest else ()))
+
+
+def choice(name: str, label: Text, options: Iterable[tuple[str, Text]], chosen: str) -> Fragment:
+    """A list above a chart or a table that says which of several it shows; `name` is what the address calls it."""
+    context = {"name": name, "label": label, "options": [*options], "chosen": chosen}
+    return Fragment("results/_choice.html", context)
 
 
 def table_of_cards(cards: Cards) -> Table:
@@ -325,7 +392,7 @@ def few_clusters(table: Table) -> tuple[Note, ...]:
     """What to know of intervals over few clusters, below a table that has no marks beside figures."""
     values = (row.value(key) for row in table.rows for key in row.values)
     has_few = any(isinstance(value, Stat) and value.has_few_clusters for value in values)
-    words = "Intervals over 5 to 9 clusters hold the truth in about 90 to 95 of 100."
+    words = "Over 5 to 9 clusters the coverage of these intervals is 90–95 %."
     return (Note(words),) if has_few else ()
 
 

@@ -113,9 +113,11 @@ def _row_json(table: Table, row: Row) -> dict[str, Any]:
 MINUS, NOTHING, NEVER = "−", "–", "∞"
 MARK = "†"
 """Beside an interval that may hold the truth less often than it claims."""
-OF_FEW_CLUSTERS = "† 5 to 9 clusters, or rare labels: such intervals hold the truth in about 90 to 95 of 100."
+OF_FEW_CLUSTERS = "† 5 to 9 clusters, or rare labels: the coverage of these intervals is 90–95 %."
 
 OF_FEW_ITEMS = "“few”: too few items to interpret."
+FEW, OF_FEW_MARKED = "‡", "‡ Too few items to interpret."
+"""The same on a page, where a word beside every figure would be read first."""
 WITHOUT_BADGE = (Unit.MONEY, Unit.RATING)
 """Units of figures that say of few items what they say of many."""
 
@@ -127,6 +129,30 @@ def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, m
     places = DECIMALS.get(unit, 3)
     rounded = round(100 * value if unit is Unit.SHARE else value, places) + 0.0
     return f"{rounded:{'+' if is_signed else ''},.{places}f}".replace("-", minus)
+
+
+def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, within: bool = False) -> str:
+    """A figure with its interval, in a sentence, or `within` brackets of one."""
+    if stat.value is None:
+        return f"unknown ({stat.undefined_reason})"
+    value, low, high = (
+        "" if each is None else _in_sentence(each, unit, is_signed=is_signed)
+        for each in (stat.value, stat.low, stat.high)
+    )
+    interval = f"95 % CI {low} to {high}" if low else ""
+    return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"
+
+
+def _in_sentence(value: float, unit: Unit, *, is_signed: bool) -> str:
+    """A number that is read, not looked up: of a coefficient two digits."""
+    return number(value, Unit.RATING if unit is Unit.FIGURE else unit, is_signed=is_signed)
+
+
+def is_significant(stat: Stat | None) -> bool | None:
+    """Whether a difference has an interval that excludes 0; None where there is no interval."""
+    if stat is None or stat.low is None or stat.high is None:
+        return None
+    return not stat.low <= 0 <= stat.high
 
 
 def ends_of(stat: Stat, measure: Measure, *, minus: str = MINUS) -> tuple[str, str] | None:

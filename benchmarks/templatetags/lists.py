@@ -31,6 +31,12 @@ def conditions(form: forms.Form) -> list[tuple[str, str, bool]]:
     ]
 
 
+@register.filter
+def changed(form: forms.Form) -> list[tuple[str, str]]:
+    """The label of each choice that is not the usual one, with what is chosen."""
+    return [(label, chosen) for label, chosen, is_changed in conditions(form) if is_changed]
+
+
 def _chosen(field: forms.BoundField) -> list[str]:
     """What is chosen; nothing where that is what comes first."""
     value = field.value()
@@ -66,13 +72,13 @@ def in_place(name: str) -> SafeString:
 def list_filters(context: Any, form: forms.Form, n: int | None = None, of: int | None = None) -> dict[str, Any]:
     """The fields of a form of filters in a row; with how many rows they leave, where these numbers are given."""
     others = _others(context, form)
-    return {"form": form, "kept": _hidden(others), "others": others.urlencode(), "n": n, "of": of}
+    return {"form": form, "kept": hidden_fields(others), "others": others.urlencode(), "n": n, "of": of}
 
 
 @register.simple_tag(takes_context=True)
 def kept_fields(context: Any, form: forms.Form) -> SafeString:
     """What an address says beside a form, as the order of tables, so that sending the form keeps it."""
-    return _hidden(_others(context, form))
+    return hidden_fields(_others(context, form))
 
 
 def _others(context: Any, form: forms.Form) -> QueryDict:
@@ -82,6 +88,7 @@ def _others(context: Any, form: forms.Form) -> QueryDict:
     return query
 
 
-def _hidden(query: QueryDict) -> SafeString:
+def hidden_fields(query: QueryDict) -> SafeString:
+    """Fields that keep in a form what an address says."""
     pairs = ((name, value) for name, values in query.lists() for value in values)
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', pairs)

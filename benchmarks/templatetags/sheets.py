@@ -33,9 +33,10 @@ from benchmarks.results.sheet import (
     Unit,
 )
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.results.sheet_files import EXTRA, whole_files
+from benchmarks.results.sheet_files import EXTRA, FORMATS, whole_files
 from benchmarks.scoring.stat import Stat
 from benchmarks.templatetags.charts import chart
+from benchmarks.templatetags.lists import hidden_fields
 from benchmarks.web.help import entry_of
 from benchmarks.web.lists import Column, MemoryTable
 
@@ -50,7 +51,7 @@ MOST_COLUMNS = 16
 PLACES = {1: ("strong", "is-best", "best"), 2: ("span", "is-second", "second")}
 """How the best and the second of what is compared stand out: element, class, and what is said of it."""
 MARKS: Mapping[str, Text] = {
-    'class="badge warn few"': writing.OF_FEW_ITEMS,
+    f">{writing.FEW}</small>": writing.OF_FEW_MARKED,
     f">{writing.MARK}</small>": writing.OF_FEW_CLUSTERS,
     'class="muted these"': (
         "“these” and a number: the interval is about these people only, not about people like them."
@@ -72,7 +73,7 @@ def figure(
     is_signed: bool = False,
     badge: bool = True,
 ) -> SafeString:
-    """Show a figure in its unit, with its interval and a badge where items are few; undefined is a dash."""
+    """Show a figure in its unit, with its interval and a mark where items are few; undefined is a dash."""
     unit = Unit(unit)
     if stat is None:
         return SafeString('<span class="muted">–</span>')
@@ -84,7 +85,7 @@ def figure(
         )
     few = SafeString("")
     if badge and stat.too_few:
-        few = format_html(' <span class="badge warn few" title="{}">{}</span>', "too few to interpret", "few")
+        few = format_html('<small class="few" title="{}">{}</small>', "too few to interpret", writing.FEW)
     title = f"{stat.method}; n = {stat.n_items}"
     if stat.low is None or stat.high is None:
         title, between = f"{title}; {stat.interval_reason}", ""
@@ -105,7 +106,7 @@ def _marks(stat: Stat) -> SafeString:
             ' <small class="muted these" title="{}">{}</small>', words, "these %d" % stat.only_these
         )
     if stat.has_few_clusters or stat.caution:
-        words = stat.caution or "5 to 9 clusters: such intervals hold the truth in about 90 to 95 of 100."
+        words = stat.caution or "5 to 9 clusters: the coverage of such intervals is 90–95 %."
         few = format_html('<small class="muted" title="{}">{}</small>', words, writing.MARK)
     return few + these
 
@@ -156,13 +157,17 @@ def _part(context: Any, part: Any) -> str:
         name, more = "results/_table.html", _table_context(part, context["request"].GET, most=context["most_rows"])
     elif isinstance(part, Drawing):
         name = "benchmarks/_chart.html"
-        more = chart(context, part.chart, context.get("files_url", ""), table=part.table)
+        more = chart(context, part.chart, table=part.table)
     elif isinstance(part, Fragment):
         name, more = part.template, dict(part.context)
     else:
         name, more = TEMPLATES[type(part)], {"part": part}
+        if isinstance(part, Cards):
+            more["cards"] = part.first
         if isinstance(part, Section) and part.title:
             more["within"] = part.title  # what tables in it stand under, and are told apart by
+            keys = tuple(f"{table.key}-" for table in Sheet(part.parts).tables)
+            more["is_open"] = part.is_folded and any(name.startswith(keys) for name in context["request"].GET)
     with context.push(**more):
         drawn: str = context.template.engine.get_template(name).render(context)
     return drawn
@@ -330,7 +335,22 @@ def jury_votes(context: Any, jury: Model) -> str:
     return votes(jury, reader=context["request"].user)
 
 
-@register.simple_tag
-def sheet_files() -> list[str]:
-    """The names of the files with all figures of a sheet."""
-    return whole_files()
+@register.simple_tag(takes_context=True)
+def kept_but(context: Any, name: str) -> SafeString:
+    """What the address says beside one of its choices, as hidden fields."""
+    query = context["request"].GET.copy()
+    query.pop(name, None)
+    return hidden_fields(query)
+
+
+@register.inclusion_tag("results/_download.html", takes_context=True)
+def sheet_downloads(context: Any, sheet: Sheet) -> dict[str, Any]:
+    """A choice of all files of a sheet: those with all figures, each table, each chart."""
+    groups = [("All figures", [(name, name) for name in whole_files()])]
+    for part in sheet.walk():
+        if isinstance(part, Table) and part.rows:
+            groups.append((str(part.title), [(f"{part.key}.csv", "CSV"), (f"{part.key}.tex", "LaTeX")]))
+        elif isinstance(part, Drawing):
+            chart = part.chart
+            groups.append((str(chart.title), [(f"{chart.name}.{end}", name) for end, name in FORMATS.items()]))
+    return {**context.flatten(), "groups": groups}

@@ -62,17 +62,21 @@ def text(client: Client, url: str) -> str:
 
 def test_people_come_first_and_judges_below_on_the_same_items(client: Client, study: Study) -> None:
     shown = text(client, address(study))
-    places = [
-        shown.index(part) for part in ('id="people"', "Randolph's κ (q = 3)".replace("'", "&#x27;"), 'id="judges"')
-    ]
+    places = [shown.index(part) for part in ('class="answer"', "Randolph&#x27;s κ (q = 3)", 'id="without"')]
     assert places == sorted(places)
-    assert shown.index("People among themselves") < shown.index("kind</a>")
+    assert "People agree on 68 % of pairs of labels, κ 0.51 (95 % CI 0." in shown
     assert "36 items" in shown
     assert "6 subtopics (resampled" in shown
     assert "data version" in shown
-    for part in ("bias", "systems", "disputed", "files"):
-        assert f'id="{part}"' in shown
-    assert shown.count("<svg") >= 3
+    assert 'id="judges"' not in shown
+    shown = text(client, f"{address(study)}?view=judges")
+    assert "kind agrees best with people: Pearson 0.59" in shown
+    assert "strict is statistically tied with it." in shown
+    assert shown.index("People among themselves") < shown.index("kind</a>")
+    for view, said in (("bias", "Length: "), ("systems", "People score ")):
+        shown = text(client, f"{address(study)}?view={view}")
+        assert said in shown
+        assert shown.count("<svg") >= 1
 
 
 def test_the_figures_on_the_page_are_those_of_the_command(client: Client, study: Study) -> None:
@@ -87,7 +91,7 @@ def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> 
     found = json.loads(client.get(address(study, "-file", "figures.json")).content)
     row = found["judges"][0]
     interval = row["intervals"]["pearson"]
-    shown = text(client, address(study))
+    shown = text(client, f"{address(study)}?view=judges")
     assert f"{row['pearson']:.3f}" in shown
     assert f"{interval['low']:.3f} – {interval['high']:.3f}".replace("-", "−") in shown
 
@@ -95,10 +99,12 @@ def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> 
 def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(client: Client, ada: Any) -> None:
     few = make_summaries(n=4, dataset="buoys")
     small = make_labelled_study(summaries=few, people=("anna",), judges=("one",), name="Small", researcher=ada)
-    shown = text(client, address(small))
+    shown = text(client, f"{address(small)}?view=judges")
     assert "too few to interpret" in shown
-    assert "No item has labels from two annotators" in shown
+    assert shown.count("‡ Too few items to interpret") == 1
     assert "imported predictions come without their usage" in shown
+    shown = text(client, address(small))
+    assert "No item has labels from two annotators" in shown
 
 
 def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
@@ -111,9 +117,9 @@ def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
 
 def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
     alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
-    shown = text(client, address(alone))
+    assert "People agree on" in text(client, address(alone))
+    shown = text(client, f"{address(alone)}?view=judges")
     assert "“manage.py run_judge” runs the offline judge" in shown
-    assert 'id="people"' in shown
 
 
 def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, study: Study) -> None:
@@ -123,7 +129,7 @@ def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, stu
     assert "No label is left under these filters" in text(client, f"{address(study)}?domain=nowhere")
     assert "12 summaries" in text(client, f"{address(study)}?clusters=summaries")
     assert text(client, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
-    assert "the label most annotators gave" in text(client, f"{address(study)}?reference=majority")
+    assert "the label most annotators gave" in text(client, f"{address(study)}?view=judges&reference=majority")
 
 
 def test_a_filter_keeps_the_order_of_every_table(client: Client, study: Study) -> None:
@@ -161,7 +167,7 @@ def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client,
 
 def test_htmx_gets_the_figures_without_the_frame(client: Client, study: Study) -> None:
     part = client.get(address(study), headers={"HX-Request": "true"}).content.decode()
-    assert part.strip().startswith('<div id="figures">')
+    assert part.strip().startswith('<div id="figures" class="figures">')
 
 
 def test_rows_behind_a_figure_are_sorted_by_dispute(client: Client, study: Study) -> None:
@@ -269,9 +275,9 @@ def test_looking_records_that_insights_were_seen(client: Client, study: Study, a
 
 
 def test_a_new_label_or_verdict_shows_at_once(client: Client, study: Study) -> None:
-    first = text(client, address(study))
+    first = text(client, f"{address(study)}?view=judges")
     Verdict.objects.filter(judge__name="kind").delete()
-    second = text(client, address(study))
+    second = text(client, f"{address(study)}?view=judges")
     assert "kind</a>" in first
     assert "kind</a>" not in second
 
@@ -382,9 +388,8 @@ def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any,
     path.write_text("\n".join(rows))
     call_command("import_labels", str(path), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
     study = Study.objects.get(name="Elsewhere")
-    shown = text(client, address(study))
-    assert "12 items" in shown
-    assert "imported without texts" in shown
+    assert "12 items" in text(client, address(study))
+    assert "imported without texts" in text(client, f"{address(study)}?view=judges")
     assert "item-1" in text(client, address(study, "-rows"))
 
 
@@ -400,7 +405,7 @@ def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Cl
 
 
 def test_the_page_takes_the_same_queries_whatever_the_size(client: Client, study: Study, ada: Any) -> None:
-    for_page = 17
+    for_page = 16
     assert cost_of(client, address(study)) == for_page
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(

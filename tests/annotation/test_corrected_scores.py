@@ -55,7 +55,7 @@ def judge_all(judge: Judge, summaries: Sequence[Summary]) -> None:
 
 
 def page_of(client: Client, study: Study) -> str:
-    return client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    return client.get(reverse("annotation:study-figures", args=[study.uid]), {"view": "systems"}).text
 
 
 def corrected(*arguments: str) -> list[dict[str, Any]]:

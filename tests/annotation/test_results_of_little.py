@@ -33,6 +33,11 @@ pytestmark = pytest.mark.django_db
 
 ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 LINK = re.compile(r'(?:href|hx-get)="([^"#]*)')
+DOWNLOAD = re.compile(r'<form class="row" method="get" action="(\S+/file)"(.*?)</form>', re.DOTALL)
+HIDDEN, OPTION = (
+    re.compile(r'<input type="hidden" name="(.*?)" value="(.*?)">'),
+    re.compile(r'<option value="(.*?)"'),
+)
 NO_RESULTS = re.compile(r"/(preview|annotators|guidelines|settings|clone|delete|remind|recruitment)/")
 BY_LINK = ("remark-reply", "study-group", "study-progress")
 """Names of addresses that only pages which link to them have something for: answers, groups, the last 14 days."""
@@ -142,8 +147,14 @@ def links(answer: Any, address: str) -> Iterator[str]:
     if answer.status_code == 302:
         yield urljoin(address, answer.url)
     elif answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
-        for link in LINK.findall(answer.content.decode()):
+        html = answer.content.decode()
+        for link in LINK.findall(html):
             yield urljoin(address, unescape(link))
+        for action, fields in DOWNLOAD.findall(html):
+            kept = [(unescape(name), unescape(value)) for name, value in HIDDEN.findall(fields)]
+            for file in OPTION.findall(fields):
+                query = f"?{urlencode(kept)}" if kept else ""
+                yield urljoin(address, action.removesuffix("file") + unescape(file) + query)
 
 
 def at_once(addresses: Iterable[str]) -> Iterator[str]:

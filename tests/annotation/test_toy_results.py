@@ -100,8 +100,9 @@ def test_its_page_shows_people_judges_and_how_each_person_worked(
     with django_assert_max_num_queries(20):
         answer = client.get(url(study))
     shown = flat(answer.content.decode())
-    for words in ("Grade: people among themselves", "Grade: judges beside people", "Doubts", "Each person", "owl"):
+    for words in ("People agree most on “", "Doubts", "Each person"):
         assert words in shown
+    assert "owl agrees with people" in client.get(url(study), {"view": "judges"}).text
     sheet = answer.context["sheet"]
     keys = {table.key for table in sheet.tables}
     assert keys >= {

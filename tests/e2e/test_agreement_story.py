@@ -54,7 +54,7 @@ def link(page: Page, number: int, keys: str) -> None:
 def agreement(page: Page, study: str, query: str = "") -> str:
     """Open the figures and give the share of agreeing pairs as it stands there."""
     page.goto(f"/studies/{study}/figures/{query}")
-    card = page.locator(".card").filter(has=page.get_by_text("Agreement (%)", exact=True))
+    card = page.locator(".card").filter(has_text="Agreement (%)")
     return card.locator(".figure-value > span").first.inner_text()
 
 
@@ -84,7 +84,7 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
     assert serious(ada) == []
     assert serious(otto) == []
 
-    ada.get_by_role("link", name="go through them and decide").click()
+    ada.get_by_role("link", name="Disagreements", exact=True).click()
     main = ada.get_by_role("main")
     expect(main).to_contain_text("0 of 1 decided")
     assert serious(ada) == []
@@ -110,6 +110,7 @@ def test_from_two_peoples_links_to_judges_beside_what_was_decided(
         expect(main).to_contain_text(shown)
 
     assert agreement(ada, study, "?reference=adjudicated") == "83.3", "a decision is nobody's label"
+    ada.get_by_role("link", name="Judges", exact=True).click()
     table = ada.locator("#judges table")
     expect(table.locator("thead")).to_contain_text("Exact %")
     heads = table.locator("thead th").all_inner_texts()
