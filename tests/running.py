@@ -19,3 +19,13 @@ def output_of(*args: Any, **options: Any) -> str:
 def json_of(*args: Any) -> Any:
     """What a command prints with --json."""
     return json.loads(output_of(*args, "--json"))
+
+
+def told_by(*args: Any) -> tuple[int, Any]:
+    """The exit code of a command, and what it prints with --json."""
+    out = io.StringIO()
+    try:
+        call_command(*map(str, args), "--json", stdout=out, stderr=io.StringIO())
+    except SystemExit as left:
+        return int(str(left.code)), json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())

@@ -120,8 +120,7 @@ def test_what_was_generated_here_says_what_it_was_shown() -> None:
 
 @pytest.mark.django_db
 def test_a_document_without_a_score_leaves_the_order_of_the_full_context_unknown() -> None:
-    subtopic = make_haystack().subtopics.first()
-    assert subtopic is not None
+    subtopic = make_haystack().subtopics.all()[0]
     ranked(subtopic, "oracle", {1: 1, 2: 2})
     summary = summary_of(subtopic, order="sort")
     assert shown_orders(Summary.objects.all()) == {summary.pk: None}
@@ -161,8 +160,7 @@ def test_people_by_the_order_on_their_page() -> None:
 @pytest.mark.django_db
 def test_what_was_found_is_kept_until_the_reference_changes() -> None:
     haystack = make_haystack()
-    subtopic = haystack.subtopics.order_by("number").first()
-    assert subtopic is not None
+    subtopic = haystack.subtopics.order_by("number")[0]
     ranked(subtopic, "keywords", dict.fromkeys(range(1, 7), 1.0))
     summary_of(subtopic, retriever="keywords")
     scope = Scope(Haystack.objects.all(), Study.objects.none(), None)

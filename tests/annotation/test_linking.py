@@ -90,8 +90,7 @@ def test_a_study_can_allow_several_bullets(ben: Any, now: datetime) -> None:
 
 
 def test_an_insight_of_another_subtopic_is_not_asked(task: LabelTask, now: datetime) -> None:
-    other = Insight.objects.exclude(subtopic=task.item.summary.subtopic).first()
-    assert other is not None
+    other = Insight.objects.exclude(subtopic=task.item.summary.subtopic)[0]
     with pytest.raises(TaskRefused) as refused:
         record(kind=LINK, tasks=own(task), question=other.uid, answer=LinkingAnswer("none"), op_id="x", now=now)
     assert refused.value.code == "not_asked"

@@ -92,8 +92,7 @@ def test_a_sign_of_life_counts_when_it_is_complete(post: Post, session: Session,
 
 def test_a_contact_of_label_work_counts_when_it_is_complete(post: Post, ben: Any) -> None:
     make_linking_study(annotators=[ben])
-    task = LabelTask.objects.filter(annotator__user=ben).first()
-    assert task is not None
+    task = LabelTask.objects.filter(annotator__user=ben)[0]
     begun = timezone.now()
     url = reverse("annotation:label-seen", args=[task.uid])
     assert post(url, "{}", wait_s=LATE_S)["status"] == 200

@@ -219,8 +219,7 @@ def test_the_list_of_tasks_reads_one_page_of_them(
     ada: Any, ben: Any, login: Any, now: Any, django_assert_max_num_queries: Any, query: str
 ) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
-    task = study.label_tasks.select_related("item").first()
-    assert task is not None
+    task = study.label_tasks.select_related("item")[0]
     people = Annotator.objects.bulk_create(Annotator(label=f"P{n}", created_at=now) for n in range(5_000))
     LabelTask.objects.bulk_create(
         LabelTask(

@@ -160,8 +160,7 @@ def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: A
 
 
 def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    item = study.label_items.filter(is_overlap=True).first()
-    assert item is not None
+    item = study.label_items.filter(is_overlap=True)[0]
     say(study, ben, item.key_point, "x", is_check=True)
     item.role = "gold"
     item.save()
@@ -176,8 +175,7 @@ def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login
 def test_people_join_and_take_over_what_nobody_opened(
     study: Study, ada: Any, ben: Any, dot: Any, login: Any
 ) -> None:
-    control = study.label_items.filter(is_overlap=True).first()
-    assert control is not None
+    control = study.label_items.filter(is_overlap=True)[0]
     say(study, ben, control.key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
     answer = login(ada).post(url("study-annotators", study), data)
@@ -211,8 +209,7 @@ def test_the_rate_freezes_with_the_first_answer(study: Study, ada: Any, ben: Any
     client, address = login(ada), url("study-settings", study)
     data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
     assert client.post(address, data).status_code == 302
-    task = study.label_tasks.filter(annotator__user=ben).first()
-    assert task is not None
+    task = study.label_tasks.filter(annotator__user=ben)[0]
     say(study, ben, task.item.key_point, "A")
     assert client.post(address, data | {"hourly_rate": "40"}).status_code == 422
     study.refresh_from_db()
@@ -222,8 +219,7 @@ def test_the_rate_freezes_with_the_first_answer(study: Study, ada: Any, ben: Any
 
 def test_a_study_with_answers_is_not_deleted(study: Study, ada: Any, ben: Any, login: Any) -> None:
     client, address = login(ada), url("study-delete", study)
-    task = study.label_tasks.filter(annotator__user=ben).first()
-    assert task is not None
+    task = study.label_tasks.filter(annotator__user=ben)[0]
     say(study, ben, task.item.key_point, "A")
     assert "1 label is in it" in client.get(address).content.decode()
     client.post(address)

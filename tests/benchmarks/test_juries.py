@@ -18,6 +18,7 @@ from benchmarks.engine import judging, juries, versions
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
 from tests.makers import NOW, make_haystack, make_summary
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -47,11 +48,8 @@ def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, *
     )
 
 
-def make_jury(*args: str) -> dict[str, Any]:
-    out = StringIO()
-    call_command("make_jury", *args, "--json", stdout=out, stderr=StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+def make_jury(*args: str) -> Any:
+    return json_of("make_jury", *args)
 
 
 def answers(jury: Judge) -> dict[int, tuple[str, list[int]]]:

@@ -102,8 +102,7 @@ def test_the_report_narrows_down_and_refuses_unknown_names(
 @pytest.mark.django_db
 def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pytest.CaptureFixture[str]) -> None:
     before = report(capsys)["overall"]
-    verdict = PointVerdict.objects.filter(premise="response", answer="no").first()
-    assert verdict is not None
+    verdict = PointVerdict.objects.filter(premise="response", answer="no")[0]
     verdict.pk, verdict.repeat, verdict.answer = None, 1, "yes"
     verdict.save()
     assert report(capsys)["overall"] == before

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -33,6 +32,7 @@ from tests.makers import (
     make_writing_study,
 )
 from tests.makers_recall import make_response
+from tests.running import json_of
 
 Login = Callable[..., Client]
 MINUTE = 60_000
@@ -40,11 +40,8 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 pytestmark = pytest.mark.django_db
 
 
-def run_judge(*args: str) -> dict[str, Any]:
-    out = StringIO()
-    call_command("run_judge", *args, "--json", stdout=out, stderr=StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+def run_judge(*args: str) -> Any:
+    return json_of("run_judge", *args)
 
 
 def judged() -> set[int]:
@@ -108,8 +105,7 @@ def test_a_writing_study_stands_for_the_texts_of_its_sessions(written: Study, su
 
 
 def test_a_list_of_ids_is_read_from_a_file(written: Study, summaries: list[Summary], tmp_path: Path) -> None:
-    draft = Summary.objects.filter(origin="session").first()
-    assert draft is not None
+    draft = Summary.objects.filter(origin="session")[0]
     path = tmp_path / "ids.txt"
     path.write_text(f"\ufeff{summaries[0].uid}, {draft.uid}\n{summaries[0].uid}\n")
     assert run_judge("--ids", str(path))["calls"] == 6

@@ -114,8 +114,7 @@ def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: 
     make_assignment(study=writing, annotator=ben, state="done")
     make_assignment(study=writing, annotator=ben, subtopic=writing.writing_plan.subtopics.last())
     linking = make_linking_study(annotators=[ben], haystack=make_haystack(key="second"), researcher=ada)
-    first = linking.label_tasks.first()
-    assert first is not None
+    first = linking.label_tasks.all()[0]
     type(first).objects.filter(pk=first.pk).update(state="done", n_answered=F("n_questions"))
     make_haystack(key="practice", is_practice=True)
     make_questions(2)
@@ -165,8 +164,7 @@ def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any
     study = make_labelled_study(summaries=make_summaries(n=3), researcher=ada)
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     assert waiting(ada) == {f"{len(queue)} disagreements to decide": study.name}
-    label = study.coveragelabels.filter(summary=queue[0].key[0], insight=queue[0].key[1]).first()
-    assert label is not None
+    label = study.coveragelabels.filter(summary=queue[0].key[0], insight=queue[0].key[1])[0]
     disputes.adjudicate(
         study=study, summary=label.summary, insight=label.insight, coverage="none", lines=[], by=ada, now=now
     )

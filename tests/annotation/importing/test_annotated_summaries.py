@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.coverage.collect import coverage_table
 from annotation.models import CoverageLabel, Study
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.models import AuditEvent, Haystack, Insight, Judge, Summary, Verdict
+from tests.running import told_by
 
 BENCHMARK = "summhay-eval-benchmark"
 ENTRY: dict[str, Any] = json.loads(eval_benchmark.EXAMPLE)[0]
@@ -41,13 +42,8 @@ def write(folder: Path, *entries: dict[str, Any], name: str = "benchmark.json") 
     return path
 
 
-def run(*args: Any) -> tuple[int, dict[str, Any]]:
-    out = io.StringIO()
-    try:
-        call_command("import_dataset", BENCHMARK, *map(str, args), "--json", stdout=out, stderr=io.StringIO())
-    except SystemExit as left:
-        return int(str(left.code)), json.loads(out.getvalue())
-    return 0, json.loads(out.getvalue())
+def run(*args: Any) -> tuple[int, Any]:
+    return told_by("import_dataset", BENCHMARK, *args)
 
 
 def rows() -> list[int]:

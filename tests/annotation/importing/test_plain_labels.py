@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.linking import files
 from annotation.models import Annotator, CoverageLabel, ExternalLabel, Study
@@ -19,18 +17,14 @@ from benchmarks.models import AuditEvent, Haystack, Summary
 from benchmarks.web.downloads import csv_lines, json_lines
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.test_report import report
+from tests.running import told_by
 
 pytestmark = pytest.mark.django_db
 ROWS = "annotator,item,label,links,cluster\na,1,good,2;3,x\nb,1,bad,,x\na,2,good,name,y\nb,2,,,y\n"
 
 
-def run(path: Path, *args: str) -> tuple[int, dict[str, Any]]:
-    out = io.StringIO()
-    try:
-        call_command("import_labels", str(path), *args, "--json", stdout=out, stderr=io.StringIO())
-    except SystemExit as left:
-        return int(str(left.code)), json.loads(out.getvalue())
-    return 0, json.loads(out.getvalue())
+def run(path: Path, *args: str) -> tuple[int, Any]:
+    return told_by("import_labels", path, *args)
 
 
 def write(folder: Path, text: str, name: str = "labels.csv") -> Path:
@@ -181,8 +175,7 @@ def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(
 
 def test_a_file_with_some_known_items_keeps_all_under_their_own_names(tmp_path: Path) -> None:
     [summary, *_] = make_summaries(n=2)
-    insight = summary.subtopic.insights.first()
-    assert insight is not None
+    insight = summary.subtopic.insights.all()[0]
     text = f"annotator,item,label\na,{summary.uid}/{insight.uid},none\na,something,full\n"
     found = run(write(tmp_path, text), "--study", "Mixed")[1]
     assert found["created"] == {"labels": 2}
@@ -202,8 +195,7 @@ def test_ids_that_look_like_items_of_this_site_and_match_none_are_reported(tmp_p
 
 def test_a_linked_line_must_be_a_line_of_the_summary(tmp_path: Path) -> None:
     [summary, *_] = make_summaries(n=2)
-    insight = summary.subtopic.insights.first()
-    assert insight is not None
+    insight = summary.subtopic.insights.all()[0]
     text = f"annotator,item,label,links\na,{summary.uid}/{insight.uid},full,9\n"
     found = run(write(tmp_path, text), "--study", "Far")[1]
     assert found["errors"][0]["message"] == "row 2.links: expected lines 1 to 4 of the summary, got 9."

@@ -93,11 +93,9 @@ def _the_order_of_documents_moves_the_joint_score() -> None:
 def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -> None:
     load(published / "topic_news1.json")
     judge = Judge.objects.get(name="published")
-    summary = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle").first()
-    assert summary is not None
+    summary = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle")[0]
     before = scores_of(summaries=[summary.pk], judge=judge)[summary.pk]
-    first = Verdict.objects.filter(summary=summary, judge=judge).order_by("pk").first()
-    assert first is not None
+    first = Verdict.objects.filter(summary=summary, judge=judge).order_by("pk")[0]
     Verdict.objects.filter(pk=first.pk).update(is_valid=False, coverage="", lines=[], is_linked=False)
     after = scores_of(summaries=[summary.pk], judge=judge)[summary.pk]
     assert len(after.insights) == len(before.insights) - 1
@@ -117,8 +115,7 @@ def _a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing() 
         return next(row for row in rows if (row["system"], row["retriever"]) == ("gpt-4o", "oracle"))
 
     summaries = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle")
-    first = summaries.order_by("pk").first()
-    assert first is not None
+    first = summaries.order_by("pk")[0]
     verdicts = Verdict.objects.filter(summary=first, judge__name="published")
     verdicts.update(is_valid=False, coverage="", lines=[], is_linked=False)
     n = verdicts.count()

@@ -35,6 +35,7 @@ from benchmarks.summarizers import token_budget
 from benchmarks.summarizers.config import FOCUS, SummarizerConfig
 from tests.fake_openai import MODEL, Answer, FakeServer, failing
 from tests.makers import make_haystack
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -51,10 +52,8 @@ def heron(server: FakeServer, **values: Any) -> Judge:
     return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
 
-def summarize(*arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("summarize", "--system", "heron", *arguments, "--json", stdout=out, stderr=io.StringIO())
-    return dict(json.loads(out.getvalue()))
+def summarize(*arguments: str) -> Any:
+    return json_of("summarize", "--system", "heron", *arguments)
 
 
 def texts(body: dict[str, Any]) -> tuple[str, str]:

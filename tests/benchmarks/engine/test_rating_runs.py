@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from decimal import Decimal
 from typing import Any
@@ -27,6 +26,7 @@ from tests.annotation.rated import make_rating_study
 from tests.annotation.test_rating_results import BRIEF
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import NOW, make_haystack, make_summary
+from tests.running import json_of
 from tests.taking_in import import_rows
 
 ITEMS = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
@@ -45,11 +45,8 @@ def summary() -> Summary:
     return make_summary(subtopic=make_haystack().subtopics.get(number=1))
 
 
-def run(*args: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("run_judge", "sparrow", "--task", "ratings", "--json", *args, stdout=out, stderr=io.StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+def run(*args: str) -> Any:
+    return json_of("run_judge", "sparrow", "--task", "ratings", *args)
 
 
 def asked(body: dict[str, Any]) -> str:

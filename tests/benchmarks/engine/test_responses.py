@@ -40,6 +40,7 @@ from benchmarks.summarizers.config import SummarizerConfig
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import flat
 from tests.makers_recall import NOW, make_response
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -88,10 +89,8 @@ def work(one: JudgeRun) -> None:
     one.refresh_from_db()
 
 
-def command(*arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("summarize", *arguments, "--dataset", "ferry", "--json", stdout=out, stderr=io.StringIO())
-    return dict(json.loads(out.getvalue()))
+def command(*arguments: str) -> Any:
+    return json_of("summarize", *arguments, "--dataset", "ferry")
 
 
 def sent(server: FakeServer) -> list[str]:

@@ -32,6 +32,7 @@ from benchmarks.models import (
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.fake_openai import MODEL, Answer, FakeServer, completion
 from tests.makers import make_haystack, make_summary
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -69,10 +70,8 @@ def work(one: JudgeRun) -> None:
     one.refresh_from_db()
 
 
-def summarize(*arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("summarize", *arguments, "--json", stdout=out, stderr=io.StringIO())
-    return dict(json.loads(out.getvalue()))
+def summarize(*arguments: str) -> Any:
+    return json_of("summarize", *arguments)
 
 
 def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haystack: Haystack) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
@@ -15,6 +14,7 @@ from benchmarks.engine import versions
 from benchmarks.models import Judge, JudgeRun, KeyPoint, KeyPointVerdict
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers_verification import make_questions
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,13 +25,8 @@ def judge(server: FakeServer) -> Judge:
     return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
-def run(*args: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command(
-        "run_judge", "sparrow", "--task", "verification", "--json", *args, stdout=out, stderr=io.StringIO()
-    )
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+def run(*args: str) -> Any:
+    return json_of("run_judge", "sparrow", "--task", "verification", *args)
 
 
 def asked(body: dict[str, Any]) -> str:
@@ -79,8 +74,7 @@ def test_both_judgments_are_asked_once_each_and_the_documents_only_for_the_first
     assert "Boats come and go" in asked(grounded)
     schema = grounded["response_format"]["json_schema"]["schema"]["properties"]
     assert schema["answer"]["enum"] == ["yes", "no"]
-    row = KeyPointVerdict.objects.filter(judgment="grounded", answer="yes").first()
-    assert row is not None
+    row = KeyPointVerdict.objects.filter(judgment="grounded", answer="yes")[0]
     assert row.raw["documents"] == [1]
     assert row.call is not None
     assert row.run == JudgeRun.objects.first()
@@ -111,8 +105,7 @@ def test_repeats_are_kept_apart_and_documents_that_are_too_long_are_cut(server: 
     assert set(KeyPointVerdict.objects.values_list("judgment", "repeat")) == {
         ("grounded", 0), ("grounded", 1), ("key_point", 0), ("key_point", 1)
     }  # fmt: skip
-    row = KeyPointVerdict.objects.filter(judgment="grounded").first()
-    assert row is not None
+    row = KeyPointVerdict.objects.filter(judgment="grounded")[0]
     assert 0 < row.raw["passages_shown"] < row.raw["passages"]
     assert row.answer == "yes", "the passage that says it is among those shown"
 

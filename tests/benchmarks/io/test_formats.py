@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from benchmarks.io.plan import Plan, Result
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.models import AuditEvent, ImportJob, System
+from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -72,11 +72,8 @@ def toy() -> Iterator[None]:
     del formats.FORMATS["toy"]
 
 
-def run(*args: str) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("import_dataset", "toy", *args, "--json", stdout=out, stderr=io.StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+def run(*args: str) -> Any:
+    return json_of("import_dataset", "toy", *args)
 
 
 def test_the_command_has_it_with_a_dry_run_and_its_option(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from benchmarks.models import (
     Verdict,
 )
 from tests.makers_topic import topic_json, write_topic
+from tests.running import told_by
 from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
@@ -62,13 +63,8 @@ def rows_in_database() -> list[int]:
     return [model.objects.count() for model in models]
 
 
-def run(*args: Any) -> tuple[int, dict[str, Any]]:
-    out = io.StringIO()
-    try:
-        call_command("import_dataset", "summhay", *map(str, args), "--json", stdout=out, stderr=io.StringIO())
-    except SystemExit as exit:
-        return int(str(exit.code)), json.loads(out.getvalue())
-    return 0, json.loads(out.getvalue())
+def run(*args: Any) -> tuple[int, Any]:
+    return told_by("import_dataset", "summhay", *args)
 
 
 def test_the_published_file_is_imported_whole_and_a_second_time_changes_nothing(published: Path) -> None:

@@ -18,6 +18,7 @@ from benchmarks.io.schemas import long2rag
 from benchmarks.io.writers.questions import questions_of
 from benchmarks.models import AuditEvent, KeyPoint, Question, Response, Span, System
 from summhay_site.demo.cast import read
+from tests.running import output_of
 from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
@@ -139,9 +140,7 @@ def test_export_costs_queries_by_fifties_and_not_by_questions(
 
 
 def run(*args: str) -> str:
-    out = io.StringIO()
-    call_command(*args, stdout=out, stderr=io.StringIO())
-    return out.getvalue()
+    return output_of(*args)
 
 
 def test_the_commands_take_in_and_write_out_and_the_round_trip_is_the_identity(tmp_path: Path) -> None:
