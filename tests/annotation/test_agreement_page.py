@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Annotator, CoverageLabel, Exposure, Study
+from annotation.models import Annotator, Exposure, Study
 from benchmarks.models import Judge, JudgeCall, JudgeRun, ModelPrice, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
@@ -246,27 +246,6 @@ def test_every_chart_downloads(client: Client, study: Study, stem: str, file_for
 @pytest.mark.parametrize("name", ["nothing.csv", "forest.gif", "x", "judges.json"])
 def test_an_unknown_file_is_not_found(client: Client, study: Study, name: str) -> None:
     assert client.get(address(study, "-file", name)).status_code == 404
-
-
-def test_files_name_people_with_an_account_by_pseudonym(client: Client, study: Study, ben: Any, now: Any) -> None:
-    for label in list(study.coveragelabels.filter(annotator__label="anna")):
-        CoverageLabel.objects.create(
-            study=study,
-            annotator=ben.annotator,
-            summary=label.summary,
-            insight=label.insight,
-            coverage=label.coverage,
-            lines=label.lines,
-            is_linked=label.is_linked,
-            is_complete=True,
-            made_at=now,
-        )
-    assert "Ben" in text(client, address(study))
-    for name in ("figures.json", "figures.csv"):
-        response = client.get(address(study, "-file", name))
-        body = response.content if name == "figures.json" else b"".join(response.streaming_content)  # type: ignore[attr-defined]
-        assert b"Ben" not in body
-        assert b"annotator" in body
 
 
 def test_looking_records_that_insights_were_seen(client: Client, study: Study, ada: Any) -> None:

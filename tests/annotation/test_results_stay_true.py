@@ -16,7 +16,16 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.leaderboard.positions import POSITIONS, PositionLook
-from annotation.models import Annotator, Exclusion, LabelItem, LabelTask, Session, SessionReport, Study
+from annotation.models import (
+    Annotator,
+    CoverageLabel,
+    Exclusion,
+    LabelItem,
+    LabelTask,
+    Session,
+    SessionReport,
+    Study,
+)
 from benchmarks.models import (
     AutodsScore,
     Haystack,
@@ -34,11 +43,14 @@ from benchmarks.results.stored import forget_all
 from benchmarks.templatetags.sheets import figure
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
+from tests.annotation.test_same_rules import grading, made
+from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, flat, make_summary
 from tests.makers_recall import make_judge
 from tests.makers_verification import make_questions, make_verification_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("grading")]
+__all__ = ["grading"]
 TOKEN = re.compile(r"\b\w{64}\b")
 
 
@@ -91,6 +103,14 @@ def _a_verdict_is_deleted(study: Study) -> None:
     KeyPointVerdict.objects.order_by("pk")[0].delete()
 
 
+def _a_verdict_on_a_summary_is_deleted(study: Study) -> None:
+    Verdict.objects.order_by("pk")[0].delete()
+
+
+def _a_label_is_deleted(study: Study) -> None:
+    CoverageLabel.objects.order_by("pk")[0].delete()
+
+
 def _people_are_paid_more(study: Study) -> None:
     LabelTask.objects.filter(study=study).update(active_ms=3_600_000)
     Study.objects.filter(pk=study.pk).update(hourly_rate=Decimal(40), currency="USD")
@@ -133,6 +153,15 @@ CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {  # an archived judge
         _an_imported_judge_has_a_price,
         _a_judge_is_archived,
     ),
+    KIND.value: (
+        _somebody_is_renamed,
+        _a_judge_is_renamed,
+        _an_imported_judge_has_a_price,
+        _a_verdict_on_a_summary_is_deleted,
+        _a_label_is_deleted,
+        _somebody_was_quick,
+        _a_judge_is_archived,
+    ),
     "rating": (_somebody_is_renamed, _a_judge_is_renamed, _a_judge_is_archived),
     "validation": (_somebody_is_renamed,),
     "writing": (_somebody_says_that_a_model_wrote,),
@@ -145,7 +174,7 @@ def test_a_page_that_was_opened_before_shows_what_has_changed(
     kind: str, ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:
     """One change after the other, each of which stays."""
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    study, client = made(kind, ada, (ben, cleo)), login(ada)
     before = page_of(client, study)
     for change in CHANGES[kind]:
         change(study)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from django.urls import reverse
 from annotation import kinds
 from annotation.exports import views as exports
 from annotation.kinds import kind_named
-from annotation.models import Annotator, CoverageLabel, LabelTask, Study
+from annotation.models import CoverageLabel, LabelTask, Study
 from annotation.results.frames import frame_of
 from annotation.results.of_labels import LabelResults
 from annotation.results.study import CARD, HEADLINE, OfStudy
@@ -26,7 +25,6 @@ from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results import stored
 from benchmarks.results.computation import CannotCompute
 from benchmarks.web.downloads import is_available
-from tests.annotation.test_results_stay_true import page_of
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_study
 from tests.makers_recall import make_judge
@@ -209,42 +207,10 @@ def test_before_the_first_answer_the_page_says_so(ada: Any, ben: Any, login: Any
     assert CARD.compute(OfStudy(study.pk)).chart is None
 
 
-def test_what_enters_no_figure_elsewhere_enters_none_here(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    study = graded((ben, cleo), by=ada)
-    client = login(ada)
-
-    def n_labels() -> int:
-        return int(client.get(url(study, "figures.json")).json()["questions"]["grade"]["people"]["n_items"])
-
-    n = n_labels()
-    one, other, third, *_rest = {label.insight_id: label for label in CoverageLabel.objects.all()}
-    changes = ({"is_check": True}, {"is_current": False}, {"is_complete": False})
-    for insight, change in zip((one, other, third), changes, strict=True):
-        gone = CoverageLabel.objects.filter(insight_id=insight)
-        n -= gone.values("summary").distinct().count()
-        gone.update(**change)
-        assert n_labels() == n
-
-
 def test_a_value_that_is_no_category_is_named_without_the_person(ada: Any, ben: Any, cleo: Any) -> None:
     study = graded((ben, cleo), by=ada)
     with pytest.raises(UnknownLabel, match="annotator1: “none” is none of partial, full"):
         frame_of(study, model=CoverageLabel, value="coverage", categories=("partial", "full"))
-
-
-def test_labels_are_read_in_two_queries_and_judges_in_two_more(
-    ada: Any, ben: Any, cleo: Any, django_assert_num_queries: Any
-) -> None:
-    study = graded((ben, cleo), by=ada)
-    with django_assert_num_queries(2):
-        frame_of(study, model=CoverageLabel, value="coverage", categories=LEVELS)
-    results = KIND.results
-    assert isinstance(results, LabelResults)
-    with django_assert_num_queries(2 + 2 + 2):
-        tables = results.labels(study)
-    assert tables["grade"].cluster_unit == "subtopics"
-    assert tables["grade"].n_clusters == 2
-    assert [judge.name for judge in tables["grade"].judges] == ["owl"]
 
 
 def test_results_of_labels_need_either_tables_or_questions() -> None:
@@ -297,36 +263,3 @@ def test_an_archive_says_why_there_are_no_figures(
     with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
         assert json.loads(archive.read("grades/figures.json")) == {"reason": "The scale was changed."}
         assert archive.read("grades/figures.csv").decode().startswith("part,row,figure")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda study: Annotator.objects.filter(memberships__study=study, label="Ben").update(label="Benedikt"),
-        lambda study: Judge.objects.filter(name="owl").update(name="tawny owl"),
-        lambda study: Judge.objects.filter(name="owl").update(archived_at=NOW),
-        lambda study: Judge.objects.filter(name="owl").update(kind="imported", published_cost=7),
-        lambda study: Verdict.objects.order_by("pk")[0].delete(),
-        lambda study: CoverageLabel.objects.order_by("pk")[0].delete(),
-        lambda study: LabelTask.objects.filter(study=study).update(active_ms=900),
-    ],
-    ids=[
-        "a name",
-        "name of a judge",
-        "archived",
-        "what a judge cost",
-        "a verdict",
-        "a label",
-        "how fast people were",
-    ],
-)
-def test_a_page_that_was_opened_before_shows_what_has_changed(
-    change: Callable[[Study], Any], ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
-    study, client = graded((ben, cleo), by=ada), login(ada)
-    before = page_of(client, study)
-    change(study)
-    after = page_of(client, study)
-    stored.forget_all()
-    assert after == page_of(client, study)
-    assert after != before

@@ -200,6 +200,8 @@ def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: An
     assert client.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400
     undone = client.post(label_url("label-undo", task), headers=json_answer).json()
     assert (undone["answer"], undone["is_unsure"]) == ("neutral", True)
+    cleared = client.post(url, {"answer": "", "start": "0", "end": "3"}, headers=json_answer).json()
+    assert (cleared["answer"], cleared["snippet"], cleared["state"]) == ("", None, "begun")
     stranger: Client = login(cleo)
     assert stranger.get(label_url("label-task", task)).status_code == 404
     assert stranger.post(url, {"answer": "no"}, headers=json_answer).status_code == 404

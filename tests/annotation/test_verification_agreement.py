@@ -149,17 +149,6 @@ def test_the_control_group_and_some_annotators_can_be_asked_for(study: Study) ->
     assert everything["per_annotator"][1]["n_under_5_s"] == 1
 
 
-def test_only_current_complete_answers_count_and_never_attention_checks(study: Study) -> None:
-    point = study.label_items.order_by("pk")[0].key_point
-    assert point is not None
-    before = report("--study", study.name, "--task", "grounded")["percent"]
-    say(study, "cora", point, "A")
-    assert report("--study", study.name, "--task", "grounded")["percent"] == 1 > before
-    say(study, "cora", point, "x", is_check=True)
-    assert report("--study", study.name, "--task", "grounded")["n_pairable"] == 2
-    assert len(report("--study", study.name, "--task", "grounded", "--control")["pairs"]) == 3
-
-
 @pytest.mark.django_db
 def test_a_question_that_cannot_be_answered_is_a_sentence(study: Study) -> None:
     with pytest.raises(CommandError, match="Name a task with --task: grounded, key_point, keep"):

@@ -20,7 +20,6 @@ from benchmarks.scoring.sums import DEFAULT
 from tests.conftest import make_user
 from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all
-from tests.queries import cost_of
 
 
 def simulated(errors: dict[str, float], *, n: int = 240, per_question: int = 4, seed: int = 2) -> PointTable:
@@ -83,13 +82,6 @@ def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, ada: Any, l
     assert "7 / 12" in tried
     other = client.get(reverse("annotation:verification-choosing", args=[study.uid]), {"seed": "x", "task": "y"})
     assert other.status_code == 200
-
-
-def test_the_number_of_queries_of_the_figures_does_not_grow(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    pages = ("verification-choosing", "study-figures", "verification-dataset", "verification-autods")
-    for name in (*pages, "disagreements"):
-        assert cost_of(client, reverse(f"annotation:{name}", args=[study.uid])) <= 22, name
 
 
 def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(

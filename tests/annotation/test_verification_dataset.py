@@ -182,29 +182,6 @@ def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
     assert client.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("dataset.jsonl", "application/x-ndjson"),
-        ("manifest.json", "application/json"),
-        ("kept.csv", "text/csv"),
-        ("all.csv", "text/csv"),
-    ],
-)
-def test_every_file_of_the_dataset_downloads(study: Study, ada: Any, login: Any, name: str, kind: str) -> None:
-    response = login(ada).get(reverse("annotation:verification-dataset-file", args=[study.uid, name]))
-    assert response.headers["Content-Type"].startswith(kind)
-    assert b"anna" not in (b"".join(response.streaming_content) if response.streaming else response.content)
-
-
-@pytest.mark.parametrize(("name", "kind"), [("csv", "text/csv"), ("jsonl", "application/x-ndjson")])
-@pytest.mark.parametrize("which", ["current", "first", "history"])
-def test_labels_download(study: Study, ada: Any, login: Any, name: str, kind: str, which: str) -> None:
-    response = login(ada).get(reverse("annotation:study-labels", args=[study.uid, name]), {"which": which})
-    assert response.headers["Content-Type"].startswith(kind)
-    assert b"anna" not in b"".join(response.streaming_content)  # type: ignore[arg-type]
-
-
 def test_the_page_and_the_command_write_the_same_bytes(study: Study, ada: Any, login: Any, tmp_path: Any) -> None:
     from django.core.management import call_command
 

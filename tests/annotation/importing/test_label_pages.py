@@ -27,8 +27,7 @@ BENCHMARK = {"format": "summhay-eval-benchmark"}
 def send(client: Client, data: bytes, name: str = "labels.csv", **fields: str) -> ImportJob:
     form = {"format": "labels", "file": SimpleUploadedFile(name, data), **fields}
     assert client.post(reverse("benchmarks:import-new"), form).status_code == 302
-    job = ImportJob.objects.all()[0]
-    return job
+    return ImportJob.objects.all()[0]
 
 
 def confirmed(client: Client, job: ImportJob) -> str:
