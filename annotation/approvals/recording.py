@@ -299,8 +299,9 @@ def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> Approval
     """What is said of a judge that was tested."""
     uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
     day = date_format(at, "SHORT_DATE_FORMAT")
-    words = f"{judge} was tested on {day}: {_for_uses(*uses)}; this is not recorded."
-    return ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=Finding.SAFE in uses)
+    is_safe = Finding.SAFE in uses
+    words = f"{judge} was tested on {day}: {_for_uses(*uses)}{' (not recorded)' if is_safe else ''}."
+    return ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=is_safe)
 
 
 def _is_of_all(look: ApprovalLook) -> bool:

@@ -122,6 +122,19 @@ def test_linking_comes_back_with_answers_that_could_not_be_used(tmp_path: Path) 
     assert all_figures(archived(Study.objects.get(), tmp_path)) == before
 
 
+def test_one_that_calls_approvals_licences_comes_back_and_calls_them_approvals(tmp_path: Path) -> None:
+    before = read_members(path := archived(make_labelled_study(summaries=make_summaries(n=4)), tmp_path))
+    assert {"approval", "name"} <= json.loads(before["judges.json"])[0].keys()
+    older = {name: data.replace(b"approval", b"licence") for name, data in before.items()}
+    assert {"judges.json", "figures.csv"} <= {name for name, data in before.items() if data != older[name]}
+    fresh()
+    imported(write_members(path, sealed(older)))
+    again = read_members(archived(Study.objects.get(), tmp_path))
+    assert "approval" in json.loads(again["judges.json"])[0]
+    assert b"judge_approvals" in again["figures.csv"]
+    assert again["labels.csv"].count(b"\n") == before["labels.csv"].count(b"\n") > 10
+
+
 def test_one_person_keeps_the_pseudonym(tmp_path: Path) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"))
     study.coveragelabels.filter(annotator__label="anna").delete()
