@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import Count, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.adjudication.deciding import Deciding
 from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
@@ -47,7 +46,7 @@ from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
 from annotation.studies.overview import Presence, Remark
 from annotation.studies.preview import PreviewPlace
-from annotation.studies.prose import counted, so_far
+from annotation.studies.prose import counted, in_figures, so_far
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column
 
@@ -165,7 +164,7 @@ class LabelWork(TaskPage, Work):
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:
         """How the trial went, where the study has one."""
-        trial = Column(gettext_lazy("Trial"), "trial__share", css="num", high_first=True)
+        trial = Column("Trial", "trial__share", css="num", high_first=True)
         return {"trial": trial} if study.has_trial else {}
 
     def member_rows(self, study: Study) -> list[dict[str, Any]]:
@@ -190,24 +189,12 @@ class LabelWork(TaskPage, Work):
 
     def deletion_problems(self, study: Study) -> list[str]:
         """Somebody has labelled in it, or was at work on a task."""
-        if n_labels := self.answers.model.objects.filter(study=study).count():
-            return [
-                ngettext(
-                    "%(n)d label is in it. What people labelled cannot be deleted; archive the study instead.",
-                    "%(n)d labels are in it. What people labelled cannot be deleted; archive the study instead.",
-                    n_labels,
-                )
-                % {"n": n_labels}
-            ]
-        if n_begun := study.label_tasks.exclude(begun_at=None).count():
-            return [
-                ngettext(
-                    "%(n)d task was begun in it. Time at work cannot be deleted; archive the study instead.",
-                    "%(n)d tasks were begun in it. Time at work cannot be deleted; archive the study instead.",
-                    n_begun,
-                )
-                % {"n": n_begun}
-            ]
+        if n := self.answers.model.objects.filter(study=study).count():
+            are = in_figures(n, "label is", "labels are")
+            return [f"{are} in it. What people labelled cannot be deleted; archive the study instead."]
+        if n := study.label_tasks.exclude(begun_at=None).count():
+            begun = in_figures(n, "task was", "tasks were")
+            return [f"{begun} begun in it. Time at work cannot be deleted; archive the study instead."]
         return []
 
     def on_now(self, study: Study, now: datetime) -> list[Presence]:
@@ -229,7 +216,7 @@ class LabelWork(TaskPage, Work):
         rows = LabelTask.objects.filter(study__in=studies).unanswered().order_by().values_list("study")
         remarks = [
             Waiting(
-                ngettext("%(n)d remark to answer", "%(n)d remarks to answer", n) % {"n": n},
+                in_figures(n, "remark to answer", "remarks to answer"),
                 f"{reverse('annotation:study-work', args=[studies[pk].uid])}?remarks=unanswered",
                 studies[pk].name,
             )

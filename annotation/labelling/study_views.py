@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_filters import ChoiceFilter, FilterSet, ModelChoiceFilter
 
@@ -38,8 +37,8 @@ class TaskTable(ListTable):
     annotator = Column("Annotator", "annotator__label")
     place = Column("Order", "position", css="num")
     about = Column("About", orderable=False)
-    state = Column(_("State"))
-    time = Column(_("Active time"), "active_ms", css="num", high_first=True)
+    state = Column("State")
+    time = Column("Active time", "active_ms", css="num", high_first=True)
     seen = Column("Last seen", "last_seen_at", high_first=True)
     remarks = Column("Remarks", orderable=False)
 
@@ -63,11 +62,11 @@ class TaskFilter(FilterSet):  # type: ignore[misc]
         ),
         to_field_name="uid",
     )
-    state = ChoiceFilter(label=_("State"), choices=LabelTask.State.choices)
+    state = ChoiceFilter(label="State", choices=LabelTask.State.choices)
     remarks = ChoiceFilter(
         label="Remarks",
         choices=[
-            ("flagged", _("flagged")),
+            ("flagged", "flagged"),
             ("comment", "with a comment"),
             ("unanswered", "to answer"),
             ("answered", "answered"),
@@ -107,7 +106,7 @@ class ReplyForm(forms.Form):
     """What a researcher answers to a flag or a comment."""
 
     text = forms.CharField(
-        label=_("Answer"),
+        label="Answer",
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text=(

@@ -9,12 +9,12 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.utils.translation import ngettext
 
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
 from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.studies.kind import NotPossible
+from annotation.studies.prose import in_figures
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
@@ -100,11 +100,9 @@ class SummariesForm(NarrowedForm):
         if ticked := self.initial.get("haystacks"):
             self.initial["haystacks"] = [pk for pk in ticked if pk in offered]
         if n_without := in_use.count() - len(offered):
-            field.help_text = ngettext(
-                "%(n)d haystack has no summary that can be chosen, so it is not listed.",
-                "%(n)d haystacks have no summary that can be chosen, so they are not listed.",
-                n_without,
-            ) % {"n": n_without}
+            none = "no summary that can be chosen, so"
+            has = in_figures(n_without, f"haystack has {none} it is", f"haystacks have {none} they are")
+            field.help_text = f"{has} not listed."
 
     def _haystacks_so_far(self) -> list[Haystack]:
         """Those that are ticked, and sources of what is, whether or not the rest of the form is right."""

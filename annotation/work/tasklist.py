@@ -254,7 +254,7 @@ def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     later = held_back(unfinished)
     obstacles = {
         row.pk: (
-            *assigning.obstacles_to(person, row.subtopic, row.study),
+            *eligibility.obstacles_to(person, row.subtopic, row.study),
             *([other_form_first()] if row.pk in later else []),
         )
         for row in waiting

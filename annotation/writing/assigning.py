@@ -27,15 +27,13 @@ from annotation.writing.eligibility import (
     Forms,
     NotEligible,
     Obstacle,
-    Person,
     deal_forms,
-    find_obstacles,
     forms_of,
     in_order,
     is_held_back,
     load_people,
+    obstacles_to,
     other_form_first,
-    target_of,
 )
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
@@ -306,14 +304,6 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     return (*obstacles, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
 
 
-def obstacles_to(
-    person: Person, subtopic: Subtopic, study: Study, *, is_in_study: bool = True
-) -> tuple[Obstacle, ...]:
-    """All reasons why a person may not write on a subtopic of a study."""
-    target = target_of(subtopic, is_in_study=is_in_study)
-    return find_obstacles(person, target, allow_second=study.writing_plan.allow_second_on_haystack)
-
-
 def has_practice_corpus() -> bool:
     """Whether there is a haystack to practise on."""
     return Haystack.objects.current().filter(is_practice=True, subtopics__isnull=False).exists()
@@ -395,11 +385,11 @@ def _frozen(documents: DocumentSet, seed: int) -> dict[str, Any]:
 # Gaps
 
 
-@dataclass(frozen=True)
 class SessionGaps:
     """What a writing study lacks: sessions that nobody has, and people who may be given no subtopic."""
 
-    study: Study
+    def __init__(self, study: Study) -> None:
+        self.study = study
 
     def n_short(self) -> int:
         """How many sessions that are planned nobody has."""

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from django.utils.translation import ngettext
-
 from annotation.models import (
     Exclusion,
     Exposure,
@@ -25,6 +23,7 @@ from annotation.models import (
 )
 from annotation.results.study import study_or_gone
 from annotation.studies.members import names_of
+from annotation.studies.prose import in_figures
 from annotation.writing.eligibility import saw_insights_before_the_end, two_forms
 from annotation.writing.packing import REVIEW_EVENTS
 from annotation.writing.results import (
@@ -140,15 +139,6 @@ CURVE_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class MeanRow:
-    """The means of all measures at one mark."""
-
-    minutes: float
-    n: int
-    stats: tuple[Stat, ...]
-
-
-@dataclass(frozen=True)
 class SessionRow:
     """One session in the table."""
 
@@ -204,22 +194,14 @@ class StudyReport:
     @property
     def rule_text(self) -> str:
         """The rule of the mean, in words."""
-        if self.rule is CurveRule.CARRIED_FORWARD:
-            said = "Mean over sessions, 0 to 100; ended sessions keep their last score."
-        else:
-            said = "Mean over sessions still running at the mark, 0 to 100."
-        if self.n_annotators < MIN_WRITERS:
-            return f"{said} " + "95 % interval over sessions."
-        return f"{said} " + "95 % interval over writers and subtopics."
-
-    @property
-    def means(self) -> list[MeanRow]:
-        """The means, one row a mark."""
-        rows = zip(*(curve.points for curve in self.curves), strict=True)
-        return [
-            MeanRow(points[0].mark_ms / 60_000, points[0].n_sessions, tuple(point.mean for point in points))
-            for points in rows
-        ]
+        is_carried = self.rule is CurveRule.CARRIED_FORWARD
+        of = (
+            "sessions, 0 to 100; ended sessions keep their last score"
+            if is_carried
+            else "sessions still running at the mark, 0 to 100"
+        )
+        over = "sessions" if self.n_annotators < MIN_WRITERS else "writers and subtopics"
+        return f"Mean over {of}. 95 % interval over {over}."
 
 
 def study_report(
@@ -356,7 +338,7 @@ def _session_row(result: SessionResult, n_copied: int, events: set[str]) -> Sess
     scores = shown.score.scores if shown and shown.score else None
     flags = sorted({*events, "used a language model"} if result.used_a_model else events)
     if n_copied:
-        flags.append(ngettext("%d line in common", "%d lines in common", n_copied) % n_copied)
+        flags.append(in_figures(n_copied, "line in common", "lines in common"))
     if result.late is not None:
         flags.append("late text counted" if result.with_late else "late text accepted")
     return SessionRow(

@@ -220,13 +220,11 @@ def _carry(
         record_events(held, message)
         if draft is None:
             return then(held, tab_id)
-        if message.replaces_sha256 == sha256_of(held.row.draft_text):
+        named = message.replaces_sha256
+        is_the_one = bool(named) and named == sha256_of(held.row.draft_text)
+        if is_the_one:
             draft = replace(draft, base_rev=held.row.draft_rev)
-            code = _objection(held, tab_id, draft)
-        elif message.replaces_sha256:
-            code = _objection(held, tab_id, draft) or StaleDraft.code
-        else:
-            code = _objection(held, tab_id, draft)
+        code = _objection(held, tab_id, draft) or (StaleDraft.code if named and not is_the_one else "")
         # An operation that was accepted builds on an older revision, so that its replay never looks acceptable:
         # only what is objectionable needs the look for an earlier delivery.
         if is_replay or code:
@@ -235,7 +233,9 @@ def _carry(
                 return _replay(held, tab_id, draft, stored, then)
         if code:
             return _reject(held, tab_id, draft, code)
-        rev = _accept(held, tab_id, draft)
+        rev = held.row.draft_rev + 1
+        _insert(held, tab_id, draft, rev=rev)
+        held.put(draft_rev=rev, draft_text=draft.text, active_tab=held.row.active_tab or tab_id)
         return replace(then(held, tab_id), rev=rev)
 
 
@@ -268,15 +268,6 @@ def _objection(held: LockedSession, tab_id: str, draft: Draft) -> str:
         return StaleDraft.code
     is_emptied = not draft.text.strip() and len(row.draft_text.strip()) >= LONG_DRAFT
     return EmptyNeedsConfirmation.code if is_emptied and not draft.confirm_empty else ""
-
-
-def _accept(held: LockedSession, tab_id: str, draft: Draft) -> int:
-    rev = held.row.draft_rev + 1
-    _insert(held, tab_id, draft, rev=rev)
-    held.put(draft_rev=rev, draft_text=draft.text)
-    if not held.row.active_tab:
-        held.put(active_tab=tab_id)
-    return rev
 
 
 def _reject(held: LockedSession, tab_id: str, draft: Draft, code: str) -> DraftRefused:
@@ -336,25 +327,24 @@ def _under_another_id(draft: Draft) -> Draft:
 
 def record_events(held: LockedSession, message: Message) -> None:
     """Append the events that the browser reports; an event sent twice is one row."""
-    known = packing.events_of(held.row.pk) if message.events and held.state.is_over else ()
-    if message.events:
-        SessionEvent.objects.bulk_create(
-            [
-                SessionEvent(
-                    session_id=held.row.pk,
-                    tab_id=message.tab_id,
-                    client_seq=event.seq,
-                    type=event.type,
-                    at_server=held.now,
-                    happened_at=held.claimed(event.at_ms),
-                    active_ms=held.active_ms,
-                    payload=event.payload,
-                )
-                for event in message.events
-                if (message.tab_id, event.seq) not in known
-            ],
-            ignore_conflicts=True,
+    if not message.events:
+        return
+    known = packing.events_of(held.row.pk) if held.state.is_over else ()
+    rows = [
+        SessionEvent(
+            session_id=held.row.pk,
+            tab_id=message.tab_id,
+            client_seq=event.seq,
+            type=event.type,
+            at_server=held.now,
+            happened_at=held.claimed(event.at_ms),
+            active_ms=held.active_ms,
+            payload=event.payload,
         )
+        for event in message.events
+        if (message.tab_id, event.seq) not in known
+    ]
+    SessionEvent.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def status_of(held: LockedSession, tab_id: str) -> Status:

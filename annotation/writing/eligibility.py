@@ -11,7 +11,6 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -266,16 +265,6 @@ class Person:
     not_apart: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A subtopic that somebody is wanted for."""
-
-    subtopic_id: int
-    haystack_id: int
-    is_in_study: bool = True
-    is_archived: bool = False
-
-
 def other_form_first() -> Obstacle:
     """Why the second of two parallel forms waits."""
     return Obstacle(Code.OTHER_FORM_FIRST, "The task on the other form comes first.")
@@ -292,30 +281,31 @@ WHY_NOT = {
     Code.SECOND_ON_HAYSTACK: "Has another task on this haystack, or has written on it.",
     Code.NOT_APART: "Shares insights with a subtopic of the other form that this person has.",
 }
-"""What each reason says; translated only where it holds, since a page asks about everybody and every subtopic."""
+"""What each reason says."""
 
 
-def find_obstacles(person: Person, target: Target, *, allow_second: bool = False) -> tuple[Obstacle, ...]:
-    """All reasons against this pair; empty when the person may write on the subtopic."""
-    has_subtopic = target.subtopic_id in person.subtopics
-    before = (
-        (Code.INACTIVE, not person.is_active),
-        (Code.NOT_MEMBER, not person.is_member),
-        (Code.NOT_IN_STUDY, not target.is_in_study),
-        (Code.ARCHIVED, target.is_archived),
-        (Code.RESEARCH_ROLE, person.has_research_role),
-    )
-    seen = person.exposures.get(target.haystack_id, ())
-    on_haystack = not has_subtopic and not allow_second and target.haystack_id in person.written
-    after = (
-        (Code.SAME_SUBTOPIC, has_subtopic),
-        (Code.SECOND_ON_HAYSTACK, on_haystack),
-        (Code.NOT_APART, target.subtopic_id in person.not_apart),
-    )
-    return (
-        *(Obstacle(code, str(WHY_NOT[code])) for code, holds in before if holds),
-        *(Obstacle(Code.EXPOSED, WHY_NOT[Code.EXPOSED] % {"reason": label}) for label in seen),
-        *(Obstacle(code, str(WHY_NOT[code])) for code, holds in after if holds),
+def obstacles_to(
+    person: Person, subtopic: Subtopic, study: Study, *, is_in_study: bool = True
+) -> tuple[Obstacle, ...]:
+    """All reasons why a person may not write on a subtopic, read with its haystack, of a study."""
+    has_subtopic, haystack = subtopic.pk in person.subtopics, subtopic.haystack_id
+    allow_second = study.writing_plan.allow_second_on_haystack
+    holding = {
+        Code.INACTIVE: not person.is_active,
+        Code.NOT_MEMBER: not person.is_member,
+        Code.NOT_IN_STUDY: not is_in_study,
+        Code.ARCHIVED: subtopic.haystack.archived_at is not None,
+        Code.RESEARCH_ROLE: person.has_research_role,
+        Code.EXPOSED: haystack in person.exposures,
+        Code.SAME_SUBTOPIC: has_subtopic,
+        Code.SECOND_ON_HAYSTACK: not has_subtopic and not allow_second and haystack in person.written,
+        Code.NOT_APART: subtopic.pk in person.not_apart,
+    }
+    return tuple(
+        Obstacle(code, WHY_NOT[code] % {"reason": reason})
+        for code, holds in holding.items()
+        if holds
+        for reason in (person.exposures[haystack] if code == Code.EXPOSED else ("",))
     )
 
 
@@ -365,27 +355,14 @@ def saw_insights_before_the_end(sessions: Iterable[Session]) -> set[int]:
         user__annotator__in={row.annotator_id for row in rows},
         haystack__in={row.assignment.subtopic.haystack_id for row in rows},
     )
-    first: dict[tuple[int, int], datetime] = {}
-    for annotator, haystack, at in seen.order_by("-first_at").values_list(
-        "user__annotator", "haystack", "first_at"
-    ):
-        first[annotator, haystack] = at
-    keys = set()
-    for row in rows:
-        at = first.get((row.annotator_id, row.assignment.subtopic.haystack_id))
-        if at is not None and (row.ended_at is None or at < row.ended_at):
-            keys.add(row.pk)
-    return keys
-
-
-def target_of(subtopic: Subtopic, *, is_in_study: bool) -> Target:
-    """The facts about a subtopic, whose haystack is loaded with it."""
-    return Target(
-        subtopic_id=subtopic.pk,
-        haystack_id=subtopic.haystack_id,
-        is_in_study=is_in_study,
-        is_archived=subtopic.haystack.archived_at is not None,
-    )
+    in_order = seen.order_by("-first_at").values_list("user__annotator", "haystack", "first_at")
+    first = {(annotator, haystack): at for annotator, haystack, at in in_order}
+    return {
+        row.pk
+        for row in rows
+        if (at := first.get((row.annotator_id, row.assignment.subtopic.haystack_id))) is not None
+        and (row.ended_at is None or at < row.ended_at)
+    }
 
 
 def _standing_of(annotators: QuerySet[Annotator], study: Study) -> tuple[set[int], set[int], set[int]]:
@@ -395,9 +372,8 @@ def _standing_of(annotators: QuerySet[Annotator], study: Study) -> tuple[set[int
         Annotator.objects.filter(pk__in=study.memberships.current().values("annotator")),
         Annotator.objects.with_research_role(),
     )
-    names = ("is_free", "is_in_study", "has_role")
-    holds = {name: Exists(rows.filter(pk=OuterRef("pk"))) for name, rows in zip(names, sets, strict=True)}
-    facts = list(annotators.order_by().annotate(**holds).values_list("pk", *names))
+    holds = {f"is_{place}": Exists(rows.filter(pk=OuterRef("pk"))) for place, rows in enumerate(sets, 1)}
+    facts = list(annotators.order_by().annotate(**holds).values_list("pk", *holds))
     free, members, researchers = ({row[0] for row in facts if row[place]} for place in (1, 2, 3))
     return free, members, researchers
 
@@ -408,13 +384,15 @@ def _exposures(
     """Reasons by annotator and haystack, and the haystacks written on."""
     seen: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     written: dict[int, set[int]] = defaultdict(set)
-    for annotator_id, haystack_id, reason in Exposure.objects.filter(user__annotator__in=annotators).values_list(
-        "user__annotator", "haystack_id", "reason"
-    ):
+    # A session that began has left its own mark among the exposures.
+    session = getattr(starting, "session", None)
+    has_begun = session is not None and session.started_at is not None
+    rows = Exposure.objects.filter(user__annotator__in=annotators)
+    for annotator, haystack, reason in rows.values_list("user__annotator", "haystack_id", "reason"):
         if reason != Exposure.Reason.WRITING:
-            seen[annotator_id][haystack_id].append(str(Exposure.Reason(reason).label))
-        elif starting is None or not _has_begun(starting):
-            written[annotator_id].add(haystack_id)
+            seen[annotator][haystack].append(str(Exposure.Reason(reason).label))
+        elif not has_begun:
+            written[annotator].add(haystack)
     return seen, written
 
 
@@ -426,15 +404,8 @@ def _tasks(ids: list[int], written: dict[int, set[int]], *, starting: Assignment
     if starting is not None:
         tasks = tasks.exclude(pk=starting.pk)
     subtopics: dict[int, set[int]] = defaultdict(set)
-    for annotator_id, subtopic_id, haystack_id in tasks.values_list(
-        "annotator_id", "subtopic_id", "subtopic__haystack_id"
-    ):
-        subtopics[annotator_id].add(subtopic_id)
-        written[annotator_id].add(haystack_id)
+    rows = tasks.values_list("annotator_id", "subtopic_id", "subtopic__haystack_id")
+    for annotator, subtopic, haystack in rows:
+        subtopics[annotator].add(subtopic)
+        written[annotator].add(haystack)
     return subtopics
-
-
-def _has_begun(assignment: Assignment) -> bool:
-    """A session that began has left its own mark among the exposures."""
-    session = getattr(assignment, "session", None)
-    return session is not None and session.started_at is not None

@@ -6,13 +6,12 @@ People appear as annotator1, annotator2 …, stable within the study. Times are 
 from __future__ import annotations
 
 import gzip
-import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from operator import attrgetter, eq
 from typing import Any
 
 import orjson
@@ -22,14 +21,12 @@ from django.db.models.functions import Coalesce
 from annotation.kinds import StudyFile
 from annotation.models import (
     ActivePeriod,
-    Assignment,
     ClockCredit,
     Consent,
     DraftRevision,
     LateDecision,
     PackedRows,
     Session,
-    SessionReport,
     Snapshot,
     Study,
     WritingPlan,
@@ -38,7 +35,7 @@ from annotation.studies.removed import removed_from
 from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
 from annotation.writing import curves, packing, scoring, settling
 from annotation.writing.late import new_words
-from annotation.writing.results import Earning, earning_of, pseudonyms, session_results, sessions_in, sessions_of
+from annotation.writing.results import earning_of, pseudonyms, session_results, sessions_in, sessions_of
 from benchmarks.io.schemas.topics import TopicSummary
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.system_names import PEOPLE, TopicSystem, parse_system, published_retriever, setting_name
@@ -52,80 +49,56 @@ def _sessions(study: Study) -> QuerySet[Session, Session]:
     return sessions_of(study).filter(assignment__is_practice=False)
 
 
-def _time(value: datetime | None) -> str | None:
-    return None if value is None else value.isoformat()
+def _of_report(row: Any, name: str) -> Any:
+    """What the writer answered after a session; None where nothing was."""
+    return getattr(getattr(row, "report", None), name, None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A session with what its row needs beside it."""
-
-    session: Session
-    annotator: str | None
-    credited_ms: int
-    rate: Decimal | None
-    earned: Earning
-
-    @property
-    def task(self) -> Assignment:
-        return self.session.assignment
-
-    @property
-    def report(self) -> SessionReport | None:
-        return getattr(self.session, "report", None)
-
-    def counted(self, name: str) -> int:
-        """One of the counts that the query adds."""
-        return int(getattr(self.session, name))
+def _excluded(row: Any) -> str | None:
+    return "; ".join(each.reason for each in row.exclusions.all() if each.lifted_at is None) or None
 
 
-def _excluded(session: Session) -> str | None:
-    return (
-        "; ".join(exclusion.reason for exclusion in session.exclusions.all() if exclusion.lifted_at is None)
-        or None
-    )
-
-
-_SESSION_VALUES: dict[str, Callable[[_Row], Any]] = {
-    "session": lambda row: row.session.uid,
-    "annotator": lambda row: row.annotator,
-    "haystack": lambda row: row.task.subtopic.haystack.key,
-    "subtopic": lambda row: row.task.subtopic.key,
-    "setting": lambda row: row.session.config.get("setting"),
-    "preset": lambda row: row.session.config.get("preset"),
-    "state": lambda row: row.session.state,
-    "end_reason": lambda row: row.session.end_reason,
-    "created_at": lambda row: _time(row.session.created_at),
-    "started_at": lambda row: _time(row.session.started_at),
-    "ended_at": lambda row: _time(row.session.ended_at),
-    "limit_ms": lambda row: row.session.limit_ms,
-    "active_ms": lambda row: row.earned.active_ms,
-    "n_periods": lambda row: row.counted("n_periods"),
-    "n_revisions": lambda row: row.counted("n_revisions"),
-    "n_credits": lambda row: row.counted("n_credits"),
-    "credited_ms": lambda row: row.credited_ms,
-    "paid_ms": lambda row: row.earned.paid_ms,
-    "hourly_rate": lambda row: row.rate,
-    "paid_amount": lambda row: row.earned.amount,
-    "currency": lambda row: row.earned.currency,
-    "guideline_version": lambda row: row.session.guideline and row.session.guideline.version,
-    "n_documents": lambda row: len(row.session.document_numbers),
-    "n_words": lambda row: row.task.n_words,
-    "n_insights_present": lambda row: row.task.n_insights_present,
-    "ceiling_recall": lambda row: row.task.ceiling.get("recall"),
-    "ceiling_f1": lambda row: row.task.ceiling.get("f1"),
-    "attested_before_at": lambda row: _time(row.session.attested_before_at),
-    "reported_at": lambda row: row.report and _time(row.report.at),
-    "used_no_model": lambda row: row.report and row.report.used_no_model,
-    "time_was_enough": lambda row: row.report and row.report.time_was_enough,
-    "comment": lambda row: row.report and row.report.comment,
-    "exclusion_reason": lambda row: _excluded(row.session),
-    "void_reason": lambda row: row.session.void_reason or None,
-    "n_late_texts": lambda row: row.counted("n_late"),
-    "late_text": lambda row: _late_decision(row.session)[0],
-    "late_text_reason": lambda row: _late_decision(row.session)[1],
+_SESSION_VALUES: dict[str, str | Callable[[Any], Any]] = {
+    "session": "uid",
+    "annotator": "pseudonym",
+    "haystack": "assignment.subtopic.haystack.key",
+    "subtopic": "assignment.subtopic.key",
+    "setting": lambda row: row.config.get("setting"),
+    "preset": lambda row: row.config.get("preset"),
+    "state": "state",
+    "end_reason": "end_reason",
+    "created_at": "created_at",
+    "started_at": "started_at",
+    "ended_at": "ended_at",
+    "limit_ms": "limit_ms",
+    "active_ms": "earned.active_ms",
+    "n_periods": "n_periods",
+    "n_revisions": "n_revisions",
+    "n_credits": "n_credits",
+    "credited_ms": "credited_ms",
+    "paid_ms": "earned.paid_ms",
+    "hourly_rate": "rate",
+    "paid_amount": "earned.amount",
+    "currency": "earned.currency",
+    "guideline_version": lambda row: row.guideline and row.guideline.version,
+    "n_documents": lambda row: len(row.document_numbers),
+    "n_words": "assignment.n_words",
+    "n_insights_present": "assignment.n_insights_present",
+    "ceiling_recall": lambda row: row.assignment.ceiling.get("recall"),
+    "ceiling_f1": lambda row: row.assignment.ceiling.get("f1"),
+    "attested_before_at": "attested_before_at",
+    "reported_at": lambda row: _of_report(row, "at"),
+    "used_no_model": lambda row: _of_report(row, "used_no_model"),
+    "time_was_enough": lambda row: _of_report(row, "time_was_enough"),
+    "comment": lambda row: _of_report(row, "comment"),
+    "exclusion_reason": _excluded,
+    "void_reason": lambda row: row.void_reason or None,
+    "n_late_texts": "n_late",
+    "late_text": lambda row: _late_decision(row)[0],
+    "late_text_reason": lambda row: _late_decision(row)[1],
 }
-"""The columns of sessions, each with its value."""
+"""The columns of sessions: an attribute of the row, or what a function makes of it."""
+_MADE = [attrgetter(of) if isinstance(of, str) else of for of in _SESSION_VALUES.values()]
 
 
 def _number(model: Any, of: Any = None, **only: Any) -> Coalesce:
@@ -141,14 +114,10 @@ def _saves() -> Any:
 
 def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
     """One row a session, its time and pay as of `now`."""
-    credited = dict(
-        ClockCredit.objects.filter(session__assignment__study=study)
-        .order_by()
-        .values_list("session")
-        .annotate(total=Sum("delta_ms"))
-    )
+    credits = ClockCredit.objects.filter(session__assignment__study=study).order_by()
+    credited = dict(credits.values_list("session").annotate(total=Sum("delta_ms")))
     names = pseudonyms(studies={study.pk})
-    rows = (
+    rows: Any = (
         _sessions(study)
         .annotate(
             n_periods=_number(ActivePeriod),
@@ -160,39 +129,29 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
         .prefetch_related("exclusions", "late_decisions")
         .defer("draft_text", "notes_text")
     )
-    for session in rows:
-        row = _Row(
-            session,
-            annotator=names.get((study.pk, session.annotator_id)),
-            credited_ms=credited.get(session.pk, 0),
-            rate=study.hourly_rate,
-            earned=earning_of(session, study, now),
-        )
-        yield tuple(value(row) for value in _SESSION_VALUES.values())
+    for row in rows:
+        row.pseudonym, row.rate = names.get((study.pk, row.annotator_id)), study.hourly_rate
+        row.credited_ms, row.earned = credited.get(row.pk, 0), earning_of(row, study, now)
+        values = (of(row) for of in _MADE)
+        yield tuple(value.isoformat() if isinstance(value, datetime) else value for value in values)
 
 
 def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
     """The same rows with what an import needs beside them: the documents shown, the marks, the frozen settings."""
-    frozen = {
-        str(uid): {"documents": documents, "mark_every_ms": mark_every_ms, "config": config}
-        for uid, documents, mark_every_ms, config in _sessions(study).values_list(
-            "uid", "document_numbers", "mark_every_ms", "config"
-        )
-    }
+    names = ("documents", "mark_every_ms", "config")
+    more = _sessions(study).values_list("uid", "document_numbers", "mark_every_ms", "config")
+    frozen = {uid: dict(zip(names, values, strict=True)) for uid, *values in more}
     for row in objects(_SESSION_VALUES, session_rows(study, now)):
         plain = {name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()}
-        yield {**plain, **frozen[str(row["session"])]}
+        yield plain | frozen[row["session"]]
 
 
-def _late_decision(row: Session) -> tuple[str | None, str | None]:
+def _late_decision(row: Any) -> tuple[str | None, str | None]:
     """What the newest decision on late texts says, and why; None where nobody has decided."""
-    decisions = sorted(row.late_decisions.all(), key=lambda decision: decision.pk)
-    in_force = [
-        decision for decision in decisions if decision.is_accepted == (row.late_text_id == decision.revision_id)
-    ]
-    if not in_force:
-        return None, None
-    return ("accepted" if in_force[-1].is_accepted else "declined"), in_force[-1].reason
+    for decision in sorted(row.late_decisions.all(), key=attrgetter("pk"), reverse=True):
+        if verdict := _decision(decision.is_accepted, row.late_text_id, decision.revision_id):
+            return verdict, decision.reason
+    return None, None
 
 
 def _named(*fields: str) -> dict[str, str]:
@@ -237,7 +196,7 @@ LATE_TEXTS: Columns = {
     "typed_at": "typed_at",
     "received_at": "received_at",
     "n_new_words": (new_words, "session__draft_text", "text"),
-    "is_accepted": (operator.eq, "session__late_text", "pk"),
+    "is_accepted": (eq, "session__late_text", "pk"),
     "decision": (_decision, "decided", "session__late_text", "pk"),
     "reason": "reason",
     "decided_at": "decided_at",

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import ngettext, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from annotation import clock
 from annotation.kinds import SUMMARIES, Headline, Tab, Worked, register, results_tab
@@ -23,7 +23,7 @@ from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work, plan_of
 from annotation.studies.members import is_recruiting
-from annotation.studies.prose import counted, in_words, listed, so_far
+from annotation.studies.prose import counted, in_figures, in_words, listed, so_far
 from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.assigning import SessionGaps
@@ -221,31 +221,20 @@ class Writing(Work):
 
     def archiving_problems(self, study: Study) -> list[str]:
         """What stands in the way of archiving."""
-        running = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
-        if not running:
-            return []
-        return [
-            ngettext(
-                "%(n)d session has not ended; wait for it, or void it.",
-                "%(n)d sessions have not ended; wait for them, or void them.",
-                running,
-            )
-            % {"n": running}
-        ]
+        n = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
+        have = in_figures(
+            n,
+            "session has not ended; wait for it, or void it",
+            "sessions have not ended; wait for them, or void them",
+        )
+        return [f"{have}."] if n else []
 
     def deletion_problems(self, study: Study) -> list[str]:
         """What stands in the way of deleting."""
-        n_sessions = Session.objects.filter(assignment__study=study).count()
-        if not n_sessions:
-            return []
-        return [
-            ngettext(
-                "%(n)d session was begun in it. What people wrote cannot be deleted; archive the study instead.",
-                "%(n)d sessions were begun in it. What people wrote cannot be deleted; archive the study instead.",
-                n_sessions,
-            )
-            % {"n": n_sessions}
-        ]
+        n = Session.objects.filter(assignment__study=study).count()
+        begun = in_figures(n, "session was", "sessions were")
+        stays = "What people wrote cannot be deleted; archive the study instead."
+        return [f"{begun} begun in it. {stays}"] if n else []
 
     def work_in_words(self, study: Study) -> str:
         plan: WritingPlan | None = plan_of(study)

@@ -13,16 +13,17 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from annotation import clock
 from annotation.clock import Reason
 from annotation.kinds import Waiting
-from annotation.models import DraftRevision, LateDecision, Session, Study
+from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Study
+from annotation.studies.prose import in_figures
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.locking import SCORING_TASK, LockedSession, locked
 from annotation.writing.settling import Unchanged
@@ -196,7 +197,7 @@ def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
             open_in[sessions[pk].assignment.study_id].append(sessions[pk])
     return [
         Waiting(
-            ngettext("%(n)d late text to review", "%(n)d late texts to review", len(late)) % {"n": len(late)},
+            in_figures(len(late), "late text to review", "late texts to review"),
             reverse("annotation:session-results", args=[late[0].uid])
             if len(late) == 1
             else reverse("annotation:study-results", args=[studies[pk].uid]) + "#sessions",
@@ -213,8 +214,7 @@ FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump"
 SEARCHES = frozenset({"search"})
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """Something that happened at a point of active time."""
 
     lane: str
@@ -222,8 +222,7 @@ class Mark:
     label: str
 
 
-@dataclass(frozen=True)
-class Pause:
+class Pause(NamedTuple):
     """A stretch without the clock running, in wall-clock seconds; None while it goes on."""
 
     per_mille: float
@@ -232,31 +231,15 @@ class Pause:
     reason: str
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(NamedTuple):
     """Everything that is drawn; `end_per_mille` is the active time used."""
 
     end_per_mille: float
-    pauses: tuple[Pause, ...]
-    marks: tuple[Mark, ...]
-
-    def lane(self, name: str) -> tuple[Mark, ...]:
-        """The marks of one lane, in order."""
-        return tuple(mark for mark in self.marks if mark.lane == name)
+    pauses: Sequence[Pause]
+    marks: Sequence[Mark]
 
 
-@dataclass(frozen=True)
-class PeriodRow:
-    """A work period as stored."""
-
-    started_at: datetime
-    ended_at: datetime | None
-    acc_before_ms: int
-    end_reason: str
-
-
-@dataclass(frozen=True)
-class PointRow:
+class Point(NamedTuple):
     """An event, save or snapshot at a point of active time; `at` is when it happened, where that is known."""
 
     kind: str
@@ -269,8 +252,8 @@ def build(
     *,
     limit_ms: int,
     active_ms: int,
-    periods: Sequence[PeriodRow],
-    points: Iterable[PointRow],
+    periods: Sequence[ActivePeriod],
+    points: Iterable[Point],
     is_paused: bool = False,
 ) -> Timeline:
     """Place everything on the axis of active time; with `is_paused` a pause goes on after the last period."""
@@ -287,11 +270,11 @@ def build(
     if is_paused and periods and periods[-1].ended_at is not None:
         pauses.append(Pause(place(active_ms), periods[-1].ended_at, None, periods[-1].end_reason))
     marks = [Mark(_lane(point.kind), place(_active_at(point, periods)), point.label) for point in points]
-    marks.sort(key=lambda mark: mark.per_mille)
-    return Timeline(place(active_ms), tuple(pauses), tuple(marks))
+    marks.sort(key=attrgetter("per_mille"))
+    return Timeline(place(active_ms), pauses, marks)
 
 
-def _active_at(point: PointRow, periods: Sequence[PeriodRow]) -> int:
+def _active_at(point: Point, periods: Sequence[ActivePeriod]) -> int:
     """Active time (ms) when it happened; what the server noted at the receipt where only that is known."""
     if point.at is None:
         return point.active_ms
@@ -312,8 +295,7 @@ def _lane(kind: str) -> str:
     return "flag" if kind in FLAGS else "event"
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A stretch of text that stayed (`equal`), came (`insert`) or went (`delete`)."""
 
     kind: str
@@ -327,18 +309,13 @@ def changes(before: str, after: str) -> list[Change]:
     end = _common(old[start:][::-1], new[start:][::-1])
     head, tail = new[:start], new[len(new) - end :]
     old, new = old[start : len(old) - end], new[start : len(new) - end]
-    parts = [Change("equal", "".join(head))] if head else []
+    stretches = [("equal", head)]
     for kind, a_from, a_to, b_from, b_to in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            parts.append(Change("equal", "".join(new[b_from:b_to])))
-            continue
-        if a_from < a_to:
-            parts.append(Change("delete", "".join(old[a_from:a_to])))
-        if b_from < b_to:
-            parts.append(Change("insert", "".join(new[b_from:b_to])))
-    if tail:
-        parts.append(Change("equal", "".join(tail)))
-    return parts
+            stretches.append(("equal", new[b_from:b_to]))
+        else:
+            stretches += [("delete", old[a_from:a_to]), ("insert", new[b_from:b_to])]
+    return [Change(kind, "".join(words)) for kind, words in (*stretches, ("equal", tail)) if words]
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

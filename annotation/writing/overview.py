@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -16,14 +14,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
 from annotation.studies.amounts import duration, money
 from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
 from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
+from annotation.studies.prose import in_figures
 from annotation.studies.scope import study_of
 from annotation.writing import assigning, results
 from annotation.writing.assigning import blocked_in, subtopics_of
@@ -55,15 +52,20 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     earned = results.earnings_of(sessions, now)
     per_person, total = results.by_annotator(earned), results.by_study(earned).get(study)
     people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
-    states = tuple(zip(("To do", "Under way", _("Done")), STATES, strict=True))
-    totals: list[tuple[str, str, Callable[[Total], str], Callable[[Total], Any]]] = [
-        ("time", _("Active time"), lambda total: duration(total.active_ms), attrgetter("active_ms")),
-        ("cost", "Cost so far", lambda total: money(total.amount, study.currency), attrgetter("amount")),
-    ]
-    tasks = [Column(state.value, label, attrgetter(f"member.n_{state}")) for label, state in states]
-    work = [
-        Column(name, label, partial(_total_cell, show), by=partial(_total_value, of))
-        for name, label, show, of in totals
+    states = tuple(zip(("To do", "Under way", "Done"), STATES, strict=True))
+
+    def time(of: Total | None) -> str:
+        return duration(of.active_ms) if of else "–"
+
+    def cost(of: Total | None) -> str:
+        return money(of.amount, study.currency) if of else "–"
+
+    columns = [
+        *(Column(state.value, label, attrgetter(f"member.n_{state}")) for label, state in states),
+        Column(
+            "time", "Active time", lambda row: time(row.total), by=lambda row: row.total and row.total.active_ms
+        ),
+        Column("cost", "Cost so far", lambda row: cost(row.total), by=lambda row: row.total and row.total.amount),
     ]
     rate = money(study.hourly_rate, study.currency)
     caption = f"Cost is active time at {rate} an hour, voided sessions included: work is paid."
@@ -72,9 +74,9 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     return OverviewPage(
         cards=[
             *(Card(label, sum(getattr(row.member, f"n_{state}") for row in people)) for label, state in states),
-            *(Card(label, show(total) if total else "–") for _name, label, show, _of in totals),
+            *(Card("Active time", time(total)), Card("Cost so far", cost(total))),
         ],
-        tables=[Table("people", "Annotators", caption, [*tasks, *work], people)],
+        tables=[Table("people", "Annotators", caption, columns, people)],
         facts=_facts(plan),
         context={
             "requests": requests.select_related("session__annotator", "session__assignment__subtopic"),
@@ -94,11 +96,10 @@ def on_now(study: Study, now: datetime) -> list[Presence]:
         left = session.limit_ms - session.active_ms_at(now)
         if left <= 0:
             continue
-        words = "%(time)s left" if session.state == Session.State.RUNNING else "paused, %(time)s left"
-        note = f"{session.assignment.subtopic.name}, {words % {'time': duration(left)}}"
-        present.append(
-            Presence(session.annotator.label, note, reverse("annotation:session-results", args=[session.uid]))
-        )
+        paused = "" if session.state == Session.State.RUNNING else "paused, "
+        note = f"{session.assignment.subtopic.name}, {paused}{duration(left)} left"
+        url = reverse("annotation:session-results", args=[session.uid])
+        present.append(Presence(session.annotator.label, note, url))
     return present
 
 
@@ -116,18 +117,10 @@ def member_rows(study: Study) -> list[dict[str, Any]]:
 
 
 MEMBER_COLUMNS = {
-    "limit": ListColumn(gettext_lazy("Time limit"), "limit_ms", css="num", high_first=True),
+    "limit": ListColumn("Time limit", "limit_ms", css="num", high_first=True),
     "tasks": ListColumn("Tasks", "n_tasks", css="num", high_first=True),
 }
 """What of such a row people are sorted by."""
-
-
-def _total_cell(show: Callable[[Total], str], row: PersonRow) -> str:
-    return show(row.total) if row.total else "–"
-
-
-def _total_value(of: Callable[[Total], Any], row: PersonRow) -> Any:
-    return of(row.total) if row.total else None
 
 
 def _members(study: Study) -> list[Membership]:
@@ -139,7 +132,7 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
     if plan.setting == WritingPlan.Setting.RANKING:
         documents = [f"{documents[0]}: {names_of([plan.retriever])[plan.retriever]}"]
     if plan.setting != WritingPlan.Setting.FULL:
-        documents.append("%(n)s tokens" % {"n": f"{plan.token_budget:,}"})
+        documents.append(f"{plan.token_budget:,} tokens")
     if plan.setting == WritingPlan.Setting.ORACLE:
         documents.append(
             "documents without an insight fill the budget"
@@ -148,8 +141,8 @@ def _facts(plan: WritingPlan) -> list[tuple[str, Any]]:
         )
     mark = f"a snapshot every {duration(plan.mark_every_ms)}"
     return [
-        (_("Documents"), " · ".join(documents)),
-        (_("Time limit"), f"{duration(plan.limit_ms)}, {mark}"),
+        ("Documents", " · ".join(documents)),
+        ("Time limit", f"{duration(plan.limit_ms)}, {mark}"),
         ("Protocol", plan.get_preset_display()),
         ("Pasted text", plan.get_paste_policy_display()),
         ("Closed page", plan.get_disconnect_policy_display()),
@@ -181,9 +174,7 @@ def study_assign(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     try:
         if request.method == "POST" and is_fine:
             made = assigning.assign(study=study, by=request.user, now=timezone.now(), max_tasks=max_tasks)
-            messages.success(
-                request, ngettext("%(n)d task assigned.", "%(n)d tasks assigned.", len(made)) % {"n": len(made)}
-            )
+            messages.success(request, f"{in_figures(len(made), 'task', 'tasks')} assigned.")
             return redirect("annotation:study-assignments", uid=study.uid)
         proposal = assigning.propose(study, max_tasks=max_tasks) if is_fine else None
         problem = ""
@@ -258,18 +249,16 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
 class TaskTable(MemoryTable):
     """What the tasks of a study are sorted, narrowed and found by."""
 
-    subtopic = ListColumn(gettext_lazy("Subtopic"), "subtopic__name", is_searched=True)
+    subtopic = ListColumn("Subtopic", "subtopic__name", is_searched=True)
     haystack = ListColumn("Haystack", "subtopic__haystack__title", is_filter=True, visible=False)
     annotator = ListColumn("Annotator", "annotator__label", is_filter=True)
-    state = ListColumn(gettext_lazy("State"), "get_state_display", is_filter=True)
-    documents = ListColumn(
-        gettext_lazy("Documents"), lambda task: len(task.document_numbers), css="num", high_first=True
-    )
-    words = ListColumn(gettext_lazy("Words"), "n_words", css="num", high_first=True)
-    insights = ListColumn(gettext_lazy("Insights"), "n_insights_present", css="num", high_first=True)
+    state = ListColumn("State", "get_state_display", is_filter=True)
+    documents = ListColumn("Documents", lambda task: len(task.document_numbers), css="num", high_first=True)
+    words = ListColumn("Words", "n_words", css="num", high_first=True)
+    insights = ListColumn("Insights", "n_insights_present", css="num", high_first=True)
     recall = ListColumn("Ceiling: recall", lambda task: task.ceiling.get("recall"), css="num", high_first=True)
     f1 = ListColumn("F1", lambda task: task.ceiling.get("f1"), css="num", high_first=True)
-    due = ListColumn(gettext_lazy("Due"), "due_at")
+    due = ListColumn("Due", "due_at")
 
 
 def _assignments_page(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from heapq import merge
@@ -18,7 +17,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from annotation import clock
 from annotation.models import DraftRevision, LateDecision, PackedRows, Session, SessionEvent, Snapshot
@@ -39,31 +38,12 @@ _COMPUTED: Mapping[str, Callable[[Row], Any]] = {"sha256": lambda row: sha256(ro
 """Columns that follow from others: not stored where they do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A table of a session, and which of its rows may go."""
-
-    model: Any
-    packable: Callable[[QuerySet[Any, Any]], QuerySet[Any, Any]]
-
-
-def _unnamed(revisions: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-    named = (
-        Snapshot.objects.filter(revision=OuterRef("pk")),
-        LateDecision.objects.filter(revision=OuterRef("pk")),
-    )
-    kept = Q(Exists(named[0])) | Q(Exists(named[1])) | Q(reject_code=LATE)
-    return revisions.exclude(kept)
-
-
-def _unread(events: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-    return events.exclude(Q(type__in=REVIEW_EVENTS) | Q(tab_id=SERVER_TAB))
-
-
-_SOURCES: Mapping[str, _Source] = {
-    Table.REVISIONS: _Source(DraftRevision, _unnamed),
-    Table.EVENTS: _Source(SessionEvent, _unread),
+_NAMED = (model.objects.filter(revision=OuterRef("pk")) for model in (Snapshot, LateDecision))
+_SOURCES: Mapping[str, tuple[Any, Q]] = {
+    Table.REVISIONS: (DraftRevision, Q(*map(Exists, _NAMED), reject_code=LATE, _connector=Q.OR)),
+    Table.EVENTS: (SessionEvent, Q(type__in=REVIEW_EVENTS) | Q(tab_id=SERVER_TAB)),
 }
+"""The tables of a session, and which of their rows stay."""
 
 
 def pack_ended(*, now: datetime, until: Callable[[], bool] = lambda: False) -> int:
@@ -94,14 +74,14 @@ def pack(*, session_id: int, now: datetime) -> int:
     if row.state not in clock.OVER or PackedRows.objects.filter(session=row).exists():
         return 0
     packs = []
-    for table, source in _SOURCES.items():
-        going = source.packable(source.model.objects.filter(session=row)).order_by("pk")
-        rows = list(going.values(*_names(source.model)))
+    for table, (model, staying) in _SOURCES.items():
+        going = model.objects.filter(session=row).exclude(staying).order_by("pk")
+        rows = list(going.values(*(each.attname for each in _columns(model))))
         pack = PackedRows(session=row, table=table, n_rows=len(rows), rows=_packed(rows), packed_at=now)
         if _unpacked(pack) != rows:
             raise ValueError(f"The {table} of session {session_id} would not come back as they are; they stay.")
         packs.append(pack)
-        source.model.objects.filter(pk__in=[each["id"] for each in rows]).delete()
+        model.objects.filter(pk__in=[each["id"] for each in rows]).delete()
     PackedRows.objects.bulk_create(packs)
     return sum(pack.n_rows for pack in packs)
 
@@ -111,7 +91,7 @@ def unpack(*, session_id: int) -> int:
     """Make rows of all that is packed of a session, with the keys that they had; gives how many."""
     n_rows = 0
     for pack in PackedRows.objects.select_for_update().filter(session=session_id):
-        model, rows = _SOURCES[pack.table].model, _unpacked(pack)
+        (model, _staying), rows = _SOURCES[pack.table], _unpacked(pack)
         model.objects.bulk_create((model(session_id=session_id, **row) for row in rows), batch_size=500)
         n_rows += len(rows)
         pack.delete()
@@ -151,7 +131,7 @@ def rows_of(table: str, sessions: Iterable[int], names: Sequence[str]) -> Iterat
     ids = sorted(sessions)
     for start in range(0, len(ids), SESSIONS_AT_A_TIME):
         some = ids[start : start + SESSIONS_AT_A_TIME]
-        stored = _SOURCES[table].model.objects.filter(session__in=some).order_by("session_id", "pk")
+        stored = _SOURCES[table][0].objects.filter(session__in=some).order_by("session_id", "pk")
         packs = (
             PackedRows.objects.filter(session__in=some, table=table).order_by("session_id").iterator(chunk_size=1)
         )
@@ -175,8 +155,8 @@ def _rows(table: str, session_id: int) -> list[Row]:
     return [] if pack is None else _unpacked(pack)
 
 
-def _names(model: Any) -> list[str]:
-    return [field.attname for field in model._meta.concrete_fields if field.attname != "session_id"]
+def _columns(model: Any) -> list[Any]:
+    return [field for field in model._meta.concrete_fields if field.attname != "session_id"]
 
 
 def _packed(rows: Sequence[Row]) -> bytes:
@@ -192,7 +172,7 @@ def _packed(rows: Sequence[Row]) -> bytes:
 
 def _unpacked(pack: PackedRows) -> list[Row]:
     columns = json.loads(lzma.decompress(pack.rows))
-    fields = {field.attname: field for field in _SOURCES[pack.table].model._meta.concrete_fields}
+    fields = {field.attname: field for field in _columns(_SOURCES[pack.table][0])}
     for name, values in columns.items():
         if fields[name].get_internal_type() == "DateTimeField":
             columns[name] = [value and datetime.fromisoformat(value) for value in values]

@@ -93,7 +93,7 @@ def tour(request: HttpRequest, uid: UUID) -> HttpResponse:
     now = timezone.now()
     row = unstored_session(assignment, started_at=now)
     shown = sample()
-    row.draft_text = shown.summary
+    row.draft_text = shown["summary"]
     context = facts(row, now) | {"config_json": client_config(row, now), "sample": shown}
     context["tour_leads"] = reverse("annotation:session-start", args=[uid])
     return render(request, "annotation/session_tour.html", context | fixed_parts(row))
@@ -267,29 +267,19 @@ class TimeForm(forms.Form):
 # A sample
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Documents and a summary of them, in the language of the reader."""
-
-    language: str
-    direction: str
-    documents: tuple[TopicDocument, ...]
-    summary: str
-
-
-def sample() -> Sample:
-    """The sample in the language that is active."""
+def sample() -> dict[str, Any]:
+    """Documents and a summary of them, in the language that is active."""
     language = get_language() or "en"
     texts = {
         3: _("The documents of your task are here once the clock runs. This one says that fares rise in May."),
         7: _("Look for what several documents say. This one says so too: from May on, tickets cost more."),
     }
-    return Sample(
-        language=language,
-        direction="rtl" if get_language_info(language)["bidi"] else "ltr",
-        documents=tuple(TopicDocument(str(number), number, text, _("A sample")) for number, text in texts.items()),
-        summary=_("- Fares rise in May. [3, 7]"),
-    )
+    return {
+        "language": language,
+        "direction": "rtl" if get_language_info(language)["bidi"] else "ltr",
+        "documents": [TopicDocument(str(number), number, text, _("A sample")) for number, text in texts.items()],
+        "summary": _("- Fares rise in May. [3, 7]"),
+    }
 
 
 # Practice

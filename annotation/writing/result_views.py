@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from itertools import islice
 from pathlib import PurePath
 from typing import Any
@@ -17,7 +16,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
@@ -33,16 +31,12 @@ from annotation.writing.settling import Unchanged
 from annotation.writing.sheet import look_form
 from benchmarks.judges.registry import description_of
 from benchmarks.models import Insight, Judge
-from benchmarks.scoring.summhay import InsightScore
-from benchmarks.scoring.text import Line, lines_from_list
+from benchmarks.scoring.text import lines_from_list
 from benchmarks.web.downloads import download, json_download, reader_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
 
 CONTENT_TYPES = {".csv": "text/csv; charset=utf-8", ".jsonl": "application/x-ndjson", ".gz": "application/gzip"}
-
-
-_study = partial(study_of, kind=Study.Kind.WRITING)
 
 
 def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
@@ -58,9 +52,7 @@ def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
 class ReasonForm(forms.Form):
     """Any act that needs a reason."""
 
-    reason = forms.CharField(
-        label=gettext_lazy("Reason"), max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
-    )
+    reason = forms.CharField(label="Reason", max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class CreditForm(ReasonForm):
@@ -85,7 +77,7 @@ class AnswerForm(forms.Form):
     action = forms.ChoiceField(choices=[(GRANT, GRANT), (DECLINE, DECLINE)], widget=forms.HiddenInput)
     minutes = forms.IntegerField(label="Minutes to credit", required=False, min_value=1, max_value=600)
     answer = forms.CharField(
-        label=gettext_lazy("Answer"),
+        label="Answer",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="The annotator reads this.",
@@ -115,7 +107,7 @@ class LateTextForm(ReasonForm):
 @require_safe
 def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     """One of the raw files of a study."""
-    study = _study(request, uid)
+    study = study_of(request, uid, kind=Study.Kind.WRITING)
     judge = look_form(study, request.GET).chosen
     now = timezone.now()
     settling.settle_study(study=study, now=now)
@@ -176,72 +168,62 @@ def _amended(
     return redirect("annotation:session-results", uid=session.uid)
 
 
-@requires("annotation.add_exclusion")
-@require_POST
-def exclude(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+def amends(right: str, form: type[forms.Form], otherwise: str = "") -> Callable[[Callable[..., str]], Any]:
+    """Make a view of what is done about a session by what a form says; `otherwise` names what the form lacks."""
+
+    def view_of(do: Callable[..., str]) -> Any:
+        @requires(right)
+        @require_POST
+        @wraps(do)
+        def view(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+            return _amended(request, _session(request, uid), form(request.POST), do, otherwise)
+
+        return view
+
+    return view_of
+
+
+@amends("annotation.add_exclusion", ReasonForm, "An exclusion needs a reason.")
+def exclude(data: dict[str, Any], **how: Any) -> str:
     """Leave a session out of figures, with a reason."""
-
-    def do(data: dict[str, Any], **how: Any) -> str:
-        settling.exclude(reason=data["reason"], **how)
-        return "The session is excluded from results; its data stays."
-
-    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "An exclusion needs a reason.")
+    settling.exclude(reason=data["reason"], **how)
+    return "The session is excluded from results; its data stays."
 
 
-@requires("annotation.add_exclusion")
-@require_POST
-def include(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+@amends("annotation.add_exclusion", forms.Form)
+def include(_data: dict[str, Any], **how: Any) -> str:
     """Let a session count again."""
-    session = _session(request, uid)
-    settling.lift_exclusion(session=session, by=request.user, now=timezone.now())
-    messages.success(request, "The session is included in results again.")
-    return redirect("annotation:session-results", uid=session.uid)
+    settling.lift_exclusion(**how)
+    return "The session is included in results again."
 
 
-@requires("annotation.add_latedecision")
-@require_POST
-def decide_late_text(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+@amends("annotation.add_latedecision", LateTextForm, "A decision on a late text needs a reason.")
+def decide_late_text(data: dict[str, Any], **how: Any) -> str:
     """Accept or decline a text that arrived after the end, with a reason."""
-
-    def do(data: dict[str, Any], **how: Any) -> str:
-        is_accepted = data["decision"] == "accept"
-        decide = late.accept if is_accepted else late.decline
-        decide(op_id=data["text"], reason=data["reason"], **how)
-        if is_accepted:
-            return "The late text is accepted as a second final text; the one submitted stays as it is."
-        return "The late text is declined; it stays stored."
-
-    otherwise = "A decision on a late text needs a reason."
-    return _amended(request, _session(request, uid), LateTextForm(request.POST), do, otherwise)
+    is_accepted = data["decision"] == "accept"
+    decide = late.accept if is_accepted else late.decline
+    decide(op_id=data["text"], reason=data["reason"], **how)
+    if is_accepted:
+        return "The late text is accepted as a second final text; the one submitted stays as it is."
+    return "The late text is declined; it stays stored."
 
 
-@requires("annotation.void_session")
-@require_POST
-def void(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+@amends("annotation.void_session", ReasonForm, "Voiding needs a reason.")
+def void(data: dict[str, Any], **how: Any) -> str:
     """End a session for good, with a reason; nothing of it is deleted."""
-
-    def do(data: dict[str, Any], **how: Any) -> str:
-        settling.void(reason=data["reason"], **how)
-        return "The session is voided."
-
-    return _amended(request, _session(request, uid), ReasonForm(request.POST), do, "Voiding needs a reason.")
+    settling.void(reason=data["reason"], **how)
+    return "The session is voided."
 
 
-@requires("annotation.add_clockcredit")
-@require_POST
-def credit(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+@amends("annotation.add_clockcredit", CreditForm, "A credit needs a number of minutes and a reason.")
+def credit(data: dict[str, Any], *, session: Session, **how: Any) -> str:
     """Give active time back, with a reason; a session that is over opens again, paused."""
-
-    def do(data: dict[str, Any], *, session: Session, **how: Any) -> str:
-        is_over = session.state in clock.OVER
-        if is_over and data["minutes"] < 0:
-            raise Unchanged("This session is over. You can credit minutes, which reopens it, but not deduct them.")
-        give = settling.reopen if is_over else settling.credit_clock
-        give(session=session, delta_ms=data["minutes"] * MS_PER_MINUTE, reason=data["reason"], **how)
-        return "The clock was corrected."
-
-    otherwise = "A credit needs a number of minutes and a reason."
-    return _amended(request, _session(request, uid), CreditForm(request.POST), do, otherwise)
+    is_over = session.state in clock.OVER
+    if is_over and data["minutes"] < 0:
+        raise Unchanged("This session is over. You can credit minutes, which reopens it, but not deduct them.")
+    give = settling.reopen if is_over else settling.credit_clock
+    give(session=session, delta_ms=data["minutes"] * MS_PER_MINUTE, reason=data["reason"], **how)
+    return "The clock was corrected."
 
 
 @requires("annotation.add_clockcredit")
@@ -278,21 +260,6 @@ _EVENT = ("type", "active_ms", "payload", "happened_at", "at_server")
 _SAVE = ("accepted", "active_ms", "reject_code", "rev")
 
 
-@dataclass(frozen=True)
-class InsightRow:
-    """One reference insight, how it scored, and where it is covered."""
-
-    number: int
-    text: str
-    score: InsightScore | None
-    linked: tuple[Line, ...]
-    gold: tuple[int, ...]
-    shown_gold: tuple[int, ...]
-    right: tuple[int, ...]
-    wrong: tuple[int, ...]
-    missed: tuple[int, ...]
-
-
 def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, Any]:
     """Gather timeline, snapshots, scores and records of a session that has the facts that results need."""
     [result] = results_of(sessions=[session], judge=judge, present_only=present_only)
@@ -311,7 +278,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "ceiling": session.assignment.ceiling,
         "timeline": _timeline(session, result, saved, events),
         "shown": last,
-        "insights": insight_rows(session=session, snapshot=last),
+        "insights": list(insight_rows(session=session, snapshot=last)),
         "credits": session.credits.select_related("by"),
         "requests": session.credit_requests.select_related("credit__by"),
         "exclusions": session.exclusions.select_related("by"),
@@ -338,35 +305,27 @@ def snapshot(*, session: Session, mark_ms: int, judge: Judge, present_only: bool
         "result": result,
         "snapshot": chosen,
         "changes": late.changes(before.text if before else "", chosen.text),
-        "insights": insight_rows(session=session, snapshot=chosen),
+        "insights": list(insight_rows(session=session, snapshot=chosen)),
     }
 
 
-def insight_rows(*, session: Session, snapshot: ScoredSnapshot | None) -> list[InsightRow]:
-    """One row per reference insight of the subtopic, with gold and cited documents compared."""
-    insights = Insight.objects.filter(subtopic=session.assignment.subtopic_id).order_by("number")
+def insight_rows(*, session: Session, snapshot: ScoredSnapshot | None) -> Iterator[dict[str, Any]]:
+    """Each reference insight of the subtopic, how it scored, and where: gold and cited documents compared."""
     scores = {score.key: score for score in snapshot.score.insights} if snapshot and snapshot.score else {}
     lines = lines_from_list(snapshot.text.split("\n")) if snapshot else ()
-    return [_insight_row(insight, scores.get(str(insight.pk)), lines, session) for insight in insights]
-
-
-def _insight_row(
-    insight: Insight, score: InsightScore | None, lines: Sequence[Line], session: Session
-) -> InsightRow:
-    gold = set(insight.gold_documents)
-    cited = set(score.cited) if score else set()
-    numbers = set(score.lines) if score else set()
-    return InsightRow(
-        number=insight.number,
-        text=insight.text,
-        score=score,
-        linked=tuple(line for line in lines if line.number in numbers),
-        gold=tuple(sorted(gold)),
-        shown_gold=tuple(sorted(gold & set(session.document_numbers))),
-        right=tuple(sorted(cited & gold)),
-        wrong=tuple(sorted(cited - gold)),
-        missed=tuple(sorted(gold - cited)),
-    )
+    for insight in Insight.objects.filter(subtopic=session.assignment.subtopic_id).order_by("number"):
+        score, gold = scores.get(str(insight.pk)), set(insight.gold_documents)
+        cited, numbers = (set(score.cited), set(score.lines)) if score else (set[int](), set[int]())
+        yield {
+            "number": insight.number,
+            "text": insight.text,
+            "score": score,
+            "linked": [line for line in lines if line.number in numbers],
+            "shown_gold": gold & set(session.document_numbers),
+            "right": sorted(cited & gold),
+            "wrong": sorted(cited - gold),
+            "missed": sorted(gold - cited),
+        }
 
 
 def _timeline(
@@ -375,27 +334,18 @@ def _timeline(
     saved: Iterable[tuple[bool, int, str, int | None]],
     events: Iterable[SessionEvent],
 ) -> late.Timeline:
-    periods = [
-        late.PeriodRow(*row)
-        for row in session.periods.order_by("seq").values_list(
-            "started_at", "ended_at", "acc_before_ms", "end_reason"
-        )
-    ]
     points = [
-        late.PointRow("save" if accepted else "rejected", active_ms, code or f"r{rev}")
+        late.Point("save" if accepted else "rejected", active_ms, code or f"r{rev}")
         for accepted, active_ms, code, rev in saved
     ]
-    points += [
-        late.PointRow(event.type, event.active_ms, f"{event.type} {_short(event.payload)}", event.happened_at)
-        for event in events
-    ]
-    points += [late.PointRow("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots]
-    active = max([last_known_ms(session), *(point.active_ms for point in points)], default=0)
-    is_paused = session.state == Session.State.PAUSED
+    for event in events:
+        facts = ", ".join(f"{key} {value}" for key, value in event.payload.items())[:120]
+        points.append(late.Point(event.type, event.active_ms, f"{event.type} {facts}", event.happened_at))
+    points += [late.Point("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots]
     return late.build(
-        limit_ms=session.limit_ms, active_ms=active, periods=periods, points=points, is_paused=is_paused
+        limit_ms=session.limit_ms,
+        active_ms=max([last_known_ms(session), *(point.active_ms for point in points)], default=0),
+        periods=list(session.periods.order_by("seq")),
+        points=points,
+        is_paused=session.state == Session.State.PAUSED,
     )
-
-
-def _short(payload: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in payload.items())[:120]

@@ -29,7 +29,7 @@ from annotation.models import (
     Study,
 )
 from annotation.studies.amounts import paid_ms, pay
-from benchmarks.leaderboard.board import ORDERS, Entry, place_of, scored_summaries, scores_of
+from benchmarks.leaderboard.board import ORDERS, place_of, scored_summaries, scores_of
 from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
 from benchmarks.scoring.sessions import Curve, SessionCurve, measures_of
@@ -69,13 +69,9 @@ def last_known_ms(session: Session) -> int:
 
 def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
     """One row per session of a study; the sessions carry their assignment and study."""
-    rows = []
-    for session in sessions:
-        study = session.assignment.study
-        if study is None:
-            continue
-        rows.append(earning_of(session, study, now))
-    return rows
+    return [
+        earning_of(session, study, now) for session in sessions if (study := session.assignment.study) is not None
+    ]
 
 
 def earning_of(session: Session, study: Study, now: datetime) -> Earning:
@@ -99,16 +95,18 @@ def most_for(assignment: Assignment, limit_ms: int) -> Decimal | None:
 
 
 def _totals(earnings: Iterable[Earning], key: Callable[[Session], Key]) -> dict[Key, Total]:
-    totals: dict[Key, Total] = {}
+    groups: dict[Key, list[Earning]] = defaultdict(list)
     for row in earnings:
-        totals[key(row.session)] = _add(totals.get(key(row.session)), row)
-    return totals
-
-
-def _add(total: Total | None, row: Earning) -> Total:
-    if total is None:
-        return Total(1, row.active_ms, row.amount, row.currency)
-    return Total(total.n_sessions + 1, total.active_ms + row.active_ms, total.amount + row.amount, total.currency)
+        groups[key(row.session)].append(row)
+    return {
+        of: Total(
+            len(rows),
+            sum(row.active_ms for row in rows),
+            sum((row.amount for row in rows), Decimal(0)),
+            rows[0].currency,
+        )
+        for of, rows in groups.items()
+    }
 
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
@@ -278,7 +276,10 @@ def _scored(
 ) -> list[tuple[ScoredSnapshot, ...]]:
     scores: dict[tuple[int, int], SummaryScore] = {}
     if judge is not None:
-        groups = _by_shown_documents(sessions) if present_only else {None: list(sessions)}
+        # Sessions that saw the same documents can be scored together.
+        groups: dict[Collection[int] | None, list[Session]] = defaultdict(list)
+        for session in sessions:
+            groups[frozenset(session.document_numbers) if present_only else None].append(session)
         for shown, group in groups.items():
             ids = {row.summary_id for session in group for row in rows[session.pk] if row.summary_id}
             limits = None if shown is None else dict.fromkeys(ids, shown)
@@ -299,14 +300,6 @@ def _scored(
         )
         for session in sessions
     ]
-
-
-def _by_shown_documents(sessions: Sequence[Session]) -> dict[Collection[int] | None, list[Session]]:
-    """Sessions that saw the same documents can be scored together."""
-    groups: dict[Collection[int] | None, list[Session]] = defaultdict(list)
-    for session in sessions:
-        groups[frozenset(session.document_numbers)].append(session)
-    return groups
 
 
 def pseudonyms(*, studies: Collection[int]) -> dict[tuple[int | None, int], str]:
@@ -398,22 +391,15 @@ def levels(sessions: Sequence[SessionResult], judge: Judge | None) -> tuple[Leve
     by_entry: dict[str, dict[int, SummaryScore]] = {}
     for scored_text in scored:
         by_entry.setdefault(scored_text.entry, {})[scored_text.subtopic] = scored_text.score
-    complete = [
-        _level(entries[key], [scores[subtopic] for subtopic in subtopics])
-        for key, scores in by_entry.items()
-        if set(subtopics) <= set(scores)
-    ]
+    complete = []
+    for key, scores in by_entry.items():
+        if set(subtopics) <= set(scores):
+            values: dict[str, float | None] = {}
+            for name in MEASURES:
+                every = (scores[subtopic].scores.measure(name).value for subtopic in subtopics)
+                known = [value for value in every if value is not None]
+                values[name] = fmean(known) if known else None
+            complete.append(Level(entries[key].system, entries[key].retriever, values))
     complete.sort(key=lambda level: (-(level.values["joint"] or 0.0), level.system, level.retriever))
-    chosen = (
-        next((level for level in complete if (level.retriever in OF_ALL_DOCUMENTS) is of_all), None)
-        for of_all in (False, True)
-    )
-    return tuple(level for level in chosen if level is not None)
-
-
-def _level(entry: Entry, scores: Sequence[SummaryScore]) -> Level:
-    values: dict[str, float | None] = {}
-    for name in MEASURES:
-        known = [value for score in scores if (value := score.scores.measure(name).value) is not None]
-        values[name] = fmean(known) if known else None
-    return Level(entry.system, entry.retriever, values)
+    best = {level.retriever in OF_ALL_DOCUMENTS: level for level in reversed(complete)}
+    return tuple(best[of_all] for of_all in (False, True) if of_all in best)

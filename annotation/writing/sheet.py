@@ -15,13 +15,12 @@ from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import capfirst, slugify
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Snapshot, Study
 from annotation.results.planning import Plannable, Published, mean_of
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
+from annotation.studies.prose import in_figures
 from annotation.writing import curves, files, scoring, settling
 from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json, study_report
 from annotation.writing.results import MEASURES, Level, session_results, sessions_of
@@ -69,7 +68,7 @@ def progress_chart(report: StudyReport) -> Chart:
         value="score (%)",
         x="active minutes",
         text=in_words(report.curves),
-        columns={"panel": "Measure", "series": _("Session"), "group": "Kind of line"},
+        columns={"panel": "Measure", "series": "Session", "group": "Kind of line"},
     )
     minutes = report.limit_ms / 60_000
     layout = Lines(
@@ -99,11 +98,10 @@ def small_chart(study: Study) -> Chart | None:
     curve = report.curves[MEASURES.index("joint")]
     if not any(point.mean.is_defined for point in curve.points):
         return None
-    n = {"n": report.n_counted, "people": report.n_annotators}
     words = Words(
         name="latest",
         title="Joint score over active time",
-        subtitle="n = %(n)d sessions of %(people)d writers" % n,
+        subtitle=f"n = {report.n_counted} sessions of {report.n_annotators} writers",
         value="joint score (%)",
         x="active minutes",
         text=in_words([curve]),
@@ -166,39 +164,28 @@ def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
     said = []
     for name, level in systems.items():
         at = level.reached_at(joint)
-        words = (
-            "%(name)s: joint score not reached" if at is None else "%(name)s: joint score reached at %(n).0f min"
-        )
-        said.append(words % {"name": name, "n": at or 0})
+        said.append(f"{name}: joint score {'not reached' if at is None else f'reached at {at:.0f} min'}")
     return [f"Dashed, systems on the same subtopics: {'; '.join(said)}."] if said else []
 
 
 def _caption(report: StudyReport) -> str:
-    text = (
-        "n = %(n)d sessions of %(people)d writers; thin lines are single sessions."
+    of = f"n = {report.n_counted} sessions of {report.n_annotators} writers"
+    parts = [
+        f"{of}; thin lines are single sessions."
         if report.n_counted <= MOST_LINES
-        else "n = %(n)d sessions of %(people)d writers, too many to draw each."
-    )
-    parts = [text % {"n": report.n_counted, "people": report.n_annotators}]
+        else f"{of}, too many to draw each."
+    ]
     if report.n_running and report.with_running:
-        text = ngettext(
-            "%(n)d of them is still running and counts up to its last mark.",
-            "%(n)d of them are still running and count up to their last marks.",
-            report.n_running,
+        one, many = (
+            "is still running and counts up to its last mark",
+            "are still running and count up to their last marks",
         )
-        parts.append(text % {"n": report.n_running})
+        parts.append(f"{in_figures(report.n_running, f'of them {one}', f'of them {many}')}.")
     elif report.n_running:
-        text = ngettext(
-            "%(n)d running session is excluded.", "%(n)d running sessions are excluded.", report.n_running
-        )
-        parts.append(text % {"n": report.n_running})
+        running = in_figures(report.n_running, "running session is", "running sessions are")
+        parts.append(f"{running} excluded.")
     if report.with_late:
-        text = ngettext(
-            "%(n)d session ends with an accepted late text.",
-            "%(n)d sessions end with an accepted late text.",
-            report.n_late,
-        )
-        parts.append(text % {"n": report.n_late})
+        parts.append(f"{in_figures(report.n_late, 'session ends', 'sessions end')} with an accepted late text.")
     return " ".join(parts)
 
 
@@ -210,14 +197,7 @@ def in_words(curves: Sequence[Curve]) -> str:
         if known:
             (first, low), (last, high) = known[0], known[-1]
             parts.append(
-                "%(measure)s goes from %(low).0f at %(first)g minutes to %(high).0f at %(last)g"
-                % {
-                    "measure": curve.measure,
-                    "low": 100 * low,
-                    "first": first,
-                    "high": 100 * high,
-                    "last": last,
-                }
+                f"{curve.measure} goes from {100 * low:.0f} at {first:g} minutes to {100 * high:.0f} at {last:g}"
             )
     return "; ".join(parts) or "No scores yet"
 
@@ -347,12 +327,10 @@ def _notes(report: StudyReport) -> Iterator[Note]:
     if report.judge_note:
         yield Note(report.judge_note)
     if report.n_annotators < FEW_WRITERS:
-        few = ngettext(
-            "%(n)d writer: the figures describe this person only.",
-            "%(n)d writers: the figures describe these writers, not people in general.",
-            report.n_annotators,
+        only = "this person only" if report.n_annotators == 1 else "these writers, not people in general"
+        yield Note(
+            f"{in_figures(report.n_annotators, 'writer', 'writers')}: the figures describe {only}.", warns=True
         )
-        yield Note(few % {"n": report.n_annotators}, warns=True)
 
 
 def _about_final(report: StudyReport) -> str:
@@ -365,7 +343,7 @@ def _about_final(report: StudyReport) -> str:
 
 def _final(report: StudyReport) -> Table:
     """People's figures, those of the leaderboard first; each leads to where it stands among systems."""
-    measures = (*SCORES, Measure("n_insights", _("Insights"), Unit.COUNT), COUNTED)
+    measures = (*SCORES, Measure("n_insights", "Insights", Unit.COUNT), COUNTED)
     rows = tuple(
         Row(
             tuple(map(str, AVERAGES[mean.average])),
@@ -395,13 +373,13 @@ def _parallel_forms(report: StudyReport) -> Iterator[Section]:
     )
     names = (Name("figure", "Form"), Name("of", "Over"))
     table = Table("forms", "Parallel forms", names, (*SCORES, COUNTED), (*by_form, *by_person))
+    n_a, n_b = figures.n_first
     about = (
         "Final texts, means over sessions. The differences are paired by person, both orders weighted equally, "
-        "with a 95 %% interval by Student's t. Of the people with both texts %(a)d began with form A and %(b)d "
+        f"with a 95 % interval by Student's t. Of the people with both texts {n_a} began with form A and {n_b} "
         "with form B."
     )
-    n_a, n_b = figures.n_first
-    yield Section("forms-part", "Parallel forms", (table,), about=about % {"a": n_a, "b": n_b})
+    yield Section("forms-part", "Parallel forms", (table,), about=about)
 
 
 def _in_percent(stats: Mapping[str, Stat]) -> dict[str, Stat]:
@@ -418,11 +396,11 @@ def _on_leaderboard(report: StudyReport, average: str) -> str:
 
 def _marks(report: StudyReport) -> Table:
     rows = []
-    for row in report.means:
+    for points in zip(*(curve.points for curve in report.curves), strict=True):
         stats: dict[str, Value | Cell] = {
-            name: stat.scaled(100) for name, stat in zip(MEASURES, row.stats, strict=True)
+            name: point.mean.scaled(100) for name, point in zip(MEASURES, points, strict=True)
         }
-        rows.append(Row((f"{row.minutes:g}",), {"n": row.n, **stats}))
+        rows.append(Row((f"{points[0].mark_ms / 60_000:g}",), {"n": points[0].n_sessions, **stats}))
     names = (Name("minutes", "Active minutes"),)
     return Table("marks", "Mean at each mark", names, (COUNTED, *SCORES), tuple(rows), is_never_cut=True)
 
@@ -438,8 +416,8 @@ def _about_sessions() -> str:
 def _sessions(report: StudyReport, query: QueryDict | None) -> Table:
     names = (
         Name("annotator", "Annotator", is_filter=True),
-        Name("subtopic", _("Subtopic"), is_filter=True),
-        Name("state", _("State"), is_filter=True),
+        Name("subtopic", "Subtopic", is_filter=True),
+        Name("state", "State", is_filter=True),
     )
     minutes = Measure("minutes", "Active time, min", Unit.MINUTES)
     ceiling = Measure("ceiling", "Ceiling", Unit.POINTS)
@@ -476,7 +454,7 @@ class ViewForm(forms.Form):
     insights = forms.ChoiceField(
         choices=[("all", "all of the subtopic"), ("present", "only those in the documents shown")],
         required=False,
-        label=gettext_lazy("Insights"),
+        label="Insights",
     )
     average = forms.ChoiceField(
         choices=[

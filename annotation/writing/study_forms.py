@@ -14,7 +14,6 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Annotator, Membership, Study, WritingPlan
@@ -319,7 +318,7 @@ class AssignOneForm(forms.Form):
         label="Annotator", queryset=Annotator.objects.none(), empty_label="choose an annotator"
     )
     subtopic = forms.ModelChoiceField(
-        label=_("Subtopic"), queryset=Subtopic.objects.none(), empty_label="choose a subtopic"
+        label="Subtopic", queryset=Subtopic.objects.none(), empty_label="choose a subtopic"
     )
 
     def __init__(

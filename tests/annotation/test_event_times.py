@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.models import SessionEvent
+from annotation.models import ActivePeriod, SessionEvent
 from annotation.writing import late
 from tests.annotation.test_session_endpoints import Browser
 from tests.annotation.writer import after, start_session
@@ -72,15 +72,15 @@ def test_the_browsers_time_lies_between_the_start_and_the_receipt(
 
 def test_the_timeline_places_events_where_they_happened() -> None:
     periods = [
-        late.PeriodRow(NOW, NOW + timedelta(seconds=10), 0, "pause"),
-        late.PeriodRow(NOW + timedelta(seconds=100), None, 10_000, ""),
+        ActivePeriod(started_at=NOW, ended_at=NOW + timedelta(seconds=10), acc_before_ms=0, end_reason="pause"),
+        ActivePeriod(started_at=NOW + timedelta(seconds=100), acc_before_ms=10_000),
     ]
     points = [
-        late.PointRow("search", 90_000, "in the first period", NOW + timedelta(seconds=4)),
-        late.PointRow("paste", 90_000, "in the pause", NOW + timedelta(seconds=50)),
-        late.PointRow("search", 90_000, "in the second", NOW + timedelta(seconds=120)),
-        late.PointRow("search", 90_000, "unknown"),
-        late.PointRow("search", 20_000, "never after the receipt", datetime(2030, 1, 1, tzinfo=UTC)),
+        late.Point("search", 90_000, "in the first period", NOW + timedelta(seconds=4)),
+        late.Point("paste", 90_000, "in the pause", NOW + timedelta(seconds=50)),
+        late.Point("search", 90_000, "in the second", NOW + timedelta(seconds=120)),
+        late.Point("search", 90_000, "unknown"),
+        late.Point("search", 20_000, "never after the receipt", datetime(2030, 1, 1, tzinfo=UTC)),
     ]
     built = late.build(limit_ms=100_000, active_ms=90_000, periods=periods, points=points)
     assert {mark.label: mark.per_mille for mark in built.marks} == {
