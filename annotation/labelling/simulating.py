@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -132,16 +133,16 @@ class Simulated(ABC, Generic[T]):
         raise NotImplementedError
 
 
-class SimulatedQuestion(NamedTuple, Generic[T]):
-    """One thing that is asked of an item: a question of it, if its kind has several, and what is true."""
+class Asked(NamedTuple):
+    """One thing that is asked of an item, or one question of it; what is true of it, and what is right."""
 
     number: int
     question: int | None
-    truth: T
+    truth: Any
+    right: Mapping[str, Hashable]
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """What one simulated annotator did: answers, and how many of them differ from the truth, part by part."""
 
     label: str
@@ -191,98 +192,65 @@ def simulate(
         seed=seed,
     )
     items = {item.pk: item for item in study.label_items.select_related(*simulated.rows).order_by("pk")}
-    questions = _with_truth(kind, simulated.truth(study), items, seed=seed)
-    done = tuple(
-        _work(study, rows[label], rates, kind=kind, simulated=simulated, items=items, questions=questions, now=now)
-        for label, rates in people.items()
-    )
+    asked = _asked(kind, simulated, study, items)
+
+    def work(label: str, rates: Rates) -> Person:
+        """Let somebody answer all that is assigned, one item after the other, so that the last ends now."""
+        tasks = list(study.label_tasks.filter(annotator=rows[label]).order_by("position"))
+        guideline = study.guidelines.order_by("-version").values_list("pk", flat=True).first()
+        times = times_of([task.item_id for task in tasks], rates=rates, person=label, seed=study.seed)
+        at = now - timedelta(milliseconds=sum(times.values()))
+        wrong: Counter[str] = Counter()
+        made = []
+        for task in tasks:
+            task.study, task.item, task.begun_at = study, items[task.item_id], at
+            task.active_ms = times[task.item_id]
+            at += timedelta(milliseconds=task.active_ms)
+            task.state, task.n_answered = LabelTask.State.DONE, task.n_questions
+            task.last_seen_at = task.done_at = at
+            for each in asked[task.item_id]:
+                answer = simulated.answer(each.truth, rates, dice_of(label, study.seed, each.number))
+                wrong.update({name: part != each.right[name] for name, part in simulated.parts(answer).items()})
+                act = f"simulated-{each.number}-{task.uid.hex}"
+                made.append(
+                    new_row(kind, task, answer, question=each.question, guideline=guideline, op_id=act, now=at)
+                )
+        changed = ["state", "n_answered", "active_ms", "begun_at", "last_seen_at", "done_at"]
+        LabelTask.objects.bulk_update(tasks, changed, batch_size=IN_A_QUERY)
+        kind.model.objects.bulk_create(made, batch_size=IN_A_QUERY)
+        return Person(label, len(made), wrong)
+
+    done = tuple(work(label, rates) for label, rates in people.items())
     Annotator.objects.filter(pk__in=[row.pk for row in rows.values()]).update(is_active=False)
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     study.refresh_from_db()
-    ordinary = [
-        question
-        for pk, of_item in questions.items()
-        if items[pk].role == LabelItem.Role.ORDINARY
-        for question in of_item
-    ]
+    ordinary = [each for pk, item in items.items() if item.role == LabelItem.Role.ORDINARY for each in asked[pk]]
     truth: dict[str, Counter[str]] = defaultdict(Counter)
-    for question in ordinary:
-        for part, value in simulated.parts(_right(simulated, question)).items():
+    for each in ordinary:
+        for part, value in each.right.items():
             truth[part][str(value)] += 1
     return Simulation(study, done, len(ordinary), truth)
 
 
-def _with_truth(
-    kind: AnswerKind[Any],
-    truth: Callable[[LabelItem, random.Random], T],
-    items: Mapping[int, LabelItem],
-    *,
-    seed: int,
-) -> dict[int, list[SimulatedQuestion[T]]]:
-    """What is asked of each item; numbered through, since the same data give the same truth everywhere."""
-    questions = _questions(kind, items)
-    with_truth: dict[int, list[SimulatedQuestion[T]]] = {}
-    n = 0
-    for pk, item in items.items():
-        with_truth[pk] = []
-        for question in questions.get(pk, [None]):
-            n += 1
-            with_truth[pk].append(SimulatedQuestion(n, question, truth(item, dice_of("truth", seed, n))))
-    return with_truth
+def _asked(
+    kind: AnswerKind[Any], simulated: Simulated[Any], study: Study, items: Mapping[int, LabelItem]
+) -> dict[int, list[Asked]]:
+    """What is asked of each item: its insights in their order, or the item itself.
 
-
-def _questions(kind: AnswerKind[Any], items: Mapping[int, LabelItem]) -> dict[int, list[int | None]]:
-    """The insights of each item, in their order; none where the item itself is asked."""
-    if not kind.by_insight:
-        return {}
+    It is numbered through, since the same data give the same truth everywhere.
+    """
     subtopics = dict(LabelItem.objects.filter(pk__in=items).values_list("pk", "summary__subtopic"))
-    insights: dict[int, list[int | None]] = defaultdict(list)
-    rows = Insight.objects.filter(subtopic__in=set(subtopics.values())).order_by("pk")
-    for pk, subtopic in rows.values_list("pk", "subtopic"):
-        insights[subtopic].append(pk)
-    return {pk: insights[subtopic] for pk, subtopic in subtopics.items()}
-
-
-def _right(simulated: Simulated[T], question: SimulatedQuestion[T]) -> Any:
-    """The answer of somebody who makes no error."""
-    return simulated.answer(question.truth, Rates(), dice_of("right", 0, question.number))
-
-
-def _work(
-    study: Study,
-    annotator: Annotator,
-    rates: Rates,
-    *,
-    kind: AnswerKind[Any],
-    simulated: Simulated[T],
-    items: Mapping[int, LabelItem],
-    questions: Mapping[int, Sequence[SimulatedQuestion[T]]],
-    now: datetime,
-) -> Person:
-    """Let somebody answer all that is assigned, one item after the other, so that the last ends now."""
-    tasks = list(study.label_tasks.filter(annotator=annotator).order_by("position"))
-    guideline = study.guidelines.order_by("-version").values_list("pk", flat=True).first()
-    times = times_of([task.item_id for task in tasks], rates=rates, person=annotator.label, seed=study.seed)
-    at = now - timedelta(milliseconds=sum(times.values()))
-    wrong: Counter[str] = Counter()
-    made = []
-    for task in tasks:
-        task.study, task.item = study, items[task.item_id]
-        task.begun_at = at
-        at += timedelta(milliseconds=times[task.item_id])
-        task.state, task.n_answered, task.active_ms = LabelTask.State.DONE, task.n_questions, times[task.item_id]
-        task.last_seen_at = task.done_at = at
-        for question in questions[task.item_id]:
-            answer = simulated.answer(question.truth, rates, dice_of(annotator.label, study.seed, question.number))
-            right = simulated.parts(_right(simulated, question))
-            wrong.update({part: value != right[part] for part, value in simulated.parts(answer).items()})
-            act = f"simulated-{question.number}-{task.uid.hex}"
-            row = new_row(kind, task, answer, question=question.question, guideline=guideline, op_id=act, now=at)
-            made.append(row)
-    LabelTask.objects.bulk_update(
-        tasks,
-        ["state", "n_answered", "active_ms", "begun_at", "last_seen_at", "done_at"],
-        batch_size=IN_A_QUERY,
-    )
-    kind.model.objects.bulk_create(made, batch_size=IN_A_QUERY)
-    return Person(annotator.label, len(made), wrong)
+    insights: dict[int | None, list[int | None]] = defaultdict(list)
+    if kind.by_insight:
+        rows = Insight.objects.filter(subtopic__in=set(subtopics.values())).order_by("pk")
+        for pk, subtopic in rows.values_list("pk", "subtopic"):
+            insights[subtopic].append(pk)
+    truth_of, numbers = simulated.truth(study), count(1)
+    asked: dict[int, list[Asked]] = {pk: [] for pk in items}
+    for pk, item in items.items():
+        for question in insights[subtopics[pk]] if kind.by_insight else [None]:
+            n = next(numbers)
+            truth = truth_of(item, dice_of("truth", study.seed, n))
+            right = simulated.parts(simulated.answer(truth, Rates(), dice_of("right", 0, n)))
+            asked[pk].append(Asked(n, question, truth, right))
+    return asked

@@ -142,24 +142,22 @@ class SummariesForm(NarrowedForm):
 
     def _read_list(self, data: dict[str, Any]) -> None:
         upload, text = data.get("list_file"), data.get("list_text", "")
-        if upload is None and not text:
-            self.add_error("list_text", "Paste the ids, or choose a file.")
-            return
         field = "list_text" if upload is None else "list_file"
-        try:
-            if upload is not None and upload.size > MAX_LIST_BYTES:
-                raise forms.ValidationError("The list is over 2 MB.")
-            text = text if upload is None else upload.read().decode("utf-8-sig")
-            self.listed = summaries.read_list(text, user=self.user)
-        except UnicodeDecodeError:
-            self.add_error(field, "The file is not UTF-8 text.")
-        except summaries.BadList as bad:
-            shown = list(bad.problems[:20])
-            if len(bad.problems) > len(shown):
-                shown.append(f"… and {len(bad.problems) - len(shown)} more rows.")
-            self.add_error(field, forms.ValidationError(shown))
-        except forms.ValidationError as problem:
-            self.add_error(field, problem)
+        if upload is None and not text:
+            self.add_error(field, "Paste the ids, or choose a file.")
+        elif upload is not None and upload.size > MAX_LIST_BYTES:
+            self.add_error(field, "The list is over 2 MB.")
+        else:
+            try:
+                text = text if upload is None else upload.read().decode("utf-8-sig")
+                self.listed = summaries.read_list(text, user=self.user)
+            except UnicodeDecodeError:
+                self.add_error(field, "The file is not UTF-8 text.")
+            except summaries.BadList as bad:
+                shown = list(bad.problems[:20])
+                if len(bad.problems) > len(shown):
+                    shown.append(f"… and {len(bad.problems) - len(shown)} more rows.")
+                self.add_error(field, forms.ValidationError(shown))
 
     @property
     def draws_at_random(self) -> bool:
@@ -217,7 +215,6 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
     of_systems = chosen.exclude(origin=Summary.Origin.SESSION)
     haystacks = Haystack.objects.filter(pk__in=chosen.values("haystack"))
     offer = summaries.offered(haystacks, user=user)
-    way: dict[str, Any]
     which: dict[str, Any] = {
         "with_systems": of_systems.exists(),
         "with_people": chosen.filter(origin=Summary.Origin.SESSION).exists(),
@@ -225,16 +222,13 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
         "systems": narrowed_to(of_systems.values_list("system__summarizer", flat=True), offer.systems),
         "retrievers": narrowed_to(of_systems.values_list("system__retriever", flat=True), offer.retrievers),
     }
-    matching = set(summaries.candidates(haystacks, user=user, **which))
+    way: dict[str, Any] = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
     if haystacks.sources().exists():  # which datasets they were chosen from is not kept
-        way = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
-        return {"haystacks": [row.pk for row in haystacks.without_sources()], **which, **way}
-    if study.labels_are_random:
+        haystacks = haystacks.without_sources()
+    elif study.labels_are_random:
         way = {"way": "sample", "n_sample": len(chosen)}
-    elif set(chosen) <= matching <= set(items):
+    elif set(chosen) <= set(summaries.candidates(haystacks, user=user, **which)) <= set(items):
         way = {"way": "all"}
-    else:
-        way = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
     return {"haystacks": [row.pk for row in haystacks], **which, **way}
 
 

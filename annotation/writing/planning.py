@@ -59,12 +59,7 @@ def lacking(n: int = 10) -> str:
 
 
 @transaction.atomic
-def create_study(
-    *,
-    plan: WritingPlan,
-    subtopics: Iterable[Subtopic],
-    **values: Unpack[NewStudy],
-) -> Study:
+def create_study(*, plan: WritingPlan, subtopics: Iterable[Subtopic], **values: Unpack[NewStudy]) -> Study:
     """Make a writing study, not yet open; its maker is one of its researchers."""
     study = new_study(Study.Kind.WRITING, plan=_by_preset(plan), **values)
     plan.subtopics.set(subtopics)
