@@ -133,7 +133,7 @@ class Simulated(ABC, Generic[T]):
         raise NotImplementedError
 
 
-class Asked(NamedTuple):
+class Point(NamedTuple):
     """One thing that is asked of an item, or one question of it; what is true of it, and what is right."""
 
     number: int
@@ -192,7 +192,7 @@ def simulate(
         seed=seed,
     )
     items = {item.pk: item for item in study.label_items.select_related(*simulated.rows).order_by("pk")}
-    asked = _asked(kind, simulated, study, items)
+    points = _points(kind, simulated, study, items)
 
     def work(label: str, rates: Rates) -> Person:
         """Let somebody answer all that is assigned, one item after the other, so that the last ends now."""
@@ -208,7 +208,7 @@ def simulate(
             at += timedelta(milliseconds=task.active_ms)
             task.state, task.n_answered = LabelTask.State.DONE, task.n_questions
             task.last_seen_at = task.done_at = at
-            for each in asked[task.item_id]:
+            for each in points[task.item_id]:
                 answer = simulated.answer(each.truth, rates, dice_of(label, study.seed, each.number))
                 wrong.update({name: part != each.right[name] for name, part in simulated.parts(answer).items()})
                 act = f"simulated-{each.number}-{task.uid.hex}"
@@ -224,7 +224,7 @@ def simulate(
     Annotator.objects.filter(pk__in=[row.pk for row in rows.values()]).update(is_active=False)
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     study.refresh_from_db()
-    ordinary = [each for pk, item in items.items() if item.role == LabelItem.Role.ORDINARY for each in asked[pk]]
+    ordinary = [each for pk, item in items.items() if item.role == LabelItem.Role.ORDINARY for each in points[pk]]
     truth: dict[str, Counter[str]] = defaultdict(Counter)
     for each in ordinary:
         for part, value in each.right.items():
@@ -232,9 +232,9 @@ def simulate(
     return Simulation(study, done, len(ordinary), truth)
 
 
-def _asked(
+def _points(
     kind: AnswerKind[Any], simulated: Simulated[Any], study: Study, items: Mapping[int, LabelItem]
-) -> dict[int, list[Asked]]:
+) -> dict[int, list[Point]]:
     """What is asked of each item: its insights in their order, or the item itself.
 
     It is numbered through, since the same data give the same truth everywhere.
@@ -246,11 +246,11 @@ def _asked(
         for pk, subtopic in rows.values_list("pk", "subtopic"):
             insights[subtopic].append(pk)
     truth_of, numbers = simulated.truth(study), count(1)
-    asked: dict[int, list[Asked]] = {pk: [] for pk in items}
+    points: dict[int, list[Point]] = {pk: [] for pk in items}
     for pk, item in items.items():
         for question in insights[subtopics[pk]] if kind.by_insight else [None]:
             n = next(numbers)
             truth = truth_of(item, dice_of("truth", study.seed, n))
             right = simulated.parts(simulated.answer(truth, Rates(), dice_of("right", 0, n)))
-            asked[pk].append(Asked(n, question, truth, right))
-    return asked
+            points[pk].append(Point(n, question, truth, right))
+    return points

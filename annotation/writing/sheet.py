@@ -176,11 +176,13 @@ def _caption(report: StudyReport) -> str:
         else f"{of}, too many to draw each."
     ]
     if report.n_running and report.with_running:
-        one, many = (
-            "is still running and counts up to its last mark",
-            "are still running and count up to their last marks",
+        is_single = report.n_running == 1
+        goes_on = (
+            "is still running and counts up to its last mark"
+            if is_single
+            else "are still running and count up to their last marks"
         )
-        parts.append(f"{in_figures(report.n_running, f'of them {one}', f'of them {many}')}.")
+        parts.append(f"{report.n_running} of them {goes_on}.")
     elif report.n_running:
         running = in_figures(report.n_running, "running session is", "running sessions are")
         parts.append(f"{running} excluded.")
