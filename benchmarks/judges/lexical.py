@@ -121,9 +121,7 @@ class LexicalConfig:
 
     def coverage(self, score: float) -> Coverage:
         """What a score means; 0 covers nothing, whatever the thresholds."""
-        if score <= 0 or score < self.partial_from:
-            return Coverage.NONE
-        return Coverage.FULL if score >= self.full_from else Coverage.PARTIAL
+        return Coverage.at(score, self.partial_from, self.full_from) if score > 0 else Coverage.NONE
 
     def entailment(self, score: float) -> Entailment:
         """What a score means for a key point."""

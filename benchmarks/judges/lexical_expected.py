@@ -106,10 +106,7 @@ class ExpectingJudge(LexicalJudge):
 
     def coverage(self, match: Match) -> Coverage:
         """What the expected coverage of a match is called."""
-        expected = self.score(match)
-        if expected < self.expecting.partial_from:
-            return Coverage.NONE
-        return Coverage.FULL if expected >= self.expecting.full_from else Coverage.PARTIAL
+        return Coverage.at(self.score(match), self.expecting.partial_from, self.expecting.full_from)
 
     def probabilities(self, match: Match) -> Probabilities:
         """How likely a match covers its insight, and how fully."""

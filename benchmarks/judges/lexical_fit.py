@@ -266,18 +266,15 @@ def _fitted_on(rows: Sequence[_Row], silver: Sequence[_Row], start: Config, wher
     if kinds[rarest] < MIN_OF_A_LABEL:
         raise TooFewLabels(f"{kinds[rarest]} labels “{rarest}” {where}; at least {MIN_OF_A_LABEL} are needed.")
     if isinstance(start, ExpectedConfig):
-        return replace(start, odds=_expected_odds([*seen, *(row for row in silver if row.match.features)]))
+        seen += [row for row in silver if row.match.features]
+        return replace(start, odds=_odds(seen, [row.topic for row in seen]))
     labels = [row.label.coverage for row in rows]
     partial_from, full_from = thresholds([row.match.score for row in rows], labels)
-    odds = fit_odds([row.match.features for row in seen], [row.label.coverage for row in seen])
-    return replace(start, partial_from=partial_from, full_from=full_from, odds=odds)
+    return replace(start, partial_from=partial_from, full_from=full_from, odds=_odds(seen))
 
 
-def _expected_odds(rows: Sequence[_Row]) -> Odds:
-    """Odds of version 2: topics count the same."""
-    return fit_odds(
-        [row.match.features for row in rows], [row.label.coverage for row in rows], [row.topic for row in rows]
-    )
+def _odds(rows: Sequence[_Row], topics: Sequence[str] | None = None) -> Odds:
+    return fit_odds([row.match.features for row in rows], [row.label.coverage for row in rows], topics)
 
 
 def _expected(

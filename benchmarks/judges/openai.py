@@ -121,25 +121,17 @@ async def _sent(
     except (openai.APIConnectionError, TimeoutError) as error:
         slow = isinstance(error, TimeoutError | openai.APITimeoutError)
         message = "The server did not answer in time." if slow else f"The server could not be reached ({error})."
-        outcome = Failure(
-            Trouble.TRANSIENT, clean_text(message), _ms(began), may_be_paid=not _was_never_connected(error)
-        )
+        # Where there never was a connection, no word of the request can have come to the server
+        may_be_paid = type(error.__cause__).__name__ not in {"ConnectError", "ConnectTimeout"}
+        outcome = Failure(Trouble.TRANSIENT, clean_text(message), _ms(began), may_be_paid=may_be_paid)
     except Exception as error:  # whatever a server sends, it is one failed attempt and no more
         message = f"The server's answer cannot be read ({type(error).__name__})."
         outcome = Failure(Trouble.TRANSIENT, message, _ms(began), may_be_paid=True)
-    return _without_key(outcome) if isinstance(outcome, Failure) else outcome
-
-
-def _without_key(failure: Failure) -> Failure:
-    """The server's words, without the key should it repeat it."""
     key = os.environ.get(KEY_VARIABLE, "").strip()
-    return replace(failure, message=failure.message.replace(key, "…")) if key else failure
+    if key and isinstance(outcome, Failure):  # the server's words, should it repeat the key
+        return replace(outcome, message=outcome.message.replace(key, "…"))
+    return outcome
 
 
 def _ms(began: float) -> int:
     return round((time.perf_counter() - began) * 1000)
-
-
-def _was_never_connected(error: BaseException) -> bool:
-    """Whether no word of the request can have come to the server."""
-    return type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout"}

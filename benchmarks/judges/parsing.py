@@ -179,7 +179,9 @@ def _validated(value: Any, model: type[M]) -> M | Problem:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        return Problem(_first_error(error))
+        first = error.errors(include_url=False, include_input=False)[0]
+        location = ".".join(map(str, first["loc"])) or "the reply"
+        return Problem(f"{location}: {first['msg']}.")
 
 
 def _agreed(answers: Sequence[A | Problem]) -> A | Problem:
@@ -239,10 +241,3 @@ def _checked(reply: LabelReply | Problem, key: str, numbers: Collection[int]) ->
     if wrong := reply.contradiction(reply.label, named):
         return Problem(wrong)
     return LabelAnswer(key, str(reply.label), named)
-
-
-def _first_error(error: ValidationError) -> str:
-    """What is wrong first, and where."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    location = ".".join(str(part) for part in first["loc"]) or "the reply"
-    return f"{location}: {first['msg']}."

@@ -118,8 +118,15 @@ def combine(verdicts: Sequence[Verdict], config: JuryConfig) -> Combined:
     )
     mean = Probabilities(round(1 - partial - full, DECIMALS), partial, full)
     covering = [verdict for verdict in verdicts if verdict.coverage is not Coverage.NONE]
-    coverage = _label(round(mean.expected(), DECIMALS), config) if covering else Coverage.NONE
-    return Combined(coverage, () if coverage is Coverage.NONE else _majority(covering), mean)
+    coverage = Coverage.NONE
+    if covering:
+        coverage = Coverage.at(round(mean.expected(), DECIMALS), config.partial_from, config.full_from)
+    if coverage is Coverage.NONE:
+        return Combined(coverage, (), mean)
+    linking = [set(verdict.lines) for verdict in covering if verdict.lines]
+    counts = Counter(line for lines in linking for line in lines)
+    majority = sorted(line for line, n in counts.items() if 2 * n > len(linking))
+    return Combined(coverage, tuple(majority), mean)
 
 
 def _counted(verdicts: Sequence[Verdict], config: JuryConfig) -> list[tuple[Probabilities, float]]:
@@ -139,19 +146,6 @@ def _probabilities(verdict: Verdict, score: Score) -> Probabilities:
     if score is Score.EXPECTED and verdict.probabilities is not None:
         return verdict.probabilities
     return CERTAIN[verdict.coverage]
-
-
-def _label(mean: float, config: JuryConfig) -> Coverage:
-    if mean < config.partial_from:
-        return Coverage.NONE
-    return Coverage.FULL if mean >= config.full_from else Coverage.PARTIAL
-
-
-def _majority(covering: Sequence[Verdict]) -> tuple[int, ...]:
-    """Lines that more than half of the members that link any link."""
-    linking = [set(verdict.lines) for verdict in covering if verdict.lines]
-    counts = Counter(line for lines in linking for line in lines)
-    return tuple(sorted(line for line, n in counts.items() if 2 * n > len(linking)))
 
 
 _OF_KIND: dict[str, str] = {

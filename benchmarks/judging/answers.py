@@ -73,14 +73,6 @@ class Row:
         return () if self.is_hidden else _replies(self.answer.call)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Answers, and the haystacks whose insights they show."""
-
-    rows: tuple[Row, ...]
-    haystacks: tuple[Haystack, ...]
-
-
 def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
     """What a run stored, in the order of the texts; nothing where a task stores no such rows."""
     rows = TASKS[run.task].answers()
@@ -92,13 +84,13 @@ def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
     return (answers.filter(is_valid=False) if only_invalid else answers).order_by("pk")
 
 
-def read(answers: Sequence[Answer], *, user: Any) -> Rows:
-    """Put answers into words; a fixed number of queries."""
+def read(answers: Sequence[Answer], *, user: Any) -> tuple[list[Row], list[Haystack]]:
+    """Answers in words, and the haystacks whose insights they show; a fixed number of queries."""
     hidden = _hidden(answers, user)
     paid = _costs([answer.call for answer in answers if answer.call is not None])
-    rows = tuple(_row(answer, cost=paid.get(answer.call_id), hidden=hidden) for answer in answers)
+    rows = [_row(answer, cost=paid.get(answer.call_id), hidden=hidden) for answer in answers]
     haystacks = {row.summary.haystack_id: row.summary.haystack for row in answers if isinstance(row, Verdict)}
-    return Rows(rows, tuple(haystacks.values()))
+    return rows, list(haystacks.values())
 
 
 def _hidden(answers: Sequence[Answer], user: Any) -> Collection[int]:

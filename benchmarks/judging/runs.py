@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 from uuid import UUID
@@ -257,8 +257,9 @@ def start_run(
     then: str = "",
 ) -> HttpResponse:
     """Queue what is missing and show the run, or go on to `then`; where there is none, say why at `back`."""
-    try:
-        run = judging.request_run(
+
+    def made() -> JudgeRun | None:
+        return judging.request_run(
             judge=judge,
             task=task,
             subjects=subjects,
@@ -268,6 +269,15 @@ def start_run(
             options=options,
             scope=scope,
         )
+
+    return _queue(request, made, back=back, then=then)
+
+
+def _queue(
+    request: HtmxHttpRequest, made: Callable[[], JudgeRun | None], *, back: str, then: str = ""
+) -> HttpResponse:
+    try:
+        run = made()
     except judging.JudgeUnavailable as error:
         messages.error(request, str(error))
         return redirect(back)
@@ -452,14 +462,14 @@ def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     only_invalid = request.GET.get("only") == "invalid"
     rows = answers.of_run(run, only_invalid=only_invalid)
     shown = Paginator(rows, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
-    answered = answers.read(list(shown.object_list), user=request.user)
-    saw_insights(request.user, *answered.haystacks)
+    shown_rows, haystacks = answers.read(list(shown.object_list), user=request.user)
+    saw_insights(request.user, *haystacks)
     context = {
         "run": run,
         "task": TASKS[run.task],
         "scope": scopes.words(run.scope, seen=scopes.seen_by(request.user)),
         "page": shown,
-        "rows": answered.rows,
+        "rows": shown_rows,
         "only_invalid": only_invalid,
         "n_invalid": answers.of_run(run, only_invalid=True).count(),
     }
@@ -473,7 +483,8 @@ def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     run = get_object_or_404(JudgeRun, uid=uid)
     now = timezone.now()
     if act == "again":
-        return _again(request, run)
+        here = reverse("benchmarks:judge-run", args=[run.uid])
+        return _queue(request, lambda: judging.request_again(run=run, by=request.user, now=now), back=here)
     refuse_others(request.user, run, words="Whoever started this run, or an admin, can change it.")
     if act == "pause":
         runs.pause_run(run=run, now=now, by=request.user)
@@ -482,19 +493,6 @@ def run_change(request: HtmxHttpRequest, uid: UUID, act: str) -> HttpResponse:
     elif _may_go_on(request, run) and runs.resume_run(run=run, now=now, by=request.user):
         enqueue(runs.worker_task(run), str(run.uid))
     return redirect("benchmarks:judge-run", run.uid)
-
-
-def _again(request: HtmxHttpRequest, run: JudgeRun) -> HttpResponse:
-    try:
-        new = judging.request_again(run=run, by=request.user, now=timezone.now())
-    except judging.JudgeUnavailable as error:
-        messages.error(request, str(error))
-        return redirect("benchmarks:judge-run", run.uid)
-    if new is None:
-        messages.info(request, NOTHING_MISSING)
-        return redirect("benchmarks:judge-run", run.uid)
-    enqueue(runs.worker_task(new), str(new.uid))
-    return redirect("benchmarks:judge-run", new.uid)
 
 
 def _may_go_on(request: HtmxHttpRequest, run: JudgeRun) -> bool:

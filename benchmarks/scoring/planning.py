@@ -207,32 +207,6 @@ def items_for(known: Variances, *, width: float, n_people: int, most: int = 10_0
     return high
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """Variances of a study of reliability: of what is measured, and of its crossings with items and people."""
-
-    objects: float
-    with_items: float
-    with_people: float
-    rest: float
-    items: float = 0.0
-    people: float = 0.0
-    items_with_people: float = 0.0
-
-
-def reliability(facets: Facets, *, n_items: int, n_people: int, is_absolute: bool = False) -> float | None:
-    """How much of the variance of scores is what is measured, 0 to 1, each from so many items and people.
-
-    Relative (for ranking) or absolute (for the scores themselves); None where nothing varies.
-    """
-    both = n_items * n_people
-    error = facets.with_items / n_items + facets.with_people / n_people + facets.rest / both
-    if is_absolute:
-        error += facets.items / n_items + facets.people / n_people + facets.items_with_people / both
-    total = facets.objects + error
-    return facets.objects / total if total > 0 else None
-
-
 def effective_votes(n_judges: int, mean_correlation: float) -> float:
     """As how many judges with independent errors a jury counts, by the mean correlation of their errors.
 

@@ -35,6 +35,13 @@ class Coverage(StrEnum):
     PARTIAL = "partial"
     FULL = "full"
 
+    @classmethod
+    def at(cls, value: float, partial_from: float, full_from: float) -> Coverage:
+        """The level that a value reaches."""
+        if value < partial_from:
+            return cls.NONE
+        return cls.FULL if value >= full_from else cls.PARTIAL
+
 
 COVERAGES = tuple(level.value for level in Coverage)
 COVERED = (Coverage.PARTIAL.value, Coverage.FULL.value)

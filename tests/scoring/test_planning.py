@@ -15,12 +15,10 @@ from benchmarks.scoring.components import Components, components
 from benchmarks.scoring.formulas import Error, Rate
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.planning import (
-    Facets,
     Variances,
     effective_votes,
     expected_width,
     items_for,
-    reliability,
     variances_of_error,
     variances_of_mean,
     variances_of_share,
@@ -49,7 +47,6 @@ def width_of(values: np.ndarray) -> float:
 
 def test_the_worked_examples() -> None:
     assert expected_width(KNOWN, n_people=6, n_items=40) == pytest.approx(0.1678, abs=5e-5)
-    assert reliability(Facets(0.04, 0.02, 0.01, 0.06), n_items=4, n_people=3) == pytest.approx(0.75)
     assert effective_votes(6, 0.589) == pytest.approx(1.52, abs=5e-3)
 
 
@@ -110,15 +107,6 @@ def test_the_variances_of_a_double_jackknife_give_its_error_back() -> None:
     assert found.people is not None
     v = found.people / 5 + found.items / 8 + found.rest / 40
     assert v == pytest.approx(0.0399 + 0.0156 - 0.0121)
-
-
-def test_absolute_reliability_is_never_above_the_relative_one() -> None:
-    facets = Facets(0.04, 0.02, 0.01, 0.06, items=0.03, people=0.02, items_with_people=0.01)
-    relative, absolute = (reliability(facets, n_items=4, n_people=3, is_absolute=kind) for kind in (False, True))
-    assert relative is not None
-    assert absolute is not None
-    assert absolute < relative
-    assert reliability(Facets(0, 0, 0, 0), n_items=4, n_people=3) is None
 
 
 def test_a_jury_of_independent_judges_counts_in_full_and_never_more() -> None:
