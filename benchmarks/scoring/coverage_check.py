@@ -7,9 +7,9 @@ judges alike. The truth of a figure is its value in a world of very many cluster
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from statistics import NormalDist, fmean, stdev
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.scoring.agreement import (
     Level,
+    Measure,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -59,10 +60,6 @@ class Held:
     world: str = "ordinary"
     people: int | None = None
     known_width: float | None = None
-
-    def of(self, world: str) -> Held:
-        """The same of a world by name."""
-        return replace(self, world=world)
 
 
 @dataclass(slots=True)
@@ -111,9 +108,25 @@ class Count:
         )
 
 
+def counted(truth: Mapping[str, float | None], worlds: Iterable[Mapping[str, Stat]]) -> dict[str, Count]:
+    """How the intervals of figures by name do in some worlds."""
+    counts = {name: Count() for name in truth}
+    for figures in worlds:
+        for name, stat in figures.items():
+            counts[name].add(stat, truth[name])
+    return counts
+
+
 WORTH = (0.0, 0.5, 1.0)
 ITEMS = 12
 """Items of a cluster, on average."""
+OF_PEOPLE: Mapping[str, Measure] = {
+    "percent agreement": percent_agreement,
+    "Randolph's kappa": randolph_kappa,
+    "Fleiss' kappa": fleiss_kappa,
+    "AC1": gwet_ac1,
+    "Krippendorff's alpha, ordinal": partial(krippendorff_alpha, level=Level.ORDINAL),
+}
 MANY = 4_000
 """Clusters of the world that gives the truth."""
 PAIRED = (
@@ -169,14 +182,8 @@ def make_world(rng: np.random.Generator, n_clusters: int) -> World:
 def figures_of(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     """Every kind of figure that the product shows with an interval over clusters."""
     people = world.ratings(0, 1, 2)
-    figures = {
-        "percent agreement": percent_agreement(people, resampling=resampling),
-        "Randolph's kappa": randolph_kappa(people, resampling=resampling),
-        "Fleiss' kappa": fleiss_kappa(people, resampling=resampling),
-        "AC1": gwet_ac1(people, resampling=resampling),
-        "Krippendorff's alpha, ordinal": krippendorff_alpha(people, level=Level.ORDINAL, resampling=resampling),
-        "Cohen's kappa of two": cohen_kappa(world.ratings(0, 1), resampling=resampling),
-    }
+    figures = {name: measure(people, resampling=resampling) for name, measure in OF_PEOPLE.items()}
+    figures["Cohen's kappa of two"] = cohen_kappa(world.ratings(0, 1), resampling=resampling)
     for more in (_of_judges, _of_scores, _of_orders, _of_key_points, _of_ranks):
         figures |= more(world, resampling)
     return figures
@@ -200,14 +207,11 @@ def _of_judges(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     stats = stats_of(batch, *sides[0])
     n = len(world.clusters)
     differences = {
-        f"difference of judges: {name}": sides[0][1][name].minus(sides[1][1][name]).stat(n_items=n)
+        f"{words}: {name}": sides[0][1][name].minus(others[name]).stat(n_items=n)
+        for words, others in (("difference of judges", sides[1][1]), ("judge minus people", people))
         for name in ("pearson", "exact_agreement")
     }
-    to_people = {
-        f"judge minus people: {name}": sides[0][1][name].minus(people[name]).stat(n_items=n)
-        for name in ("pearson", "exact_agreement")
-    }
-    return {f"judge: {name}": stat for name, stat in stats.items()} | differences | to_people
+    return {f"judge: {name}": stat for name, stat in stats.items()} | differences
 
 
 def _of_scores(world: World, resampling: Resampling | None) -> dict[str, Stat]:
@@ -283,15 +287,10 @@ def _of_key_points(world: World, resampling: Resampling | None) -> dict[str, Sta
 def _of_ranks(world: World, resampling: Resampling | None) -> dict[str, Stat]:
     """Five systems ranked by two judges: how often each says what one person says, and what another one does."""
     sizes = np.bincount(world.clusters)
+    said = world.codes[:, None, :] == world.codes[:, :2, None]  # items, judges, systems
     sides = [
-        np.stack(
-            [
-                np.bincount(world.clusters, weights=world.codes[:, at] == world.codes[:, judge]) / sizes
-                for at in range(5)
-            ],
-            axis=1,
-        )
-        for judge in (0, 1)
+        np.stack([np.bincount(world.clusters, weights=system) / sizes for system in judge.T], axis=1)
+        for judge in said.swapaxes(0, 1)
     ]
     agreement = rank_agreement(*sides, systems=[str(at) for at in range(5)], resampling=resampling)
     return {"rank correlation, Kendall": agreement.kendall, "rank correlation, Spearman": agreement.spearman}
@@ -313,16 +312,12 @@ def check(
     truth = _truth()
     for n_clusters in clusters:
         rng = np.random.default_rng([seed, n_clusters])
-        counted = {name: Count() for name in truth}
-        for number in range(repetitions):
-            drawn = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
-            for name, stat in figures_of(make_world(rng, n_clusters), drawn).items():
-                counted[name].add(stat, truth[name])
-        yield from (counted[name].row(name, n_clusters, repetitions) for name in truth)
+        drawn = [replace(used, seed=seed + number) for number in range(repetitions)]
+        counts = counted(truth, (figures_of(make_world(rng, n_clusters), each) for each in drawn))
+        yield from (count.row(name, n_clusters, repetitions) for name, count in counts.items())
         minutes = Count()
-        for number in range(repetitions):
-            drawn = Resampling(seed=seed + number, n_resamples=used.n_resamples, level=used.level)
-            minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=drawn))
+        for each in drawn:
+            minutes.add(*simulated_minutes(rng, n_clusters, n_subtopics=max(1, n_clusters // 2), resampling=each))
         yield minutes.row("human minutes, by sessions", n_clusters, repetitions)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from statistics import NormalDist
 
 import numpy as np
 
-from benchmarks.scoring.agreement import Level, fleiss_kappa, krippendorff_alpha, percent_agreement, randolph_kappa
+from benchmarks.scoring.agreement import fleiss_kappa
 from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_over_writers, minutes_worth
-from benchmarks.scoring.coverage_check import Count, Held
+from benchmarks.scoring.coverage_check import OF_PEOPLE, Count, Held, counted
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
 from benchmarks.scoring.intervals import Batch, bootstrap_mean, rate
 from benchmarks.scoring.pairs import Column, Items, add_pair, pair_figures
@@ -143,11 +144,10 @@ def annotators(rng: Rng, repetitions: int) -> Iterator[Held]:
     many = _labels(np.random.default_rng(0), SD_SKILL * _quantiles(60), SD_HARD * _quantiles(1500))
     truth = {name: stat.value for name, stat in _agreement(many, None).items()}
     for n in (5, 8, 12):
-        counts = {name: Count() for name in truth}
-        for _world in range(repetitions):
-            table = _labels(rng, rng.normal(0, SD_SKILL, n), rng.normal(0, SD_HARD, 20))
-            for name, stat in _agreement(table, Resampling(over_people=True)).items():
-                counts[name].add(stat, truth[name])
+        tables = (
+            _labels(rng, rng.normal(0, SD_SKILL, n), rng.normal(0, SD_HARD, 20)) for _world in range(repetitions)
+        )
+        counts = counted(truth, (_agreement(table, Resampling(over_people=True)) for table in tables))
         for name, count in counts.items():
             yield count.row(f"{name}, over annotators", 20, repetitions, people=n)
 
@@ -170,13 +170,8 @@ def _quantiles(n: int) -> Floats:
 
 
 def _agreement(table: Ratings, resampling: Resampling | None) -> dict[str, Stat]:
-    return {
-        "percent agreement": percent_agreement(table, resampling=resampling),
-        "Randolph's kappa": randolph_kappa(table, resampling=resampling),
-        "Fleiss' kappa": fleiss_kappa(table, resampling=resampling),
-        "Krippendorff's alpha, ordinal": krippendorff_alpha(table, level=Level.ORDINAL, resampling=resampling),
-        "Pearson of people": _pearson(table, resampling),
-    }
+    figures = {name: measure(table, resampling=resampling) for name, measure in OF_PEOPLE.items() if name != "AC1"}
+    return figures | {"Pearson of people": _pearson(table, resampling)}
 
 
 def _pearson(table: Ratings, resampling: Resampling | None) -> Stat:
@@ -198,10 +193,7 @@ def rare(rng: Rng, repetitions: int) -> Iterator[Held]:
     many = _rare(np.random.default_rng(0), 20_000)
     truth = {name: stat.value for name, stat in _rare_figures(many, None).items()}
     for n in (5, 10, 20, 50):
-        counts = {name: Count() for name in truth}
-        for at in range(repetitions):
-            for name, stat in _rare_figures(_rare(rng, n), _drawn(at)).items():
-                counts[name].add(stat, truth[name])
+        counts = counted(truth, (_rare_figures(_rare(rng, n), _drawn(at)) for at in range(repetitions)))
         for name, count in counts.items():
             yield count.row(f"{name}, 3 % positives", n, repetitions)
 
@@ -317,4 +309,4 @@ def check_worlds(names: Sequence[str], *, repetitions: int, seed: int = 1) -> It
     """How often intervals hold the truth in some of `WORLDS`."""
     for name in names:
         for row in WORLDS[name](np.random.default_rng([seed, sorted(WORLDS).index(name)]), repetitions):
-            yield row.of(name)
+            yield replace(row, world=name)
