@@ -25,7 +25,7 @@ from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Section
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
-from benchmarks.scoring.position import Comparison, Curve, Distance, Late
+from benchmarks.scoring.position import Comparison, Curve, Late
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import HUMAN, MUTED, Chart, Kind, Lines, Point, Words, colour_of
 
@@ -143,20 +143,12 @@ def _values(row: Row) -> dict[str, Value | Cell]:
     return values | {
         "n": positions.n_texts,
         **positions.shares,
-        "ks": _distance(positions.ks),
-        "ks_people": _distance(positions.ks_people),
+        "ks": positions.ks,
+        "ks_people": positions.ks_people,
         "mean_word": positions.mean_word,
         **{f"rho_{name}": _rank(comparison) for name, comparison in positions.by_position.items()},
         **{f"p_{name}": comparison.p for name, comparison in positions.by_position.items()},
     }
-
-
-def _distance(distance: Distance | None) -> Stat | None:
-    if distance is None:
-        return None
-    if distance.value is None:
-        return Stat.undefined(distance.reason, n_items=distance.n)
-    return Stat(distance.value, n_items=distance.n, method="Kolmogorov–Smirnov distance")
 
 
 def _rank(comparison: Comparison) -> Cell:

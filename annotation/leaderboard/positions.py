@@ -25,7 +25,6 @@ from benchmarks.results.pages import FigurePage
 from benchmarks.scoring.position import (
     Comparison,
     Curve,
-    Distance,
     Late,
     Placed,
     Positions,
@@ -34,7 +33,7 @@ from benchmarks.scoring.position import (
     positions,
 )
 from benchmarks.scoring.spread import NAMES
-from benchmarks.scoring.stat import stat_json
+from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.summarizers.arrangements import Arrangement
 from benchmarks.system_names import FULL_CONTEXT
 
@@ -394,8 +393,8 @@ def _curves(curve: Curve, reference: Curve) -> Mapping[str, Any]:
     }
 
 
-def _distance(distance: Distance) -> dict[str, Any]:
-    return {"ks": distance.value, "reason": distance.reason}
+def _distance(distance: Stat) -> dict[str, Any]:
+    return {"ks": distance.value, "reason": distance.undefined_reason}
 
 
 def _test(comparison: Comparison, name: str) -> dict[str, Any]:

@@ -112,11 +112,9 @@ class LexicalConfig:
         return read_config(cls, values, lambda: None if odds is None else Odds.from_mapping(odds))
 
     def as_mapping(self) -> dict[str, Any]:
-        """The configuration as JSON."""
         return {**asdict(self), "fitted_on": list(self.fitted_on)}
 
     def judge(self) -> LexicalJudge:
-        """The judge of this configuration."""
         return LexicalJudge(self)
 
     def coverage(self, score: float) -> Coverage:

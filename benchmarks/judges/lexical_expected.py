@@ -84,11 +84,9 @@ class ExpectedConfig:
         return read_config(cls, values, lambda: Odds.from_mapping(values["odds"], n_features=len(FEATURES)))
 
     def as_mapping(self) -> dict[str, Any]:
-        """The configuration as JSON."""
         return {**asdict(self), "fitted_on": list(self.fitted_on)}
 
     def judge(self) -> ExpectingJudge:
-        """The judge of this configuration."""
         return ExpectingJudge(self)
 
 

@@ -34,7 +34,6 @@ _REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    """The text without what a database refuses."""
     return _REFUSED.sub(_REPLACEMENT, text)
 
 
@@ -135,7 +134,6 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def strict_object(properties: dict[str, Any]) -> dict[str, Any]:
-    """An object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,

@@ -49,7 +49,6 @@ class Passages:
 
     @classmethod
     def numbered(cls, texts: Sequence[str]) -> Passages:
-        """All texts of a list, each by its own number."""
         return cls(tuple(texts), tuple(range(1, len(texts) + 1)), len(texts))
 
 
@@ -61,7 +60,6 @@ class PassageQuestion(LabelQuestion):
 
     @property
     def numbered(self) -> Sequence[tuple[int, str]]:
-        """The passages, from 1."""
         return list(enumerate(self.passages.texts, 1))
 
     def raw_of(self, answer: Any) -> dict[str, Any]:
@@ -108,7 +106,6 @@ class PassageRanking:
 
     @cached_property
     def sizes(self) -> list[float]:
-        """Tokens of the passages, by their words."""
         return [len(text.split()) * TOKENS_PER_WORD for _, text in self.passages]
 
     @cached_property

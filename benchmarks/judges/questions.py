@@ -109,7 +109,6 @@ class ModelConfig:
         return str(getattr(self, f"{task}_prompt")) or default_prompt(self.protocol, task)
 
     def prompt_sha256_of(self, task: str) -> str:
-        """Hash of the wording."""
         return hashlib.sha256(self.prompt_of(task).encode()).hexdigest()
 
 
@@ -218,7 +217,6 @@ class LabelQuestion(Question):
         return tuple(item.key for item in self.items)
 
     def texts_of(self, key: str) -> list[str]:
-        """The text of the item of a key."""
         return [item.text for item in self.items if item.key == key]
 
     @property

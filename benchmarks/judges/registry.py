@@ -86,7 +86,6 @@ class JuryConfig:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> JuryConfig:
-        """Read a stored configuration."""
         return cls(**{**values, "members": tuple(values["members"]), "score": Score(values["score"])})
 
     def as_mapping(self) -> dict[str, Any]:
@@ -181,7 +180,6 @@ def offline_judge(kind: str, config: Mapping[str, Any]) -> OfflineJudge:
 
 
 def default_config() -> dict[str, Any]:
-    """The configuration of the default judge."""
     return dict(OFFLINE[DEFAULT])
 
 

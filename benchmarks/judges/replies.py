@@ -103,7 +103,6 @@ class Reply:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the reply ended at its token limit."""
         return ended_at_limit(self.raw)
 
     @property

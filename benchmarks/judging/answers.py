@@ -64,12 +64,10 @@ class Row:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it."""
         return str(self.answer.raw.get("problem", ""))
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """What the model said."""
         return () if self.is_hidden else _replies(self.answer.call)
 
 

@@ -70,7 +70,6 @@ class ModelForm(ServerForm):
     note = forms.CharField(label="Note", required=False, widget=forms.Textarea(attrs={"rows": 2}))
 
     def config(self) -> Any:
-        """The configuration of a valid form."""
         raise NotImplementedError
 
 

@@ -223,12 +223,10 @@ class RunForm(RunOptionsForm):
 
     @property
     def about(self) -> list[forms.BoundField]:
-        """The fields that say what to judge."""
         return [field for field in self if field.name not in RunOptionsForm.base_fields]
 
     @property
     def how(self) -> list[forms.BoundField]:
-        """The fields that say how a model is asked."""
         return [field for field in self if field.name in RunOptionsForm.base_fields]
 
 

@@ -154,11 +154,9 @@ class World:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
         return int(self.clusters[-1]) + 1
 
     def ratings(self, *raters: int) -> Ratings:
-        """The labels of some raters as a table."""
         return Ratings(self.codes[:, raters], COVERAGES, tuple(map(str, raters)), tuple(self.clusters.tolist()))
 
 

@@ -50,7 +50,6 @@ class Figure:
     is_correlation: bool = False
 
     def __call__(self, totals: Floats) -> Floats:
-        """The value for each row of totals."""
         return self.formula(totals)
 
 
@@ -259,11 +258,9 @@ class LeftOut:
         return all(np.isfinite(side).all() for side in (self.people, self.clusters, self.cells))
 
     def minus(self, other: LeftOut) -> LeftOut:
-        """The same of a difference."""
         return LeftOut(self.people - other.people, self.clusters - other.clusters, self.cells - other.cells)
 
     def mapped(self, function: Callable[[Floats], Floats]) -> LeftOut:
-        """The same of a function of the figure."""
         return LeftOut(function(self.people), function(self.clusters), function(self.cells))
 
 

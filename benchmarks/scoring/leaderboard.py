@@ -188,7 +188,6 @@ class Leaderboard:
             return [{name: made(pair, name, *both) for name, both in sides.items()} for pair, sides in prepared]
 
     def _common(self, pair: tuple[str, str], name: str) -> Bools:
-        """Which subtopics have the figure of both."""
         first, second = (self.sums_of(entry, name)[:, 1] > 0 for entry in pair)
         return np.logical_and(first, second)
 

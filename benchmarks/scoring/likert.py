@@ -185,7 +185,6 @@ class RatingTable:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The aspects and their mean."""
         return (*self.aspects, MEAN)
 
     def of(self, measure: str) -> Ints:
@@ -284,7 +283,6 @@ def likert_report(table: RatingTable, *, resampling: Resampling | None = DEFAULT
 
 
 def _rated(table: RatingTable) -> Bools:
-    """The summaries that somebody has rated on any aspect."""
     return (table.codes[:, : len(table.people)] != MISSING).any(axis=(1, 2))
 
 

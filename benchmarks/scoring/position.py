@@ -45,21 +45,10 @@ class Comparison:
 
     @property
     def is_significant(self) -> bool:
-        """Whether p is .05 or less."""
         return self.p is not None and self.p <= SIGNIFICANT
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
-    """How far two distributions are apart, or the reason why that is not known."""
-
-    value: float | None
-    n: int
-    reason: str = ""
-
-
 def pooled_cells(spreads: Iterable[Spread]) -> Ints:
-    """The cells of all texts added up."""
     rows = [spread.cells for spread in spreads]
     return np.array(rows, dtype=np.int64).reshape(-1, CELLS).sum(axis=0)
 
@@ -80,15 +69,16 @@ def _curve(counts: Ints) -> Curve:
     return Curve(tuple((counts / n).tolist()) if n else None, n)
 
 
-def kolmogorov_smirnov(first: Ints, second: Ints) -> Distance:
+def kolmogorov_smirnov(first: Ints, second: Ints) -> Stat:
     """The largest distance of two cumulated distributions given as cells, thousandths of what was shown.
 
     It has no p-value: matches of one text are not independent, so a test that takes them so rejects too often.
     """
     n, m = int(first.sum()), int(second.sum())
     if not n or not m:
-        return Distance(None, n, "no pair of words was found in the documents")
-    return Distance(float(np.abs(np.cumsum(first) / n - np.cumsum(second) / m).max()), n)
+        return Stat.undefined("no pair of words was found in the documents", n_items=n)
+    apart = np.abs(np.cumsum(first) / n - np.cumsum(second) / m).max()
+    return Stat(float(apart), n_items=n, method="Kolmogorov–Smirnov distance")
 
 
 def spearman(positions: Sequence[float | None], scores: Sequence[float | None]) -> Comparison:
@@ -145,8 +135,8 @@ class Positions:
     n_texts: int
     pairs: Curve
     reference_pairs: Curve
-    ks: Distance
-    ks_people: Distance | None
+    ks: Stat
+    ks_people: Stat | None
     sentences: Curve
     reference_sentences: Curve
     mean_word: float | None
@@ -182,13 +172,17 @@ def positions(
     cells, of_references = pooled_cells(ours), pooled_cells(references)
     means = [text.mean_word for text in references]
     known = [mean for mean in means if mean is not None]
+    common = {text.subtopic for text in texts} & {text.subtopic for text in people}
+    shared = (
+        pooled_cells(text.placement.text for text in side if text.subtopic in common) for side in (texts, people)
+    )
     return Positions(
         entry=entry,
         n_texts=len(texts),
         pairs=pair_curve(cells),
         reference_pairs=pair_curve(of_references),
         ks=kolmogorov_smirnov(cells, of_references),
-        ks_people=_to_people(texts, people),
+        ks_people=kolmogorov_smirnov(*shared) if common else None,
         sentences=sentence_curve(ours),
         reference_sentences=sentence_curve(references),
         mean_word=fmean(known) if known else None,
@@ -218,16 +212,6 @@ def shares_of(texts: Sequence[Placed]) -> dict[str, Stat]:
         )
         for name, (counts, part) in chosen.items()
     }
-
-
-def _to_people(texts: Sequence[Placed], people: Sequence[Placed]) -> Distance | None:
-    common = {text.subtopic for text in texts} & {text.subtopic for text in people}
-    if not common:
-        return None
-    ours, theirs = (
-        pooled_cells(text.placement.text for text in side if text.subtopic in common) for side in (texts, people)
-    )
-    return kolmogorov_smirnov(ours, theirs)
 
 
 LATE_FROM = 1_200

@@ -85,7 +85,6 @@ class Ratings:
         return Ratings(self.codes[mask], self.categories, self.raters, self.clusters_of(mask))
 
     def clusters_of(self, mask: Bools) -> tuple[Hashable, ...] | None:
-        """The cluster keys of these items."""
         if self.clusters is None:
             return None
         return tuple(key for key, keep in zip(self.clusters, mask.tolist(), strict=True) if keep)
@@ -102,7 +101,6 @@ class Ratings:
         return pair.items((pair.codes != MISSING).all(axis=1))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Every two raters, in order."""
         yield from combinations(self.raters, 2)
 
     def subsets(self) -> Iterator[tuple[str, ...]]:

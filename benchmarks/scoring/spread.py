@@ -24,7 +24,6 @@ _SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’»)\]]))\s+(
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case."""
     return _WORD.findall(text.lower())
 
 

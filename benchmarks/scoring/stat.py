@@ -81,7 +81,6 @@ class Stat:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is a value."""
         return self.value is not None
 
     @property

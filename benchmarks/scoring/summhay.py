@@ -186,7 +186,6 @@ class SummaryScore:
 
     @property
     def n_without_gold(self) -> int:
-        """Insights that have coverage only."""
         return sum(insight.joint is None for insight in self.insights)
 
     @property
@@ -313,7 +312,6 @@ def pooled_over_insights(summaries: Sequence[SummaryScore]) -> Scores:
 
 
 def average(summaries: Sequence[SummaryScore], rule: Average) -> Scores:
-    """Average by name of the rule."""
     if rule is Average.OVER_INSIGHTS:
         return pooled_over_insights(summaries)
     return mean_over_summaries(summaries)

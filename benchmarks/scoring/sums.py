@@ -76,7 +76,6 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def ratio(totals: Floats) -> Floats:
-    """The first sum over the second."""
     return divide(totals[:, 0], totals[:, 1])
 
 
@@ -109,14 +108,12 @@ def t_interval(value: float, se: float, df: float, level: float = 0.95) -> tuple
 
 
 def student(t: float, df: float) -> float:
-    """The share of Student's distribution below t."""
     from scipy.special import stdtr
 
     return float(stdtr(df, t))
 
 
 def chi_square(x: float, df: float) -> float:
-    """The share of the chi-square distribution below x."""
     from scipy.special import chdtr
 
     return float(chdtr(df, x))

@@ -202,12 +202,10 @@ class Line(NamedTuple):
 
     @property
     def citations(self) -> tuple[int, ...]:
-        """The numbers it cites, in order of first mention, each once."""
         return tuple(dict.fromkeys(self.mentions))
 
     @property
     def is_bullet(self) -> bool:
-        """Whether it is one of the summary's points."""
         return self.kind is LineKind.BULLET
 
 
@@ -275,7 +273,6 @@ def split_text(text: str) -> list[str]:
 
 
 def bullets(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The points of a summary."""
     return tuple(line for line in lines if line.is_bullet)
 
 
