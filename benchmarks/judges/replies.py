@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -181,13 +182,16 @@ def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int
         data[NOTE] = [*data.get(NOTE, ()), *sorted(notes)]
     choice = _choice_in(data) or {}
     message = choice["message"] if isinstance(choice.get("message"), dict) else {}
-    usage = _usage(data)
+    usage, content = _usage(data), message.get("content")
+    parts = (message, *(content if isinstance(content, list) else ()))
+    refusals = (part.get("refusal") for part in parts if isinstance(part, dict))
+    sent, cached = _count(usage, "prompt_tokens"), _count(usage.get("prompt_tokens_details"), "cached_tokens")
     return Reply(
         text=without_reasoning(content_of(message)),
         raw=data,
         usage=Usage(
-            prompt_tokens=_count(usage, "prompt_tokens"),
-            cached_tokens=_cached(usage),
+            prompt_tokens=sent,
+            cached_tokens=cached if cached is None or sent is None else min(cached, sent),  # a part of those sent
             completion_tokens=_count(usage, "completion_tokens"),
             reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
         ),
@@ -196,7 +200,7 @@ def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int
         fingerprint=str(data.get("system_fingerprint") or "")[:100],
         request_id=_request_id(headers, data.get("id")),
         finish_reason=str(choice.get("finish_reason") or "")[:40],
-        refusal=_refusal_in(message),
+        refusal=next((part for part in refusals if isinstance(part, str) and part), ""),
     )
 
 
@@ -228,13 +232,6 @@ def without_reasoning(text: str) -> str:
     return answer.strip() if reasoning else answer
 
 
-def _refusal_in(message: Mapping[str, Any]) -> str:
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    refusals = (part.get("refusal") for part in (message, *parts) if isinstance(part, dict))
-    return next((refusal for refusal in refusals if isinstance(refusal, str) and refusal), "")
-
-
 def _choice_in(data: Any) -> dict[str, Any] | None:
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -250,12 +247,6 @@ def _count(usage: Any, name: str) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         return None
     return min(value, MOST_TOKENS)
-
-
-def _cached(usage: Mapping[str, Any]) -> int | None:
-    """Tokens from the server's cache, which are a part of those of the prompt."""
-    cached, prompt = _count(usage.get("prompt_tokens_details"), "cached_tokens"), _count(usage, "prompt_tokens")
-    return cached if cached is None or prompt is None else min(cached, prompt)
 
 
 def _request_id(headers: Mapping[str, str], fallback: Any = None) -> str:
@@ -451,8 +442,12 @@ def _no_json(text: str, headers: Mapping[str, str], latency_ms: int) -> Failure:
     """An answer with status 200 that is a page, a stream, or JSON that ends too soon."""
     beginning = text[:1000].lstrip().lower()
     if beginning.startswith(("data:", "event:", "id:", ":")):
-        if (error := _error_in_stream(text)) is not None:
-            return failure_of(error, headers, latency_ms)
+        for line in text.splitlines():
+            if line.startswith("data:") and '"error"' in line:
+                with suppress(RecursionError, ValueError):
+                    if (error := error_in(json.loads(line.removeprefix("data:")))) is not None:
+                        return failure_of(error, headers, latency_ms)
+                break
         message = "The server sent an event stream, which nobody asked for."
     elif page := _page(text):
         message = f"The server sent {page} in place of an answer. Is this the right address?"
@@ -468,13 +463,3 @@ def _page(text: str) -> str:
         return ""
     title = _TITLE.search(text[:10_000])
     return f"a web page (“{clean_text(title[1].strip())}”)" if title else "a web page"
-
-
-def _error_in_stream(text: str) -> Any:
-    for line in text.splitlines():
-        if line.startswith("data:") and '"error"' in line:
-            try:
-                return error_in(json.loads(line.removeprefix("data:")))
-            except (RecursionError, ValueError):
-                return None
-    return None

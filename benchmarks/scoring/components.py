@@ -12,6 +12,7 @@ subtopic.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,16 +78,13 @@ def components(values: Floats, *, writers: Ints, subtopics: Ints, weights: Float
     if not n or writers.shape != values.shape or subtopics.shape != values.shape:
         raise BadShape(f"{n} values of {len(writers)} writers on {len(subtopics)} subtopics")
     n_writers, n_subtopics = len(np.unique(writers)), len(np.unique(subtopics))
-    var_w, var_s, var_e = _variances(values, writers, subtopics)
+    variances = _variances(values, writers, subtopics)
     share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
-    mean = float(values @ share)
-    sizes = {"n_cells": n, "n_writers": n_writers, "n_subtopics": n_subtopics}
-    k_w, k_s, k_e = _k(share, writers), _k(share, subtopics), float((share**2).sum())
-    v = k_w * var_w + k_s * var_s + k_e * var_e
-    if v <= 0 or min(n_writers, n_subtopics) < 2:
-        return Components(mean, var_w, var_s, var_e, None, None, **sizes)
-    df = max(satterthwaite(v, (k_w, k_s, k_e), (var_w, var_s, var_e), n), min(n_writers, n_subtopics) - 1)
-    return Components(mean, var_w, var_s, var_e, math.sqrt(v), df, **sizes)
+    k = _k(share, writers), _k(share, subtopics), float((share**2).sum())
+    v, se, df = sum(map(operator.mul, k, variances)), None, None
+    if v > 0 and min(n_writers, n_subtopics) >= 2:
+        se, df = math.sqrt(v), max(satterthwaite(v, k, variances, n), min(n_writers, n_subtopics) - 1)
+    return Components(float(values @ share), *variances, se, df, n, n_writers, n_subtopics)
 
 
 def _variances(values: Floats, writers: Ints, subtopics: Ints) -> tuple[float, float, float]:
@@ -291,18 +289,14 @@ def minutes_worth(
     who = [writers[at] for at in shared] if writers else list(range(len(of)))
     if writers and len(set(who)) >= MIN_WRITERS and len(set(of)) > 1:
         return replace(few, **_ends_over_writers(joints, times, who, of, targets, resampling.level))
-    n_free = _free(of)
+    strata = _strata(of)
+    n_free = len(of) - len(strata)
     if n_free < MIN_FREE:
         return few
-    crossings = np.sort(_crossings(_means(joints, _weights(of, resampling)), times, target))
+    crossings = np.sort(_crossings(_means(joints, _weights(strata, len(of), resampling)), times, target))
     tail = expanded_tail(n_free + 1, resampling.level)
-    ends = [
-        crossings[min(len(crossings) - 1, max(0, round(share * (len(crossings) - 1))))]
-        for share in (tail, 1 - tail)
-    ]
-    return replace(
-        few, low=float(ends[0]), high=float(ends[1]), reason="", n_writers=len(set(who)) if writers else None
-    )
+    low, high = (float(crossings[round(share * (len(crossings) - 1))]) for share in (tail, 1 - tail))
+    return replace(few, low=low, high=high, reason="", n_writers=len(set(who)) if writers else None)
 
 
 def _ends_over_writers(
@@ -353,23 +347,19 @@ def _strata(of: Sequence[Hashable]) -> list[list[int]]:
     groups: dict[Hashable, list[int]] = {}
     for at, subtopic in enumerate(of):
         groups.setdefault(subtopic, []).append(at)
-    alone = [group[0] for group in groups.values() if len(group) == 1]
+    alone = [at for group in groups.values() if len(group) == 1 for at in group]
     return [group for group in groups.values() if len(group) > 1] + ([alone] if alone else [])
 
 
-def _free(of: Sequence[Hashable]) -> int:
-    return sum(len(group) - 1 for group in _strata(of))
-
-
-def _weights(of: Sequence[Hashable], resampling: Resampling) -> Floats:
+def _weights(strata: Sequence[list[int]], n_sessions: int, resampling: Resampling) -> Floats:
     """How much each session counts in each resample, shape (resamples, sessions).
 
     Of n sessions of a subtopic n − 1 are drawn and count n / (n − 1) each (Rao and Wu, 1988): drawing n would
     halve the variance of two.
     """
     rng = np.random.default_rng(resampling.seed)
-    weights = np.zeros((resampling.n_resamples, len(of)))
-    for group in _strata(of):
+    weights = np.zeros((resampling.n_resamples, n_sessions))
+    for group in strata:
         n = len(group)
         if n == 1:
             weights[:, group[0]] = 1.0
