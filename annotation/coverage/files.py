@@ -11,7 +11,7 @@ from annotation.coverage.page import Figures
 from annotation.coverage.systems import Corrected, Ranking
 from annotation.results import judges, people
 from annotation.results.judges import Consistency, JudgeReport
-from benchmarks.scoring.correction import Correction
+from benchmarks.scoring.comparison import Correction
 from benchmarks.scoring.stat import stat_json
 
 

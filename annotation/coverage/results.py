@@ -29,7 +29,7 @@ from annotation.results.table import LabelTable
 from benchmarks.models import Haystack, Verdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
-from benchmarks.scoring.correction import NOT_RANDOM
+from benchmarks.scoring.comparison import NOT_RANDOM
 from benchmarks.scoring.pairs import link_hits
 from benchmarks.web.charts import Chart
 from benchmarks.web.permissions import saw_insights

@@ -17,8 +17,7 @@ from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTabl
 from annotation.studies.amounts import pay
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.comparison import Bias, SummaryPair, bias
-from benchmarks.scoring.correction import Correction, Judged, correct
+from benchmarks.scoring.comparison import Bias, Correction, Judged, SummaryPair, bias, correct
 from benchmarks.scoring.ranking import kendall_figure, pearson, rank_stat
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json

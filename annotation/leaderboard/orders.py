@@ -17,8 +17,7 @@ from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.results.sheet import Measure, Name, Note, Section, Sheet, Table, Unit, few_clusters
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.scoring.leaderboard import Scored
-from benchmarks.scoring.sensitivity import sensitivity
+from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.stat import Stat
 
 FIGURES = ("random", "top", "bottom", "sensitivity")

@@ -19,8 +19,8 @@ from annotation.results.judges import MEAN
 from annotation.writing.results import SessionResult
 from benchmarks.models import Haystack, Judge, Subtopic, Verdict
 from benchmarks.results.sheet import Drawing, Measure, Name, Row, Section, Table, Unit
+from benchmarks.scoring.comparison import NOT_LABELLED, POWERED, Text, powered_mean
 from benchmarks.scoring.components import Minutes, drawn_through, minutes_worth
-from benchmarks.scoring.correction import NOT_LABELLED, POWERED, Text, powered_mean
 from benchmarks.scoring.sessions import SHARES, SessionCurve, TimeToScore, marks, time_to_score
 from benchmarks.scoring.sessions import Session as Marks
 from benchmarks.scoring.stat import Stat, interval_json

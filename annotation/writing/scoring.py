@@ -22,7 +22,8 @@ from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judging, versions
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Document, Judge, JudgeRun, Summary, System
-from benchmarks.scoring import copying, text
+from benchmarks.scoring import text
+from benchmarks.scoring.spread import CopyIndex
 from benchmarks.scoring.text import visible
 from benchmarks.system_names import HUMAN
 
@@ -191,7 +192,7 @@ def _shown_documents(session: Session) -> dict[int, str]:
 
 def copied_lines(*, written: str, documents: dict[int, str]) -> list[dict[str, Any]]:
     """Per bullet how much of it is in the documents, as rows to store: the line and its `CopiedText`."""
-    index = copying.CopyIndex(documents.items())
+    index = CopyIndex(documents.items())
     bullets = list(text.bullets(text.lines_from_list(text_of(written).split("\n"))))
     return [
         {

@@ -25,17 +25,16 @@ from benchmarks.scoring.agreement import (
     percent_agreement,
     randolph_kappa,
 )
+from benchmarks.scoring.comparison import Judged, correct
 from benchmarks.scoring.components import Minutes, minutes_worth
-from benchmarks.scoring.correction import Judged, correct
 from benchmarks.scoring.formulas import SHARE
 from benchmarks.scoring.intervals import Batch, bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from benchmarks.scoring.keypoints import scores as key_point_scores
-from benchmarks.scoring.leaderboard import Scored
+from benchmarks.scoring.leaderboard import Scored, sensitivity
 from benchmarks.scoring.pairs import Column, Items, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ranking import rank_agreement
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.sensitivity import sensitivity
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import COVERAGES, Average, Coverage, InsightScore, SummaryScore
 from benchmarks.scoring.sums import Bools, Floats, Ints, Resampling

@@ -18,10 +18,10 @@ from benchmarks.scoring.components import MIN_WRITERS, Cell, about_these, mean_o
 from benchmarks.scoring.coverage_check import OF_PEOPLE, Count, Held, counted
 from benchmarks.scoring.formulas import SHARE, Figure, Shares
 from benchmarks.scoring.intervals import Batch, bootstrap_mean, rate
+from benchmarks.scoring.leaderboard import order_difference, permutation_p
 from benchmarks.scoring.pairs import Column, Items, add_pair, pair_figures
 from benchmarks.scoring.ranking import rank_intervals
 from benchmarks.scoring.ratings import Ratings
-from benchmarks.scoring.sensitivity import order_difference, permutation_p
 from benchmarks.scoring.sessions import restricted_mean
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import Bools, Floats, Ints, Resampling, people_of, ratio

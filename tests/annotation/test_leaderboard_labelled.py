@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.models import CoverageLabel, Study
 from benchmarks.models import Judge, Summary
-from benchmarks.scoring.correction import NOT_LABELLED, Text, powered_mean
+from benchmarks.scoring.comparison import NOT_LABELLED, Text, powered_mean
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
 from tests.running import output_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.copying import CopiedText, CopyIndex
+from benchmarks.scoring.spread import CopiedText, CopyIndex
 
 PASSAGE = (
     "the old harbour was rebuilt after the storm with stone from the northern quarry and a new light was set on "

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scoring.correction import (
+from benchmarks.scoring.comparison import (
     ALL_LABELLED,
     NOT_JUDGED,
     NOT_LABELLED,

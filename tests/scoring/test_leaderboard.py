@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.scoring.components import Cell, mean_over_writers
-from benchmarks.scoring.leaderboard import Leaderboard, Scored
-from benchmarks.scoring.sensitivity import sensitivity
+from benchmarks.scoring.leaderboard import Leaderboard, Scored, sensitivity
 from benchmarks.scoring.summhay import Average, Coverage, Verdict, pooled_over_insights, score_summary
 from benchmarks.scoring.text import lines_from_list
 

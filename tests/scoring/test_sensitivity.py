@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.scoring.sensitivity import EXACT, order_difference, permutation_p, sensitivity
+from benchmarks.scoring.leaderboard import EXACT, order_difference, permutation_p, sensitivity
 from benchmarks.scoring.summhay import Average
 from tests.scoring.test_leaderboard import scored
 
