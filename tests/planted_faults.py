@@ -267,8 +267,8 @@ FAULTS = (
     ),
     Fault(
         "the key of a server is shown where the server repeats it",
-        'return replace(failure, message=failure.message.replace(key, "…")) if key else failure',
-        "return failure",
+        'return replace(outcome, message=outcome.message.replace(key, "…"))',
+        "return outcome",
         "tests/retrieval/test_servers.py::test_the_key_stands_in_no_message",
     ),
 )
