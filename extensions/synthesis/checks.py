@@ -9,10 +9,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from itertools import combinations
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,22 @@ from benchmarks.io.schemas.topics import TopicFile
 from benchmarks.judges.base import Background
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.judges.lexical_terms import sentences
+
+BAND = (0.20, 0.50)
+"""Scores between which words alone do not decide; in published haystacks one pair in six."""
+DECIMALS = 6
+OVERLAP = 60.0
+"""From this likeness of two insights on, 0 to 100, a person should look at them."""
+DUPLICATE_RUN, NEAR_DUPLICATE = 5, 0.5
+"""Two documents that share half of the shorter one's runs of five words are near-duplicates."""
+RUN = 8
+"""Words in a row that nobody writes twice by chance."""
+
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+Runs = frozenset[tuple[str, ...]]
+Evidence = Mapping[tuple[int, int], tuple[int, ...]]
+"""Insight and document of a planted pair, with the positions of the sentences that hold it there."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +99,6 @@ def make_plan(
     for insight, document in planted:
         held[insight, document] = True
     return Plan(tuple(insights), tuple(subtopics), tuple(tuple(sentences(text)) for text in documents), held)
-
-
-BAND = (0.20, 0.50)
-"""Scores between which words alone do not decide; in published haystacks one pair in six."""
-DECIMALS = 6
 
 
 class NothingToCompare(ValueError):
@@ -167,8 +179,7 @@ def fit_threshold(scores: Scores) -> float:
     return round(float(candidates[best[len(best) // 2]]), DECIMALS)
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """How a threshold decides the pairs of a plan; a share of nothing is None."""
 
     n_planted: int
@@ -197,16 +208,14 @@ def decide(scores: Scores, threshold: float) -> Decided:
     )
 
 
-def undecided(scores: Scores, band: tuple[float, float] = BAND) -> list[tuple[int, int]]:
+def undecided(scores: Scores) -> list[tuple[int, int]]:
     """Pairs of an insight and a document that words alone do not decide, by insight."""
-    low, high = band
-    return [(int(row), int(column)) for row, column in np.argwhere((scores.best >= low) & (scores.best < high))]
+    is_between = (scores.best >= BAND[0]) & (scores.best < BAND[1])
+    return [(int(row), int(column)) for row, column in np.argwhere(is_between)]
 
 
 class LexicalCheck:
     """Finds an insight in sentences of the haystack it was fitted to."""
-
-    name = "lexical"
 
     def __init__(self, scores: Scores, threshold: float) -> None:
         self.threshold = threshold
@@ -233,10 +242,6 @@ def _share(count: int, of: int) -> float | None:
     return count / of if of else None
 
 
-Evidence = Mapping[tuple[int, int], tuple[int, ...]]
-"""Insight and document of a planted pair, with the positions of the sentences that hold it there."""
-
-
 class Kind(StrEnum):
     """What was done to a document."""
 
@@ -248,16 +253,12 @@ class Kind(StrEnum):
 class Check(Protocol):
     """Says which sentences of a document hold an insight."""
 
-    @property
-    def name(self) -> str: ...
-
     def evidence(self, insight: int, document: Sequence[str]) -> tuple[int, ...]:
         """Positions of the sentences that together hold the insight; none where it is not there."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
+class Mutant(NamedTuple):
     """A changed document, and whether it holds the insight now; `insight` and `document` are positions."""
 
     kind: Kind
@@ -267,8 +268,7 @@ class Mutant:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Caught:
+class Caught(NamedTuple):
     """How many of the changed documents of one kind a check judges rightly."""
 
     kind: Kind
@@ -278,7 +278,7 @@ class Caught:
     @property
     def recall(self) -> float | None:
         """The share of them; None where there was nothing to change."""
-        return self.n_caught / self.n if self.n else None
+        return _share(self.n_caught, self.n)
 
 
 def mutants(check: Check, plan: Plan, evidence: Evidence, *, seed: str = "") -> Iterator[Mutant]:
@@ -319,20 +319,7 @@ def recall_of(check: Check, changed: Iterable[Mutant]) -> dict[Kind, Caught]:
     return {kind: Caught(kind, n, n_caught) for kind, (n, n_caught) in counts.items()}
 
 
-OVERLAP = 60.0
-"""From this likeness of two insights on, 0 to 100, a person should look at them."""
-DUPLICATE_RUN, NEAR_DUPLICATE = 5, 0.5
-"""Two documents that share half of the shorter one's runs of five words are near-duplicates."""
-RUN = 8
-"""Words in a row that nobody writes twice by chance."""
-
-_WORD = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
-Runs = frozenset[tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(NamedTuple):
     """Two insights or two documents by position, the first one lower, and how alike they are."""
 
     first: int
@@ -346,31 +333,37 @@ def runs(text: str, length: int) -> Runs:
     return frozenset(zip(*(words[start:] for start in range(length)), strict=False))
 
 
-def overlaps(texts: Sequence[str], *, least: float = OVERLAP) -> list[Alike]:
+def _most_alike(pairs: Iterable[Alike]) -> tuple[Alike, ...]:
+    return tuple(sorted(pairs, key=lambda pair: (-pair.likeness, pair.first, pair.second)))
+
+
+def overlaps(texts: Sequence[str]) -> tuple[Alike, ...]:
     """Pairs of texts that are made of the same words (token set ratio), the most alike first."""
-    alike = [
+    lower = [text.lower() for text in texts]
+    return _most_alike(
         Alike(first, second, likeness)
-        for first, text in enumerate(texts)
-        for second in range(first + 1, len(texts))
-        if (likeness := token_set_ratio(text.lower(), texts[second].lower())) >= least
-    ]
-    return sorted(alike, key=lambda pair: (-pair.likeness, pair.first, pair.second))
+        for first, second in combinations(range(len(texts)), 2)
+        if (likeness := token_set_ratio(lower[first], lower[second])) >= OVERLAP
+    )
 
 
-def near_duplicates(texts: Sequence[str], *, least: float = NEAR_DUPLICATE) -> list[Alike]:
+def near_duplicates(texts: Sequence[str]) -> tuple[Alike, ...]:
     """Pairs of texts that share many runs of five words, as a share of the shorter one's; the most alike first."""
     every = [runs(text, DUPLICATE_RUN) for text in texts]
-    alike = []
-    for first, second in _sharing(every):
-        shorter = min(len(every[first]), len(every[second]))
-        if (likeness := len(every[first] & every[second]) / shorter) >= least:
-            alike.append(Alike(first, second, likeness))
-    return sorted(alike, key=lambda pair: (-pair.likeness, pair.first, pair.second))
+    holders: dict[tuple[str, ...], list[int]] = {}
+    pairs: set[tuple[int, int]] = set()
+    for second, held in enumerate(every):
+        for run in held:
+            others = holders.setdefault(run, [])
+            pairs.update((first, second) for first in others)
+            others.append(second)
+    alike = (Alike(a, b, len(every[a] & every[b]) / min(len(every[a]), len(every[b]))) for a, b in pairs)
+    return _most_alike(pair for pair in alike if pair.likeness >= NEAR_DUPLICATE)
 
 
-def repeated(texts: Sequence[str], *, length: int = RUN) -> float | None:
+def repeated(texts: Sequence[str]) -> float | None:
     """The mean over texts of the share of their runs that another text has too; None without runs."""
-    every = [runs(text, length) for text in texts]
+    every = [runs(text, RUN) for text in texts]
     counts = Counter(run for runs in every for run in runs)
     return _mean([sum(counts[run] > 1 for run in runs) / len(runs) for runs in every if runs])
 
@@ -390,18 +383,6 @@ def number_precision(plan: Plan, evidence: Evidence) -> float | None:
     starts = plan.starts
     held = {int(starts[column]) + at for (_insight, column), places in evidence.items() for at in places}
     return _mean([float(at in held) for at, sentence in enumerate(plan.sentences) if _DIGIT.search(sentence)])
-
-
-def _sharing(every: Sequence[Runs]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions with a run in common."""
-    holders: dict[tuple[str, ...], list[int]] = {}
-    pairs: set[tuple[int, int]] = set()
-    for position, runs in enumerate(every):
-        for run in runs:
-            held = holders.setdefault(run, [])
-            pairs.update((other, position) for other in held)
-            held.append(position)
-    yield from sorted(pairs)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -437,32 +418,30 @@ class CheckReport:
     @property
     def mutation_recall(self) -> float | None:
         """The share of all changed documents that the lexical check judges rightly."""
-        n = sum(caught.n for caught in self.caught.values())
-        return sum(caught.n_caught for caught in self.caught.values()) / n if n else None
+        rows = self.caught.values()
+        return _share(sum(caught.n_caught for caught in rows), sum(caught.n for caught in rows))
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        names = ("n_insights", "n_documents", "n_sentences", "auc", "threshold")
+        names = ("insight_id", "document", "score")
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in ("n_insights", "n_documents", "n_sentences")},
+            **{name: getattr(self, name) for name in ("auc", "threshold", "mutation_recall")},
             "precision": self.decided.precision,
             "recall": self.decided.recall,
-            "mutation_recall": self.mutation_recall,
             "mutations": {
                 str(kind): {"n": caught.n, "n_caught": caught.n_caught, "recall": caught.recall}
                 for kind, caught in self.caught.items()
             },
-            **asdict(self.decided),
+            **self.decided._asdict(),
             "n_undecided": self.undecided,
-            "missing": [_pair(pair) for pair in self.missing],
-            "leaks": [_pair(pair) for pair in self.leaks],
-            "overlapping_insights": [asdict(alike) for alike in self.overlapping],
+            "missing": [dict(zip(names, pair, strict=True)) for pair in self.missing],
+            "leaks": [dict(zip(names, pair, strict=True)) for pair in self.leaks],
+            "overlapping_insights": [alike._asdict() for alike in self.overlapping],
             "n_overlapping_within": self.n_within,
             "n_overlapping_between": len(self.overlapping) - self.n_within,
-            "near_duplicate_documents": [asdict(alike) for alike in self.near_duplicates],
-            "repeated": self.repeated,
-            "verbatim": self.verbatim,
-            "number_precision": self.number_precision,
+            "near_duplicate_documents": [alike._asdict() for alike in self.near_duplicates],
+            **{name: getattr(self, name) for name in ("repeated", "verbatim", "number_precision")},
         }
 
 
@@ -475,8 +454,8 @@ def check(topic: TopicFile) -> CheckReport:
     plan = plan_of(topic)
     scores = compare(plan)
     threshold, evidence = fit_threshold(scores), scores.evidence()
-    lexical_check = LexicalCheck(scores, threshold)
-    overlapping = tuple(overlaps(plan.insights))
+    lexical = LexicalCheck(scores, threshold)
+    overlapping = overlaps(plan.insights)
     return CheckReport(
         n_insights=len(plan.insights),
         n_documents=len(plan.documents),
@@ -484,13 +463,13 @@ def check(topic: TopicFile) -> CheckReport:
         auc=auc(scores),
         threshold=threshold,
         decided=decide(scores, threshold),
-        caught=recall_of(lexical_check, mutants(lexical_check, plan, evidence, seed=topic.key)),
+        caught=recall_of(lexical, mutants(lexical, plan, evidence, seed=topic.key)),
         undecided=len(undecided(scores)),
         missing=_worst(topic, plan, scores, planted=True, threshold=threshold),
         leaks=_worst(topic, plan, scores, planted=False, threshold=threshold),
         overlapping=overlapping,
         n_within=sum(plan.subtopics[pair.first] == plan.subtopics[pair.second] for pair in overlapping),
-        near_duplicates=tuple(near_duplicates(plan.texts)),
+        near_duplicates=near_duplicates(plan.texts),
         repeated=repeated(plan.texts),
         verbatim=verbatim_share(plan),
         number_precision=number_precision(plan, evidence),
@@ -508,7 +487,3 @@ def _worst(
         for row, column in zip(*wrong.nonzero(), strict=True)
     ]
     return tuple(sorted(likenesses, key=lambda pair: pair[2], reverse=not planted))
-
-
-def _pair(pair: tuple[str, int, float]) -> dict[str, Any]:
-    return dict(zip(("insight_id", "document", "score"), pair, strict=True))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from django import forms
 from django.db import transaction
 from django.http import HttpResponse
@@ -24,7 +24,7 @@ from benchmarks.io import jobs
 from benchmarks.io.pages import ADD, start
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.schemas.summhay import dump
-from benchmarks.models import Document, Haystack, ImportJob, Insight, KeyPoint, Question, QuestionDocument
+from benchmarks.models import Document, Haystack, Insight, KeyPoint, Question, QuestionDocument
 from benchmarks.web.groups import GroupedForm, own_group
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -43,58 +43,22 @@ def shelf(name: str) -> Pack:
     return named(name)
 
 
-def receive(
-    *,
-    pack: Pack,
-    seed: int,
-    unlike: int | None,
-    dataset: str,
-    group: int | None = None,
-    actor: Any,
-    now: datetime,
-) -> ImportJob:
-    """Make a haystack and hand it in to be imported, as if somebody had uploaded its file for a research group.
-
-    Raises:
-        NoWorld: the pack has none for these seeds.
-        UploadRefused: the file cannot be stored.
-    """
-    world = make(pack, seed=seed, unlike=unlike)
-    form = "" if unlike is None else f"-unlike-{unlike}"
-    return jobs.receive(
-        chunks=dump(world.topic),
-        file_name=f"{pack.id}-{seed}{form}.json",
-        format_name=FORMAT,
-        options={"dataset": dataset, "judge": PUBLISHED_JUDGE, jobs.GROUP: group},
-        actor=actor,
-        now=now,
-    )
-
-
 class PackForm(GroupedForm):
     """Which pack, and which of its worlds."""
 
     pack = forms.ChoiceField(label="Pack")
     seed = forms.IntegerField(
-        label="Seed",
-        min_value=0,
-        max_value=HIGHEST_SEED,
-        initial=1,
+        label="Seed", min_value=0, max_value=HIGHEST_SEED, initial=1,
         help_text="The same seed always gives the same haystack.",
-    )
+    )  # fmt: skip
     unlike = forms.IntegerField(
-        label="Unlike seed",
-        min_value=0,
-        max_value=HIGHEST_SEED,
-        required=False,
+        label="Unlike seed", min_value=0, max_value=HIGHEST_SEED, required=False,
         help_text="Optional: every value differs from those of this seed, for a parallel form.",
-    )
+    )  # fmt: skip
     dataset = forms.SlugField(
-        label="Dataset",
-        max_length=80,
-        required=False,
+        label="Dataset", max_length=80, required=False,
         help_text="Optional: one name for what belongs together; letters, digits, - and _.",
-    )
+    )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -117,24 +81,33 @@ def pack_new(request: HtmxHttpRequest) -> HttpResponse:
     shown: Preview | None = None
     if form.is_valid():
         chosen = form.cleaned_data
-        world = {"pack": shelf(chosen["pack"]), "seed": chosen["seed"], "unlike": chosen["unlike"]}
+        pack, seed, unlike = shelf(chosen["pack"]), chosen["seed"], chosen["unlike"]
         try:
             if request.method == "POST":
-                job = receive(
-                    **world,
-                    dataset=chosen["dataset"],
-                    group=form.chosen_group_id,
+                # handed in as if somebody had uploaded its file for a research group
+                job = jobs.receive(
+                    chunks=dump(make(pack, seed=seed, unlike=unlike).topic),
+                    file_name=f"{pack.id}-{seed}{'' if unlike is None else f'-unlike-{unlike}'}.json",
+                    format_name=FORMAT,
+                    options={
+                        "dataset": chosen["dataset"],
+                        "judge": PUBLISHED_JUDGE,
+                        jobs.GROUP: form.chosen_group_id,
+                    },
                     actor=request.user,
                     now=timezone.now(),
                 )
                 start(job)
                 return redirect("benchmarks:import-job", job.uid)
-            shown = preview(**world)
+            shown = preview(pack, seed=seed, unlike=unlike)
         except (NoWorld, jobs.UploadRefused) as refused:
             form.add_error(None, str(refused))
     context = {"form": form, "preview": shown, "packs": [shelf(name) for name in shipped()]}
     status = 422 if request.method == "POST" else 200
     return page(request, "synthesis/pack_new.html", context, part="preview", status=status)
+
+
+# Pairs of a haystack
 
 
 CATEGORY = "pairs"
@@ -144,8 +117,7 @@ class NoPairs(ValueError):
     """There is nothing to ask about; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """An insight and a document of a plan, by position."""
 
     stratum: Stratum
@@ -156,14 +128,11 @@ class Pair:
 def strata(plan: Plan) -> dict[Stratum, list[Pair]]:
     """All pairs of a haystack; not planned ones are close from the lower end of the band on where words decide."""
     pairs: dict[Stratum, list[Pair]] = {stratum: [] for stratum in Stratum}
-    best = compare(plan).best
-    for insight in range(len(plan.insights)):
-        for document in range(len(plan.documents)):
-            is_close = best[insight, document] >= BAND[0]
-            stratum = Stratum.CLOSE if is_close else Stratum.FAR
-            if plan.planted[insight, document]:
-                stratum = Stratum.PLANNED
-            pairs[stratum].append(Pair(stratum, insight, document))
+    for (insight, document), score in np.ndenumerate(compare(plan).best):
+        stratum = Stratum.CLOSE if score >= BAND[0] else Stratum.FAR
+        if plan.planted[insight, document]:
+            stratum = Stratum.PLANNED
+        pairs[stratum].append(Pair(stratum, insight, document))
     return pairs
 
 

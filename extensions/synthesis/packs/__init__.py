@@ -158,7 +158,7 @@ class _Writer:
         return template(source).filled(
             lambda reference: self.filling.refer(reference, document),
             lambda choices: self.filling.choose(choices, document, *key),
-            lambda gap: gaps(gap.number),
+            gaps,
         )
 
     def insight(self, subtopic: Subtopic, fact: Fact) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -67,18 +67,6 @@ class NoWorld(ValueError):
     """This pack has no world for this seed; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Somebody's name."""
-
-    first: str
-    last: str
-
-    def shown(self, form: str) -> str:
-        """The whole name, or one of its parts."""
-        return {"first": self.first, "last": self.last}.get(form, f"{self.first} {self.last}")
-
-
 @dataclass(frozen=True)
 class Filling:
     """The values and people of a world, and among the values those of facts; documents add slots of their own."""
@@ -87,14 +75,14 @@ class Filling:
     slots: Mapping[str, Slot]
     values: Values
     facts: Values
-    people: Mapping[str, Person]
+    people: Mapping[str, tuple[str, str]]
     _drawn: dict[tuple[int, str], Value] = field(default_factory=dict)
     _free: dict[str, list[Value]] = field(default_factory=dict)
 
     def refer(self, reference: Reference, document: int) -> str:
         """What stands for a slot or a person in a document."""
-        if reference.name in self.people:
-            return self.people[reference.name].shown(reference.form)
+        if person := self.people.get(reference.name):
+            return dict(zip(("first", "last"), person, strict=True)).get(reference.form, " ".join(person))
         value = self.values.get(reference.name) or self._of_document(reference.name, document)
         return value.shown(reference.form)
 
@@ -117,12 +105,7 @@ class Filling:
 
 
 def fill(pack: Pack, chance: Chance, *, unlike: Values = NOTHING) -> Filling:
-    """Draw values and names of a world.
-
-    Args:
-        pack: whose slots and people.
-        chance: the seed's draws.
-        unlike: values of another world; none comes back in the same slot.
+    """Draw values and names of a world; none of the values `unlike` comes back in the same slot.
 
     Raises:
         NoWorld: a slot has no value left that keeps its rule and is not taken.
@@ -165,25 +148,21 @@ def _keeps(name: str, rule: str, value: Value, above: Values) -> bool:
         raise NoWorld(f"slot “{name}”: {error}") from error
 
 
-def _people(pack: Pack, chance: Chance) -> dict[str, Person]:
-    people: dict[str, Person] = {}
-    last = iter(chance.shuffled(pack.names.last, "last name"))
+def _people(pack: Pack, chance: Chance) -> dict[str, tuple[str, str]]:
+    """(first, last) name of everybody in the cast."""
+    people: dict[str, tuple[str, str]] = {}
+    last = chance.shuffled(pack.names.last, "last name")[::-1]
     first: dict[str, list[str]] = {
         pronoun: chance.shuffled(getattr(pack.names, pronoun), "first name", pronoun)
-        for pronoun in _pronouns(pack)
+        for pronoun in {role.pronoun for role in pack.cast.values()}
     }
     for name, role in pack.cast.items():
         if not first[role.pronoun]:
             raise NoWorld(f"cast: there are too few first names for “{role.pronoun}”")
-        try:
-            people[name] = Person(first[role.pronoun].pop(), next(last))
-        except StopIteration:
-            raise NoWorld("cast: there are too few last names") from None
+        if not last:
+            raise NoWorld("cast: there are too few last names")
+        people[name] = first[role.pronoun].pop(), last.pop()
     return people
-
-
-def _pronouns(pack: Pack) -> Collection[str]:
-    return {role.pronoun for role in pack.cast.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,57 +221,33 @@ def deal(pack: Pack, chance: Chance) -> list[Sheet]:
 
 def _sheets(pack: Pack, chance: Chance) -> list[Sheet]:
     """Documents with a genre and two subtopics of one form each; every voice has as many about each subtopic."""
-    candidates = [pair for form in pack.forms for pair in _pairs(pack, form)]
-    balance = _Balance()
+    by_form = [[row for row in pack.subtopics if row.form == form] for form in pack.forms]
+    candidates: list[tuple[Subtopic, ...]] = []
+    for rows in by_form:
+        candidates += combinations(rows, 2) if len(rows) > 1 else [tuple(rows)]
+    uses: Counter[object] = Counter()
     sheets = []
     for at, place in enumerate(chance.shuffled(range(pack.documents), "order")):
         genre = pack.genres[at % len(pack.genres)]
-        pair = min(
-            candidates,
-            key=lambda subtopics: (balance.weight(genre, subtopics), chance.draw("pair", at, *_ids(subtopics))),
-        )
-        balance.add(genre, pair)
+
+        def weight(pair: tuple[Subtopic, ...], at: int = at, genre: Genre = genre) -> tuple[float, ...]:
+            """The heavier, the less a document of this genre should be about these."""
+            ids = [subtopic.id for subtopic in pair]
+            return (
+                sum(uses["voice", genre.voice, subtopic] ** 2 for subtopic in ids) / len(ids),
+                sum(uses[subtopic] for subtopic in ids) / len(ids),
+                sum(uses["genre", genre.id, subtopic] for subtopic in ids) / len(ids),
+                uses[tuple(ids)],
+                chance.draw("pair", at, *ids),
+            )
+
+        pair = min(candidates, key=weight)
+        uses[tuple(subtopic.id for subtopic in pair)] += 1
+        for subtopic in pair:
+            uses.update([subtopic.id, ("voice", genre.voice, subtopic.id), ("genre", genre.id, subtopic.id)])
         in_order = chance.shuffled(range(len(pair)), "first", at)
         sheets.append(Sheet(place + 1, genre, tuple(pair[index] for index in in_order)))
     return sorted(sheets, key=lambda sheet: sheet.number)
-
-
-def _pairs(pack: Pack, form: int) -> list[tuple[Subtopic, ...]]:
-    subtopics = [subtopic for subtopic in pack.subtopics if subtopic.form == form]
-    return list(combinations(subtopics, 2)) or [tuple(subtopics)]
-
-
-def _ids(pair: Iterable[Subtopic]) -> list[str]:
-    return [subtopic.id for subtopic in pair]
-
-
-@dataclass(slots=True)
-class _Balance:
-    """How often each subtopic was given to a voice, to a genre and at all, and each pair of subtopics."""
-
-    voiced: Counter[tuple[str, str]] = field(default_factory=Counter)
-    within: Counter[tuple[str, str]] = field(default_factory=Counter)
-    uses: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, ...]] = field(default_factory=Counter)
-
-    def weight(self, genre: Genre, pair: Iterable[Subtopic]) -> tuple[float, ...]:
-        """The heavier, the less a document of this genre should be about these."""
-        ids = _ids(pair)
-        return (
-            sum(self.voiced[genre.voice, subtopic] ** 2 for subtopic in ids) / len(ids),
-            sum(self.uses[subtopic] for subtopic in ids) / len(ids),
-            sum(self.within[genre.id, subtopic] for subtopic in ids) / len(ids),
-            self.pairs[tuple(ids)],
-        )
-
-    def add(self, genre: Genre, pair: Iterable[Subtopic]) -> None:
-        """Count a document."""
-        ids = _ids(pair)
-        self.pairs[tuple(ids)] += 1
-        for subtopic in ids:
-            self.voiced[genre.voice, subtopic] += 1
-            self.within[genre.id, subtopic] += 1
-            self.uses[subtopic] += 1
 
 
 def _deal_fact(pack: Pack, chance: Chance, subtopic: Subtopic, number: int, about: Sequence[Sheet]) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -34,24 +34,21 @@ class WrongTemplate(ValueError):
     """The text cannot be read; the message says what of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A slot or a person in a text, and the form in which it is said."""
 
     name: str
     form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """Words that mean the same; `number` counts the brackets of a text from 0."""
 
     number: int
     options: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """A place for a sentence; `number` counts the gaps of a text from 0."""
 
     number: int
@@ -86,7 +83,7 @@ class Template:
         self,
         refer: Callable[[Reference], str],
         choose: Callable[[Choices], str],
-        gaps: Callable[[Gap], str] = lambda gap: "",
+        gaps: Callable[[int], str] = lambda number: "",
     ) -> str:
         """The text with everything filled in; an empty gap leaves nothing behind."""
         parts = []
@@ -97,7 +94,7 @@ class Template:
                 case Choices():
                     parts.append(choose(node))
                 case Gap():
-                    parts.append(gaps(node))
+                    parts.append(gaps(node.number))
                 case _:
                     parts.append(node)
         return tidy("".join(parts))
@@ -118,14 +115,17 @@ def template(source: str) -> Template:
         end = token.end()
         reference, choices, gap, stray = token.groups()
         if stray:
-            raise WrongTemplate(
-                f"“{stray}” near “{_near(source, token.start())}” has no partner, or holds another"
-            )
+            near = " ".join(source[max(0, token.start() - 20) : token.start() + 20].split())
+            raise WrongTemplate(f"“{stray}” near “{near}” has no partner, or holds another")
         if gap:
             nodes.append(Gap(n_gaps))
             n_gaps += 1
         elif reference is not None:
-            nodes.append(_reference(reference))
+            if not (match := _NAME.fullmatch(reference.strip())):
+                raise WrongTemplate(
+                    f"“{{{reference}}}” is not the name of a slot, with a form after “|” or without"
+                )
+            nodes.append(Reference(match[1], match[2] or ""))
         else:
             options = tuple(choices.split("|"))
             if len(options) < 2 or len(set(options)) < len(options):
@@ -147,17 +147,6 @@ def tidy(text: str) -> str:
 
 def _article(match: re.Match[str]) -> str:
     return f"{match[1]}{'n' if _VOWEL.match(match[3].lstrip('“£')) else ''}{match[2]}{match[3]}"
-
-
-def _reference(inside: str) -> Reference:
-    match = _NAME.fullmatch(inside.strip())
-    if not match:
-        raise WrongTemplate(f"“{{{inside}}}” is not the name of a slot, with a form after “|” or without")
-    return Reference(match[1], match[2] or "")
-
-
-def _near(source: str, at: int) -> str:
-    return " ".join(source[max(0, at - 20) : at + 20].split())
 
 
 _OPERATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -373,13 +362,10 @@ class Pack(_Part):
     @cached_property
     def slots_of_facts(self) -> frozenset[str]:
         """The slots whose values are in the reference."""
-        insights = [template(fact.insight) for _subtopic, fact in self.facts]
-        return frozenset(
-            reference.name
-            for insight in insights
-            for reference in insight.references
-            if reference.name in self.all_slots
-        )
+        names = {
+            reference.name for _subtopic, fact in self.facts for reference in template(fact.insight).references
+        }
+        return frozenset(names & self.all_slots.keys())
 
     @property
     def facts(self) -> list[tuple[Subtopic, Fact]]:
@@ -395,23 +381,18 @@ class Pack(_Part):
 def texts_of(pack: Pack) -> list[tuple[str, str]]:
     """Every text of a pack with its place in it."""
     placed: list[tuple[str, str]] = [("topic", pack.topic)]
+
+    def place(where: str, texts: Mapping[str, tuple[str, ...]]) -> None:
+        for name, rows in texts.items():
+            placed.extend((f"{where}.{name}[{number}]", text) for number, text in enumerate(rows))
+
     for number, genre in enumerate(pack.genres):
-        for name, texts in genre.frame.items():
-            placed += _placed(f"genres[{number}].{name}", texts)
+        place(f"genres[{number}]", genre.frame)
     for subtopic in pack.subtopics:
         for number, fact in enumerate(subtopic.facts):
-            place = f"{subtopic.id}.facts[{number}]"
-            placed.append((f"{place}.insight", fact.insight))
-            placed += _voiced(place, fact)
+            placed.append((f"{subtopic.id}.facts[{number}].insight", fact.insight))
+            place(f"{subtopic.id}.facts[{number}]", fact.voices)
         for number, side in enumerate(subtopic.side):
-            placed += _voiced(f"{subtopic.id}.side[{number}]", side)
-        placed += _voiced(f"{subtopic.id}.filler", subtopic.filler)
+            place(f"{subtopic.id}.side[{number}]", side.voices)
+        place(f"{subtopic.id}.filler", subtopic.filler.voices)
     return placed
-
-
-def _voiced(place: str, part: _Voiced) -> list[tuple[str, str]]:
-    return [pair for voice, texts in part.voices.items() for pair in _placed(f"{place}.{voice}", texts)]
-
-
-def _placed(place: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(f"{place}[{number}]", text) for number, text in enumerate(texts)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,29 +18,13 @@ _ONES = (
 )
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ORDINALS = {
-    1: "first",
-    2: "second",
-    3: "third",
-    5: "fifth",
-    8: "eighth",
-    9: "ninth",
-    12: "twelfth",
-    20: "twentieth",
+    1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "ninth", 12: "twelfth", 20: "twentieth",
     30: "thirtieth",
-}
+}  # fmt: skip
 _SHARES = {
-    10: "a tenth",
-    20: "a fifth",
-    25: "a quarter",
-    33: "a third",
-    40: "two fifths",
-    50: "half",
-    60: "three fifths",
-    67: "two thirds",
-    75: "three quarters",
-    80: "four fifths",
-    90: "nine tenths",
-}
+    10: "a tenth", 20: "a fifth", 25: "a quarter", 33: "a third", 40: "two fifths", 50: "half", 60: "three fifths",
+    67: "two thirds", 75: "three quarters", 80: "four fifths", 90: "nine tenths",
+}  # fmt: skip
 NEAR = 3
 """Points by which a share may miss a simple one and still be named after it."""
 HIGHEST = 999_999
@@ -99,13 +83,8 @@ def time_in_words(minute: int) -> str:
     if rest not in (0, 15, 30, 45):
         raise ValueError(f"{clock(minute)} has no short words")
     name = in_words((hour + (rest == 45) - 1) % 12 + 1)
-    named = {
-        0: f"{name} o'clock",
-        15: f"a quarter past {name}",
-        30: f"half past {name}",
-        45: f"a quarter to {name}",
-    }
-    return f"{named[rest]} {part}"
+    named = {0: f"{name} o'clock", 15: f"a quarter past {name}", 30: f"half past {name}"}
+    return f"{named.get(rest, f'a quarter to {name}')} {part}"
 
 
 def clock(minute: int) -> str:
@@ -179,8 +158,12 @@ class _Range(_Slot):
             raise ValueError(f"lo and hi must be in this order, from 0 to {HIGHEST:,}")
         return self
 
-    def _of(self, make: Callable[[int], Value]) -> tuple[Value, ...]:
-        return tuple(map(make, range(self.lo, self.hi + 1, self.step)))
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(map(self._value, range(self.lo, self.hi + 1, self.step)))
+
+    def _value(self, number: int) -> Value:
+        raise NotImplementedError
 
 
 class Count(_Range):
@@ -188,10 +171,6 @@ class Count(_Range):
 
     kind: Literal["count"]
     unit: tuple[str, str] | None = None
-
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        return self._of(self._value)
 
     def _value(self, number: int) -> Value:
         unit = "" if self.unit is None else f" {self.unit[number != 1]}"
@@ -204,10 +183,6 @@ class Money(_Range):
 
     kind: Literal["money"]
     pence: bool = False
-
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        return self._of(self._value)
 
     def _value(self, number: int) -> Value:
         pounds, rest = divmod(number, 100) if self.pence else (number, 0)
@@ -232,10 +207,6 @@ class Percent(_Range):
             raise ValueError("a share is at most 100")
         return self
 
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        return self._of(self._value)
-
     def _value(self, number: int) -> Value:
         words = share_in_words(number)
         forms = (f"{number} per cent", f"{number}%", f"{in_words(number)} per cent", words)
@@ -248,9 +219,8 @@ class Year(_Range):
     forms: ClassVar[frozenset[str]] = frozenset({""})
     kind: Literal["year"]
 
-    @cached_property
-    def values(self) -> tuple[Value, ...]:
-        return self._of(lambda number: Value(str(number), "", (str(number),), number))
+    def _value(self, number: int) -> Value:
+        return Value(str(number), "", (str(number),), number)
 
 
 class Day(_Slot):
@@ -336,8 +306,6 @@ def _time(minute: int) -> Value:
 class ValueCheck:
     """Finds a fact by its values; `facts` has the forms of each value of each fact."""
 
-    name = "values"
-
     def __init__(self, facts: Sequence[Sequence[Forms]]) -> None:
         self.facts = tuple(tuple(values) for values in facts)
 
@@ -381,14 +349,7 @@ def wrong_pairs(check: ValueCheck, plan: Plan) -> list[tuple[int, int]]:
 def changes(
     check: ValueCheck, plan: Plan, evidence: Evidence, others: Sequence[Sequence[Forms]]
 ) -> Iterator[Mutant]:
-    """For each planted pair and each value of it a document that says another value instead.
-
-    Args:
-        check: of the haystack.
-        plan: of the haystack.
-        evidence: where each pair is said.
-        others: values that differ from those of the haystack, in the same order.
-    """
+    """For each planted pair and each value of it a document that says one of the `others` instead."""
     for (insight, column), positions in evidence.items():
         document = plan.documents[column]
         for forms, other in zip(check.facts[insight], others[insight], strict=True):
@@ -402,11 +363,7 @@ def changes(
 
 @cache
 def _pattern(forms: Forms) -> re.Pattern[str]:
-    return re.compile("|".join(map(_alone, _longest_first(forms))), re.IGNORECASE)
-
-
-def _longest_first(forms: Iterable[str]) -> list[str]:
-    return sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(_alone, sorted(forms, key=lambda form: (-len(form), form)))), re.IGNORECASE)
 
 
 def _alone(form: str) -> str:
