@@ -1,10 +1,29 @@
-"""The model server that tests of syntheses ask over real HTTP; nothing is collected where the extension is off."""
+"""Servers that tests of syntheses ask over real HTTP; nothing is collected where the extension is off."""
 
 from __future__ import annotations
 
-from django.conf import settings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.conf import settings as site
 
 from tests.benchmarks.conftest import server
 
+if TYPE_CHECKING:
+    from tests.synthesis.scripted_questions import SearchServer
+
 __all__ = ["server"]
-collect_ignore_glob = [] if "synthesis" in settings.EXTENSIONS else ["*.py"]
+collect_ignore_glob = [] if "synthesis" in site.EXTENSIONS else ["*.py"]
+
+
+@pytest.fixture
+def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
+    """A search server that the settings list, asked again without a wait."""
+    from extensions.synthesis import collecting
+    from tests.synthesis.scripted_questions import searching
+
+    monkeypatch.setattr(collecting, "BACKOFF_S", 0.0)
+    with searching() as search_server:
+        settings.SEARCH_URLS = [search_server.address]
+        yield search_server

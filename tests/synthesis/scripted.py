@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.fake_openai import Answer, failing
 
@@ -71,18 +72,76 @@ def whispered(text: str) -> str:
 
 
 @dataclass
-class Script:
-    """What goes wrong: by prompt, how often it is asked and what happens then; counts of what was played.
+class Mishaps:
+    """What goes wrong whatever is asked, and counts of what was played.
 
-    `leaks`, `forgets`: numbers of documents, in the order in which they are first asked for, that say a foreign
-    fact or leave one out, for so many texts. `breaks`, `busy`, `fails`: every n-th request is broken JSON, refused
-    with 429, failed with 500. `strays`: chapters of these facts tell another one, for so many tries in each
-    conversation. `overlapping` is the name of a subtopic that repeats another one. Each text whispers so many
-    foreign facts in other words, until it is told not to.
+    `breaks`, `busy`, `fails`, `stalls`: every n-th request is broken JSON, 429, 500, or late.
     """
 
-    whispers: int = 0
+    OPENINGS: ClassVar[dict[str, str]] = {}
+    """How the prompts begin that each method answers."""
 
+    breaks: int = 0
+    busy: int = 0
+    fails: int = 0
+    stalls: int = 0
+    played: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, number: int, body: dict[str, Any]) -> Answer | None:
+        """Answer a request; one that is no chat is answered as usual."""
+        if "messages" not in body:
+            return None
+        for every, name, answer in (
+            (self.busy, "busy", failing(429, "slow down", retry_after="0.01")),
+            (self.fails, "failed", failing(500, "oops")),
+        ):
+            if every and number % every == 0:
+                self.played[name] += 1
+                return answer
+        if self.stalls and number % self.stalls == 0:
+            self.played["stalled"] += 1
+            time.sleep(1.5)
+        if (answer := self.in_words(body)) is not None:
+            return answer
+        if self.breaks and number % self.breaks == 0 and len(body["messages"]) == 2:
+            self.played["broken"] += 1
+            return Answer('{"points": [{"poi')
+        kind, value = self.said(body["messages"][0]["content"])
+        self.played[kind] += 1
+        return Answer(json.dumps(value))
+
+    def in_words(self, body: dict[str, Any]) -> Answer | None:
+        """The answer to a question that wants no JSON."""
+
+    def said(self, asked: str) -> tuple[str, dict[str, Any]]:
+        """The reply to a prompt, with its name."""
+        for name, start in self.OPENINGS.items():
+            if asked.startswith(start):
+                return name, getattr(self, name)(asked)
+        raise AssertionError(asked[:80])
+
+
+@dataclass
+class Script(Mishaps):
+    """What goes wrong with a haystack: by prompt, how often it is asked and what happens then.
+
+    `leaks`, `forgets`: numbers of documents, in the order in which they are first asked for, that say a foreign
+    fact or leave one out, for so many texts. `strays`: chapters of these facts tell another one, for so many tries
+    in each conversation. `overlapping` is the name of a subtopic that repeats another one. Each text whispers so
+    many foreign facts in other words, until it is told not to.
+    """
+
+    OPENINGS: ClassVar[dict[str, str]] = {
+        "subtopics": "You plan a collection", "insights": "You invent the facts",
+        "insight_again": "You revise one", "category": "To which subtopic", "overlap": "Compare one fact",
+        "document": "You write one text",
+        "repair": "A text has to be", "included": "Text:\n", "distinct": "These subtopics",
+        "chapter": "You write one conversation", "belongs": "Which fact does this part",
+        "query": "You write the question", "closed_book": "Answer a question from", "points": "List what a text",
+        "grouping": "Points were taken", "sorting": "Insights about one topic",
+    }  # fmt: skip
+
+    whispers: int = 0
     leaks: dict[int, int] = field(default_factory=dict)
     forgets: dict[int, int] = field(default_factory=dict)
     strays: dict[str, int] = field(default_factory=dict)
@@ -91,55 +150,10 @@ class Script:
     credulous: bool = False
     misplaced: bool = False
     short: bool = False
-    breaks: int = 0
-    busy: int = 0
-    fails: int = 0
-    played: Counter[str] = field(default_factory=Counter)
     known: dict[str, int] = field(default_factory=dict)
     n_grouped: int = 0
     by_subtopic: dict[str, list[str]] = field(default_factory=dict)
     texts: Counter[str] = field(default_factory=Counter)
-
-    def __call__(self, number: int, body: dict[str, Any]) -> Answer:
-        """Answer a request."""
-        for every, name, answer in (
-            (self.busy, "busy", failing(429, "slow down", retry_after="0.01")),
-            (self.fails, "failed", failing(500, "oops")),
-        ):
-            if every and number % every == 0:
-                self.played[name] += 1
-                return answer
-        is_repair = len(body["messages"]) > 2
-        if self.breaks and number % self.breaks == 0 and not is_repair:
-            self.played["broken"] += 1
-            return Answer('{"same": [1, ')
-        kind, value = self.said(body["messages"][0]["content"])
-        self.played[kind] += 1
-        return Answer(json.dumps(value))
-
-    def said(self, asked: str) -> tuple[str, dict[str, Any]]:
-        """The reply to a prompt, with its name."""
-        for start, name in (
-            ("You plan a collection", "subtopics"),
-            ("You invent the facts", "insights"),
-            ("You revise one", "insight_again"),
-            ("To which subtopic", "category"),
-            ("Compare one fact", "overlap"),
-            ("You write one text", "document"),
-            ("A text has to be", "repair"),
-            ("Text:\n", "included"),
-            ("These subtopics", "distinct"),
-            ("You write one conversation", "chapter"),
-            ("Which fact does this part", "belongs"),
-            ("You write the question", "query"),
-            ("Answer a question from", "closed_book"),
-            ("List what a text", "points"),
-            ("Points were taken", "grouping"),
-            ("Insights about one topic", "sorting"),
-        ):
-            if asked.startswith(start):
-                return name, getattr(self, name)(asked)
-        raise AssertionError(asked[:80])
 
     def subtopics(self, asked: str) -> dict[str, Any]:
         n = int(re.search(r"into (\d+) subtopics", asked)[1])  # type: ignore[index]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 
-from tests.fake_openai import Answer, failing
-from tests.synthesis.scripted import FACTS
+from tests.fake_openai import Answer
+from tests.synthesis.scripted import FACTS, Mishaps
 
 _LINE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 MORE = "given that winter storms close the {0} for weeks and {0} pilots of {0} must wait in {0}"
@@ -33,13 +31,22 @@ def logprobs(yes: float) -> dict[str, Any]:
 
 
 @dataclass
-class QuestionScript:
-    """What goes wrong: by prompt; counts of what was played.
+class QuestionScript(Mishaps):
+    """What goes wrong with questions, by prompt.
 
     `n_short` deepened questions are too little longer, also when they are asked for again with what was wrong;
     `invents` passages that no text has, `loses` a point in so many groupings and `repeats` one in so many.
-    `breaks`, `busy`, `fails`, `stalls`: every n-th request is broken JSON, 429, 500, or late.
     """
+
+    OPENINGS: ClassVar[dict[str, str]] = {
+        "criterion": "You help to choose questions",
+        "category": "Which kind of question",
+        "wider": "You write questions for a benchmark of long answers. A given question shows",
+        "deeper": "You write questions for a benchmark of long answers. A given question is",
+        "split": "Documents that answer",
+        "points": "A text is read",
+        "together": "Key points of the answer",
+    }
 
     n_short: int = 0
     same: bool = False
@@ -48,51 +55,7 @@ class QuestionScript:
     repeats: int = 0
     has_logprobs: bool = True
     weak: str = ""
-    breaks: int = 0
-    busy: int = 0
-    fails: int = 0
-    stalls: int = 0
-    played: Counter[str] = field(default_factory=Counter)
     n_new: int = 0
-
-    def __call__(self, number: int, body: dict[str, Any]) -> Answer | None:
-        """Answer a request; one that is no chat is answered as usual."""
-        if "messages" not in body:
-            return None
-        for every, name, answer in (
-            (self.busy, "busy", failing(429, "slow down", retry_after="0.01")),
-            (self.fails, "failed", failing(500, "oops")),
-        ):
-            if every and number % every == 0:
-                self.played[name] += 1
-                return answer
-        if self.stalls and number % self.stalls == 0:
-            self.played["stalled"] += 1
-            time.sleep(1.5)
-        asked = body["messages"][0]["content"]
-        if asked.startswith("You help to choose what a good answer"):
-            return self.score(body)
-        if self.breaks and number % self.breaks == 0 and len(body["messages"]) == 2:
-            self.played["broken"] += 1
-            return Answer('{"points": [{"poi')
-        kind, value = self.said(asked)
-        self.played[kind] += 1
-        return Answer(json.dumps(value))
-
-    def said(self, asked: str) -> tuple[str, dict[str, Any]]:
-        """The reply to a prompt, with its name."""
-        for start, name in (
-            ("You help to choose questions", "criterion"),
-            ("Which kind of question", "category"),
-            ("You write questions for a benchmark of long answers. A given question shows", "wider"),
-            ("You write questions for a benchmark of long answers. A given question is", "deeper"),
-            ("Documents that answer", "split"),
-            ("A text is read", "points"),
-            ("Key points of the answer", "together"),
-        ):
-            if asked.startswith(start):
-                return name, getattr(self, name)(asked)
-        raise AssertionError(asked[:80])
 
     def criterion(self, asked: str) -> dict[str, Any]:
         question = asked.partition("\nQuestion: ")[2]
@@ -149,7 +112,10 @@ class QuestionScript:
             return {"points": [*rows, rows[0]]}
         return {"points": rows}
 
-    def score(self, body: dict[str, Any]) -> Answer:
+    def in_words(self, body: dict[str, Any]) -> Answer | None:
+        """Whether a point is key."""
+        if not body["messages"][0]["content"].startswith("You help to choose what a good answer"):
+            return None
         self.played["score"] += 1
         if not self.has_logprobs:
             return Answer("yes")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from benchmarks.engine import judging
 from extensions.synthesis import deciding, handing_over, overview, steps
 from extensions.synthesis.figures import FIGURES, FiguresLook
 from extensions.synthesis.models import NotAllowed, PartState, StepState, Synthesis, SynthesisPart, SynthesisStep
-from tests.fake_openai import MODEL, FakeServer
+from tests.fake_openai import FakeServer
+from tests.synthesis.driver import Command
 from tests.synthesis.scripted import Script
 from tests.synthesis.test_haystack_command import FEW, SMALL
 
@@ -23,13 +22,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def made(server: FakeServer) -> Synthesis:
-    server.behaviour = Script()
-    call_command(
-        *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL),
-        *(*SMALL, *FEW, "--in-documents", "3", "--in-document", "3", "3"),
-        stdout=io.StringIO(),
-        stderr=io.StringIO(),
-    )
+    size = (*SMALL, *FEW, "--in-documents", "3", "--in-document", "3", "3")
+    Command(server, "A small town", "haystack", *size).lines(Script())
     return Synthesis.objects.get()
 
 
@@ -52,8 +46,7 @@ def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
     made: Synthesis, server: FakeServer, ada: Any, now: datetime
 ) -> None:
     before = states(made)
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
+    insight = made.parts.filter(kind="insight")[0]
     holding = set(insight.used_by.filter(kind="document").values_list("number", flat=True))
     deciding.decide(part=insight, action="edit", text="The bell of Dunwich rang 77 times.", by=ada, now=now)
     after = states(made)
@@ -74,10 +67,8 @@ def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
 
 
 def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synthesis, ada: Any) -> None:
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
-    part = insight.used_by.filter(kind="document").first()
-    assert part is not None
+    insight = made.parts.filter(kind="insight")[0]
+    part = insight.used_by.filter(kind="document")[0]
     deciding.judge(part=part, insight=insight, verdict="present", by=ada, now=timezone.now())
 
     def rows() -> dict[int, tuple[Any, Any]]:
@@ -99,8 +90,7 @@ def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synt
 
 def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: Any, now: datetime) -> None:
     before = states(made)
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
+    insight = made.parts.filter(kind="insight")[0]
     text = insight.text
     deciding.decide(part=insight, action="reject", reason="other", by=ada, now=now)
     assert states(made) != before
@@ -114,8 +104,7 @@ def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: 
 def test_an_insight_is_made_again_with_a_note_and_checked(
     made: Synthesis, server: FakeServer, ada: Any, now: datetime
 ) -> None:
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
+    insight = made.parts.filter(kind="insight")[0]
     deciding.decide(part=insight, action="regenerate", note="Make it about chimneys.", by=ada, now=now)
     run(step(made, "screening"))
     new = SynthesisPart.objects.get(replaces=insight)
@@ -134,11 +123,9 @@ def test_an_insight_is_made_again_with_a_note_and_checked(
 def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
     made: Synthesis, ada: Any, now: datetime
 ) -> None:
-    document = made.parts.filter(kind="document", state=PartState.CLEAR).first()
-    assert document is not None
+    document = made.parts.filter(kind="document", state=PartState.CLEAR)[0]
     planned = list(document.uses.filter(kind="insight").order_by("number"))
-    foreign = made.parts.filter(kind="insight").exclude(pk__in=[one.pk for one in planned]).first()
-    assert foreign is not None
+    foreign = made.parts.filter(kind="insight").exclude(pk__in=[one.pk for one in planned])[0]
     before = states(made)
     for insight, verdict in ((planned[0], "absent"), (planned[0], "present"), (planned[1], "absent"),
                              (planned[2], "partly"), (foreign, "present")):  # fmt: skip
@@ -159,8 +146,7 @@ def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
 
 
 def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada: Any, now: datetime) -> None:
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
+    insight = made.parts.filter(kind="insight")[0]
     for wrong in ({"action": "reject"}, {"action": "edit", "text": " "}):
         with pytest.raises(NotAllowed):
             deciding.decide(part=insight, by=ada, now=now, **wrong)
@@ -172,8 +158,7 @@ def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada
 
 
 def test_undo_leaves_what_somebody_else_decided_since(made: Synthesis, ada: Any, eve: Any, now: datetime) -> None:
-    insight = made.parts.filter(kind="insight").first()
-    assert insight is not None
+    insight = made.parts.filter(kind="insight")[0]
     deciding.decide(part=insight, action="edit", text="The bell rang 77 times.", by=ada, now=now)
     deciding.decide(part=insight, action="edit", text="The bell rang 78 times.", by=eve, now=now)
     with pytest.raises(NotAllowed, match="Somebody else"):
@@ -200,8 +185,7 @@ def test_figures_go_stale_with_decisions_undo_parts_and_steps(made: Synthesis, a
     def version() -> str:
         return FIGURES.version(FiguresLook(made.pk))
 
-    document = made.parts.filter(kind="document", state=PartState.CLEAR).first()
-    assert document is not None
+    document = made.parts.filter(kind="document", state=PartState.CLEAR)[0]
     insight = document.uses.filter(kind="insight").first()
     changes = (
         lambda: deciding.judge(part=document, insight=insight, verdict="absent", by=ada, now=now),

@@ -19,8 +19,8 @@ from benchmarks.models import Haystack
 from extensions.synthesis import deciding, handing_over, sources
 from extensions.synthesis.models import NotAllowed, SynthesisPart, SynthesisReply
 from extensions.synthesis.replies import located, no_partition
-from tests.fake_openai import MODEL, FakeServer
-from tests.running import json_of
+from tests.fake_openai import FakeServer
+from tests.synthesis.driver import Command
 from tests.synthesis.scripted import FACTS, FILLER, Script
 
 
@@ -39,9 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make(server: FakeServer, script: Script, folder: Path, *arguments: str) -> dict[str, Any]:
-    server.behaviour = script
-    command = ("synthesize", "from-documents", folder, "--topic", "A harbour", "--model", MODEL)
-    return dict(json_of(*command, *arguments))
+    return Command(server, "A harbour", "from-documents", folder).report(script, *arguments)
 
 
 @pytest.mark.django_db

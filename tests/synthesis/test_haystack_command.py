@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import time
 from contextlib import suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers.haystacks import topic_of
@@ -20,8 +19,8 @@ from benchmarks.scoring.formulas import unseen_hits
 from extensions.synthesis import deciding
 from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisReply
 from extensions.synthesis.replies import default_prompt
-from tests.fake_openai import MODEL, Answer, Behaviour, FakeServer, failing
-from tests.running import json_of
+from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.synthesis.driver import Command, Dying, texts_of
 from tests.synthesis.scripted import FACTS, SUBTOPICS, Script, whispered
 
 pytestmark = pytest.mark.django_db
@@ -37,16 +36,14 @@ FEW = (
 """Fewer insights and texts, without more checks: enough where it does not matter how many there are."""
 
 
-def make(server: FakeServer, script: Behaviour, *arguments: str) -> dict[str, Any]:
-    """Run the command; gives its report."""
-    server.behaviour = script
-    command = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL)
-    return dict(json_of(*command, *SMALL, *arguments))
+@pytest.fixture
+def command(server: FakeServer) -> Command:
+    return Command(server, "A small town", "haystack", *SMALL)
 
 
-def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_path: Path) -> None:
+def test_a_haystack_comes_out_whole_and_into_the_corpus(command: Command, tmp_path: Path) -> None:
     out, card = tmp_path / "town.json", tmp_path / "card.md"
-    report = make(server, Script(), "--out", str(out), "--card", str(card), "--into-corpus")
+    report = command.report(Script(), "--out", str(out), "--card", str(card), "--into-corpus")
     got = {name: counts["got"] for name, counts in report["steps"].items()}
     assert got == {"subtopics": 3, "insights": 12, "screening": 12, "documents": 12, "queries": 3}
     assert report["flagged"] == []
@@ -70,21 +67,16 @@ def test_a_haystack_comes_out_whole_and_into_the_corpus(server: FakeServer, tmp_
     assert "Leaks left in a document, mean: 0.000 found. Flagged and kept: 0 documents." in lines
 
 
-def test_counts_of_a_step_are_printed_once(server: FakeServer) -> None:
-    out, err = io.StringIO(), io.StringIO()
-    server.behaviour = Script()
-    begun = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL)
-    call_command(*begun, *SMALL, *FEW, stdout=out, stderr=err)
-    assert (out.getvalue() + err.getvalue()).count("documents: Asked for 6, got 6.") == 1
-    again = io.StringIO()
-    uid = str(Synthesis.objects.get().uid)
-    call_command(*begun, *SMALL, "--resume", uid, stdout=again, stderr=io.StringIO())
-    assert again.getvalue().count("documents: Asked for 6, got 6.") == 1
+def test_counts_of_a_step_are_printed_once(command: Command) -> None:
+    first = "".join(command.lines(Script(), *FEW))
+    assert first.count("documents: Asked for 6, got 6.") == 1
+    out, _err = command.lines(Script(), "--resume", Synthesis.objects.get().uid)
+    assert out.count("documents: Asked for 6, got 6.") == 1
 
 
-def test_leaks_and_omissions_are_found_repaired_or_flagged(server: FakeServer) -> None:
+def test_leaks_and_omissions_are_found_repaired_or_flagged(command: Command) -> None:
     script = Script(leaks={2: 1, 5: 99}, forgets={3: 2})
-    report = make(server, script)
+    report = command.report(script)
     documents = report["steps"]["documents"]
     assert documents["got"] == 12
     assert documents["flagged"] == {"leaks an insight": 1}
@@ -111,9 +103,9 @@ def _unseen(report: dict[str, Any]) -> int:
     return sum(whispered(text) in part.text for part in documents for text in texts)
 
 
-def test_the_card_says_how_many_leaks_in_other_words_about_are_unseen(server: FakeServer, tmp_path: Path) -> None:
+def test_the_card_says_how_many_leaks_in_other_words_about_are_unseen(command: Command, tmp_path: Path) -> None:
     card = tmp_path / "card.md"
-    report = make(server, Script(whispers=2), *LEAKY, "--card", str(card))
+    report = command.report(Script(whispers=2), *LEAKY, "--card", str(card))
     leaks = report["leaks"]
     assert leaks["audited_leaks"] > 5
     assert leaks["audited"] + leaks["unasked"] > 400
@@ -125,10 +117,10 @@ def test_the_card_says_how_many_leaks_in_other_words_about_are_unseen(server: Fa
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
-def test_the_estimate_of_unseen_leaks_holds_the_truth_in_nineteen_of_twenty_seeds(server: FakeServer) -> None:
+def test_the_estimate_of_unseen_leaks_holds_the_truth_in_nineteen_of_twenty_seeds(command: Command) -> None:
     rows = []
     for seed in range(1, 21):
-        report = make(server, Script(whispers=2), *LEAKY, "--seed", str(seed))
+        report = command.report(Script(whispers=2), *LEAKY, "--seed", str(seed))
         leaks = report["leaks"]
         stat = unseen_hits(leaks["audited_leaks"], leaks["audited"], leaks["unasked"])
         rows.append((seed, stat.value, stat.low, stat.high, _unseen(report)))
@@ -138,53 +130,46 @@ def test_the_estimate_of_unseen_leaks_holds_the_truth_in_nineteen_of_twenty_seed
     assert mean == pytest.approx(truth, rel=0.15)
 
 
-def test_all_pairs_are_asked_about_as_in_the_paper(server: FakeServer, tmp_path: Path) -> None:
+def test_all_pairs_are_asked_about_as_in_the_paper(command: Command, tmp_path: Path) -> None:
     card = tmp_path / "card.md"
-    report = make(server, Script(whispers=1), *FEW, "--all-pairs", "--card", str(card))
+    report = command.report(Script(whispers=1), *FEW, "--all-pairs", "--card", str(card))
     assert report["leaks"] == {"audited_leaks": 0, "audited": 0, "unasked": 0}
     assert _unseen(report) == 0
     assert "All pairs of a document and an insight" in card.read_text()
 
 
-def test_every_run_says_whether_its_checks_notice_evidence_taken_out_and_put_in(server: FakeServer) -> None:
-    honest = make(server, Script(), *FEW, "--probes", "40")["probes"]
+def test_every_run_says_whether_its_checks_notice_evidence_taken_out_and_put_in(command: Command) -> None:
+    honest = command.report(Script(), *FEW, "--probes", "40")["probes"]
     assert honest["n"] == honest["n_caught"] > 5
     assert honest["n_insertions"] == honest["n_insertions_caught"] == honest["n"]
     options = (*FEW, "--probes", "40", "--repairs", "0", "--seed", "2")
-    blind = make(server, Script(credulous=True), *options)["probes"]
+    blind = command.report(Script(credulous=True), *options)["probes"]
     assert blind["n"] > 5
     assert blind["n_caught"] == 0
 
 
-def test_repeated_and_empty_proposals_are_dropped_and_asked_for_again(server: FakeServer) -> None:
-    report = make(server, Script(repeats=True), *FEW, "--rounds", "5", "--allow-short")
+def test_repeated_and_empty_proposals_are_dropped_and_asked_for_again(command: Command) -> None:
+    report = command.report(Script(repeats=True), *FEW, "--rounds", "5", "--allow-short")
     assert report["steps"]["subtopics"]["dropped"] == {"says the same as another": 1}
     assert "no number, date or name" in report["steps"]["insights"]["dropped"]
 
 
-def test_a_misplaced_insight_is_flagged_and_left_out(server: FakeServer) -> None:
-    report = make(server, Script(misplaced=True), *FEW, "--insights", "4", "--in-document", "1", "5")
+def test_a_misplaced_insight_is_flagged_and_left_out(command: Command) -> None:
+    report = command.report(Script(misplaced=True), *FEW, "--insights", "4", "--in-document", "1", "5")
     assert report["steps"]["screening"]["flagged"] == {"belongs elsewhere": 1}
     assert report["steps"]["screening"]["got"] == 11
     assert [row["kind"] for row in report["flagged"]] == ["insight"]
 
 
-def test_too_few_subtopics_end_the_command_with_a_sentence(server: FakeServer) -> None:
-    server.behaviour = Script(short=True)
-    err = io.StringIO()
-    with pytest.raises(SystemExit):
-        call_command(
-            *("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--rounds", "2"),
-            *SMALL,
-            stdout=io.StringIO(),
-            stderr=err,
-        )
-    assert "Asked for 3, got 2. At least 3 are needed." in err.getvalue()
+def test_too_few_subtopics_end_the_command_with_a_sentence(command: Command) -> None:
+    _out, err = command.lines(Script(short=True), "--rounds", "2")
+    assert "Asked for 3, got 2. At least 3 are needed." in err
+    assert "status 1" in err
     assert not SynthesisPart.objects.filter(kind=PartKind.INSIGHT).exists()
 
 
-def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(server: FakeServer) -> None:
-    report = make(server, Script(short=True), *FEW, "--rounds", "2", "--ask-again")
+def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(command: Command, server: FakeServer) -> None:
+    report = command.report(Script(short=True), *FEW, "--rounds", "2", "--ask-again")
     assert report["steps"]["subtopics"]["sentence"] == "Asked for 3, got 3, 1 list asked for once more."
     topic = SynthesisPart.objects.get(kind=PartKind.TOPIC)
     asks = list(topic.replies.values_list("ask", flat=True))
@@ -195,20 +180,20 @@ def test_a_short_list_is_asked_for_once_more_and_names_what_is_there(server: Fak
     subtopics = SynthesisPart.objects.filter(kind=PartKind.SUBTOPIC)
     assert list(subtopics.values_list("number", "title")) == list(enumerate(SUBTOPICS[:3], 1))
     n_asked = server.n_asked
-    make(server, Script(short=True), "--resume", report["synthesis"], "--ask-again")
+    command.report(Script(short=True), "--resume", report["synthesis"], "--ask-again")
     assert server.n_asked == n_asked
 
 
-def test_broken_json_429_and_500_cost_tries_and_nothing_else(server: FakeServer) -> None:
+def test_broken_json_429_and_500_cost_tries_and_nothing_else(command: Command) -> None:
     script = Script(breaks=9, busy=13, fails=17)
-    report = make(server, script, *FEW)
+    report = command.report(script, *FEW)
     assert {"busy", "failed", "broken"} <= script.played.keys()
     assert report["repaired_replies"] == script.played["broken"]
     assert report["unusable_replies"] == 0
     assert report["steps"]["documents"]["got"] == 6
 
 
-def test_a_server_that_stalls_costs_a_try_and_no_text(server: FakeServer) -> None:
+def test_a_server_that_stalls_costs_a_try_and_no_text(command: Command, server: FakeServer) -> None:
     script = Script()
 
     def stalling(number: int, body: dict[str, Any]) -> Any:
@@ -217,21 +202,23 @@ def test_a_server_that_stalls_costs_a_try_and_no_text(server: FakeServer) -> Non
             script.played["stalled"] += 1
         return script(number, body)
 
-    report = make(server, stalling, *FEW, "--timeout", "6")  # what does not stall takes less on a busy machine too
+    report = command.report(
+        stalling, *FEW, "--timeout", "6"
+    )  # what does not stall takes less on a busy machine too
     assert report["steps"]["documents"]["got"] == 6
     assert report["failed_requests"] == 2
     assert all(body["temperature"] in {0.0, 1.0} for body in server.bodies)
 
 
 def test_conversations_are_told_in_chapters_that_a_reader_takes_for_their_insight(
-    server: FakeServer, tmp_path: Path
+    command: Command, server: FakeServer, tmp_path: Path
 ) -> None:
     own = tmp_path / "chapter.md"
     own.write_text(f"You write one conversation of {{participants}}. {default_prompt('chapter')}")
     arguments = ("--kind", "conversation", "--participants", "a mayor", "--temperature", "none")
     out = tmp_path / "town.json"
     script = Script(strays={FACTS[1]: 2})
-    report = make(server, script, *FEW, *arguments, "--prompt", f"chapter={own}", "--out", str(out))
+    report = command.report(script, *FEW, *arguments, "--prompt", f"chapter={own}", "--out", str(out))
     assert not any("temperature" in body for body in server.bodies)
     topic = summhay.parse(out)
     assert (topic.domain, topic.metadata["participants"], report["flagged"]) == ("conversation", "a mayor", [])
@@ -244,11 +231,13 @@ def test_conversations_are_told_in_chapters_that_a_reader_takes_for_their_insigh
     pairs = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT).first().data["pairs"]  # type: ignore[union-attr]
     assert {pair["by"] for pair in pairs if pair["is_planned"]} == {"chapter"}
     with pytest.raises(CommandError, match="There is no prompt poem"):
-        make(server, Script(), "--prompt", f"poem={own}")
+        command.report(Script(), "--prompt", f"poem={own}")
 
 
-def test_insights_of_conversations_are_asked_for_one_subtopic_after_the_other(server: FakeServer) -> None:
-    report = make(server, Script(), *FEW, "--kind", "conversation")
+def test_insights_of_conversations_are_asked_for_one_subtopic_after_the_other(
+    command: Command, server: FakeServer
+) -> None:
+    report = command.report(Script(), *FEW, "--kind", "conversation")
     topic = SynthesisPart.objects.get(kind=PartKind.TOPIC, number=2)
     requests = {row.ask: row.request for row in topic.replies.all()}
     assert list(requests) == ["1-list-0", "2-list-0", "3-list-0"]
@@ -257,31 +246,31 @@ def test_insights_of_conversations_are_asked_for_one_subtopic_after_the_other(se
     assert not any(body["messages"][0]["content"].startswith("These subtopics") for body in server.bodies)
 
 
-def test_after_the_last_try_of_a_chapter_a_person_decides(server: FakeServer, ada: Any, now: datetime) -> None:
-    script, err = Script(strays={FACTS[1]: 99}), io.StringIO()
-    server.behaviour = script
-    arguments = ("synthesize", "haystack", "--topic", "A small town", "--model", MODEL, "--kind", "conversation")
-    with pytest.raises(SystemExit):
-        call_command(*arguments, *SMALL, *FEW, "--tries", "3", stdout=io.StringIO(), stderr=err)
+def test_after_the_last_try_of_a_chapter_a_person_decides(command: Command, ada: Any, now: datetime) -> None:
+    script = Script(strays={FACTS[1]: 99})
+    _out, err = command.lines(script, *FEW, "--kind", "conversation", "--tries", "3")
+    assert "status 1" in err
     stuck = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT, state=PartState.FLAGGED)
-    assert f"{len(stuck)} wait for a person: no try was good." in err.getvalue()
+    assert f"{len(stuck)} wait for a person: no try was good." in err
     assert script.played["strayed"] == 3 * len(stuck)
     for part in stuck:
         deciding.decide(part=part, action="edit", text=f"{part.text}\nBob: {FACTS[1]}", by=ada, now=now)
-    report = make(server, script, "--resume", str(part.synthesis.uid))
+    report = command.report(script, "--resume", str(part.synthesis.uid))
     assert report["steps"]["queries"]["got"] == 3
     assert script.played["strayed"] == 3 * len(stuck)
 
 
-def test_a_subtopic_that_repeats_another_is_dropped_and_asked_for_again(server: FakeServer) -> None:
-    report = make(server, Script(overlapping=SUBTOPICS[1]), *FEW)
+def test_a_subtopic_that_repeats_another_is_dropped_and_asked_for_again(command: Command) -> None:
+    report = command.report(Script(overlapping=SUBTOPICS[1]), *FEW)
     assert report["steps"]["subtopics"]["dropped"] == {"overlaps with another": 1}
     names = set(SynthesisPart.objects.filter(kind=PartKind.SUBTOPIC).values_list("title", flat=True))
     assert names == {SUBTOPICS[0], SUBTOPICS[2], SUBTOPICS[3]}
 
 
-def test_a_step_is_done_by_the_model_that_is_named_for_it(server: FakeServer) -> None:
-    report = make(server, Script(), *FEW, "--model-for", "documents=writer-2", "--model-for", "queries = asker-3")
+def test_a_step_is_done_by_the_model_that_is_named_for_it(command: Command, server: FakeServer) -> None:
+    report = command.report(
+        Script(), *FEW, "--model-for", "documents=writer-2", "--model-for", "queries = asker-3"
+    )
     assert report["models"] == {
         "subtopics": MODEL, "insights": MODEL, "screening": MODEL, "documents": "writer-2", "queries": "asker-3",
     }  # fmt: skip
@@ -304,33 +293,35 @@ def test_a_step_is_done_by_the_model_that_is_named_for_it(server: FakeServer) ->
     ],
 )
 def test_a_model_for_no_step_is_refused_and_nothing_is_kept(
-    server: FakeServer, options: tuple[str, ...], reason: str
+    command: Command, options: tuple[str, ...], reason: str
 ) -> None:
     with pytest.raises(CommandError, match=reason):
-        make(server, Script(), *(f"--model-for={option}" for option in options))
+        command.report(Script(), *(f"--model-for={option}" for option in options))
     assert not Synthesis.objects.exists()
     assert not Generator.objects.exists()
 
 
-def test_what_was_answered_is_never_asked_again(server: FakeServer) -> None:
-    first = make(server, Script(leaks={2: 1}), *FEW)
+def test_what_was_answered_is_never_asked_again(command: Command, server: FakeServer) -> None:
+    first = command.report(Script(leaks={2: 1}), *FEW)
     n_asked = server.n_asked
-    again = make(server, Script(leaks={2: 1}), "--resume", first["synthesis"])
+    again = command.report(Script(leaks={2: 1}), "--resume", first["synthesis"])
     assert server.n_asked == n_asked
     assert again["steps"] == first["steps"]
 
 
-def test_what_could_not_be_used_is_asked_again_by_the_next_synthesis_and_nothing_else(server: FakeServer) -> None:
+def test_what_could_not_be_used_is_asked_again_by_the_next_synthesis_and_nothing_else(
+    command: Command, server: FakeServer
+) -> None:
     bad = _Babbling(Script(), "You write the question")
-    assert make(server, bad, *FEW, "--allow-short")["unusable_replies"] == 9
+    assert command.report(bad, *FEW, "--allow-short")["unusable_replies"] == 9
     n_bad, script = bad.n, Script(by_subtopic=bad.script.by_subtopic)
-    report = make(server, script, *FEW)
+    report = command.report(script, *FEW)
     assert report["unusable_replies"] == 0
     assert report["steps"]["queries"]["got"] == 3
     assert n_bad
     assert set(script.played) == {"query", "closed_book"}
     n_asked = server.n_asked
-    make(server, Script(), *FEW)
+    command.report(Script(), *FEW)
     assert server.n_asked == n_asked, "a third one finds all replies"
 
 
@@ -348,59 +339,43 @@ class _Babbling:
 
 
 def test_documents_give_ideas_for_subtopics_and_insights_and_for_nothing_else(
-    server: FakeServer, tmp_path: Path
+    command: Command, server: FakeServer, tmp_path: Path
 ) -> None:
     folder, card = tmp_path / "ideas", tmp_path / "card.md"
     folder.mkdir()
     (folder / "one.txt").write_text("Gulls stole the bread of Old Brindle.")
-    make(server, Script(), *FEW, "--ideas-from", str(folder), "--card", str(card))
+    command.report(Script(), *FEW, "--ideas-from", str(folder), "--card", str(card))
     asked = [body["messages"][0]["content"] for body in server.bodies]
     seen = {text[:15] for text in asked if "[1] Gulls stole the bread of Old Brindle." in text}
     assert seen == {"You plan a coll", "You invent the "}
     assert "| uploaded documents | 1 |" in card.read_text()
     server.bodies.clear()
-    make(server, Script(), *FEW, "--seed", "2")
+    command.report(Script(), *FEW, "--seed", "2")
     assert not any("give you ideas" in str(body) for body in server.bodies)
 
 
-def test_documents_that_give_ideas_are_there_and_not_too_long(server: FakeServer, tmp_path: Path) -> None:
+def test_documents_that_give_ideas_are_there_and_not_too_long(command: Command, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="it needs 1"):
-        make(server, Script(), "--ideas-from", str(tmp_path))
+        command.report(Script(), "--ideas-from", str(tmp_path))
     (tmp_path / "long.md").write_text("word " * 40_001)
     with pytest.raises(CommandError, match="40,001 words"):
-        make(server, Script(), "--ideas-from", str(tmp_path))
+        command.report(Script(), "--ideas-from", str(tmp_path))
     assert not Synthesis.objects.exists()
 
 
-def test_killed_at_any_moment_and_resumed_it_ends_the_same(server: FakeServer) -> None:
-    whole = make(server, Script(leaks={2: 1}, forgets={3: 1}), *FEW, "--concurrency", "1")
-    texts = _texts(whole["synthesis"])
+def test_killed_at_any_moment_and_resumed_it_ends_the_same(command: Command, server: FakeServer) -> None:
+    whole = command.report(Script(leaks={2: 1}, forgets={3: 1}), *FEW, "--concurrency", "1")
+    texts = texts_of(whole["synthesis"])
     Synthesis.objects.all().delete()
     JudgeCall.objects.all().delete()
     script, server.bodies = Script(leaks={2: 1}, forgets={3: 1}), []
     uid = ""
     for most in (2, 5, 11, 16):
-        played = _Dying(script, most)
+        played = Dying(script, most)
         with suppress(SystemExit, CommandError):
-            make(server, played, *(["--resume", uid] if uid else FEW), "--concurrency", "1")
+            command.report(played, *(["--resume", uid] if uid else FEW), "--concurrency", "1")
         assert played.n > most, "it was cut off"
         uid = str(Synthesis.objects.get().uid)
-    make(server, script, "--resume", uid, "--concurrency", "1")
+    command.report(script, "--resume", uid, "--concurrency", "1")
     assert SynthesisReply.objects.count() == JudgeCall.objects.filter(state="answered", is_repair=False).count()
-    assert sorted(_texts(uid)) == sorted(texts)
-
-
-class _Dying:
-    """Denies all requests after so many, as a key that was withdrawn does: the run pauses in the middle."""
-
-    def __init__(self, script: Script, most: int) -> None:
-        self.script, self.most, self.n = script, most, 0
-
-    def __call__(self, number: int, body: dict[str, Any]) -> Any:
-        self.n += 1
-        return failing(401, "no") if self.n > self.most else self.script(number, body)
-
-
-def _texts(uid: str) -> list[str]:
-    rows = SynthesisPart.objects.filter(synthesis__uid=uid).order_by("kind", "number")
-    return [f"{row.kind} {row.number} {row.state} {row.text}" for row in rows]
+    assert texts_of(uid) == texts

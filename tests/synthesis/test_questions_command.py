@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from benchmarks.engine import runs
 from benchmarks.io.schemas import long2rag
 from benchmarks.models import JudgeCall, KeyPoint, Question, Span
-from extensions.synthesis import collecting
 from extensions.synthesis.models import PartKind, Synthesis, SynthesisPart, SynthesisReply
-from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
-from tests.running import json_of
+from tests.fake_openai import FakeServer
+from tests.synthesis.driver import Command, Dying, texts_of
 from tests.synthesis.scripted import FACTS
 from tests.synthesis.scripted_questions import QuestionScript, SearchServer, result
-from tests.synthesis.scripted_questions import searching as running
 
 pytestmark = pytest.mark.django_db
 
@@ -49,27 +44,17 @@ def seeds(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
-    monkeypatch.setattr(collecting, "BACKOFF_S", 0.0)
-    with running() as server:
-        settings.SEARCH_URLS = [server.address]
-        yield server
-
-
-def make(server: FakeServer, script: Behaviour, seeds: Path, *arguments: str) -> dict[str, Any]:
-    """Run the command; gives its report."""
-    server.behaviour = script
-    command = ("synthesize", "questions", seeds, "--topic", "A harbour", "--model", MODEL)
-    return dict(json_of(*command, *SMALL, *arguments))
+def command(server: FakeServer, seeds: Path) -> Command:
+    return Command(server, "A harbour", "questions", seeds, *SMALL)
 
 
 def test_questions_come_out_with_documents_and_key_points(
-    server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, kept = tmp_path / "questions.jsonl", list[str]()
     monkeypatch.setattr(runs, "RENEW_EVERY", timedelta(0))
     monkeypatch.setattr(runs, "keep", lambda *, run, items, now: kept.append(run.judge.kind))
-    report = make(server, QuestionScript(), seeds, "--search", engine.address, "--out", str(out), "--into-corpus")
+    report = command.report(QuestionScript(), "--search", engine.address, "--out", str(out), "--into-corpus")
     steps = report["steps"]
     assert steps["seeds"]["sentence"] == (
         "Asked for 4, got 3, flagged: 1 × meets too few criteria, missing: 1 of comparative."
@@ -94,13 +79,13 @@ def test_questions_come_out_with_documents_and_key_points(
 
 
 def test_each_check_catches_what_it_is_for_and_the_report_counts_it(
-    server: FakeServer, engine: SearchServer, seeds: Path
+    command: Command, engine: SearchServer
 ) -> None:
     script = QuestionScript(
         n_short=2, invents=True, loses=1, repeats=1, weak="barges", breaks=31, busy=23, fails=29, stalls=67
     )
-    report = make(
-        server, script, seeds, "--search", engine.address, "--ask-again", "--timeout", "1", "--concurrency", "1"
+    report = command.report(
+        script, "--search", engine.address, "--ask-again", "--timeout", "1", "--concurrency", "1"
     )
     steps = report["steps"]
     assert report["unusable_because"] == {
@@ -121,21 +106,19 @@ def test_each_check_catches_what_it_is_for_and_the_report_counts_it(
 
 
 def test_killed_and_resumed_it_asks_nothing_again_and_ends_the_same(
-    server: FakeServer, engine: SearchServer, seeds: Path
+    command: Command, server: FakeServer, engine: SearchServer
 ) -> None:
     script = QuestionScript()
-    whole = make(server, script, seeds, *FEW, "--search", engine.address, "--concurrency", "1")
-    texts, n_searches = _texts(whole["synthesis"]), len(engine.bodies)
+    whole = command.report(script, *FEW, "--search", engine.address, "--concurrency", "1")
+    texts, n_searches = texts_of(whole["synthesis"]), len(engine.bodies)
     Synthesis.objects.all().delete()
     JudgeCall.objects.all().delete()
     usual, engine.bodies, uid, script = engine.behaviour, [], "", QuestionScript()
     for most in (3, 9, 27, 38):
-        dying = _Dying(script, most)
+        dying = Dying(script, most)
         with suppress(SystemExit, CommandError):
-            make(
-                server,
+            command.report(
                 dying,
-                seeds,
                 *(["--resume", uid] if uid else [*FEW, "--search", engine.address]),
                 "--concurrency",
                 "1",
@@ -144,51 +127,35 @@ def test_killed_and_resumed_it_asks_nothing_again_and_ends_the_same(
         uid = str(Synthesis.objects.get().uid)
     engine.behaviour = lambda number, body: (500, {})
     with suppress(SystemExit, CommandError):
-        make(server, script, seeds, "--resume", uid, "--concurrency", "1")
+        command.report(script, "--resume", uid, "--concurrency", "1")
     engine.behaviour = usual
-    again = make(server, script, seeds, "--resume", uid, "--concurrency", "1")
+    again = command.report(script, "--resume", uid, "--concurrency", "1")
     replies = SynthesisReply.objects.exclude(prompt="search")
     assert replies.count() == JudgeCall.objects.filter(state="answered", is_repair=False).count()
     assert SynthesisReply.objects.filter(prompt="search").count() == n_searches
-    assert sorted(_texts(uid)) == sorted(texts)
+    assert texts_of(uid) == texts
     assert again["questions"] == whole["questions"]
     n_asked, n_searched = server.n_asked, len(engine.bodies)
-    make(server, script, seeds, "--resume", uid)
+    command.report(script, "--resume", uid)
     assert (server.n_asked, len(engine.bodies)) == (n_asked, n_searched)
 
 
-class _Dying:
-    """Denies all requests after so many, as a key that was withdrawn does: the run pauses in the middle."""
-
-    def __init__(self, script: QuestionScript, most: int) -> None:
-        self.script, self.most, self.n = script, most, 0
-
-    def __call__(self, number: int, body: dict[str, Any]) -> Any:
-        self.n += 1
-        return failing(401, "no") if self.n > self.most else self.script(number, body)
-
-
-def _texts(uid: str) -> list[str]:
-    rows = SynthesisPart.objects.filter(synthesis__uid=uid).order_by("kind", "number")
-    return [f"{row.kind} {row.number} {row.state} {row.text}" for row in rows]
-
-
 def test_a_model_without_log_probabilities_is_stopped_and_another_one_goes_on(
-    server: FakeServer, engine: SearchServer, seeds: Path
+    command: Command, engine: SearchServer
 ) -> None:
     script = QuestionScript(has_logprobs=False)
     with pytest.raises(CommandError, match="gives no log-probabilities"):
-        make(server, script, seeds, *FEW, "--search", engine.address, "--concurrency", "2")
+        command.report(script, *FEW, "--search", engine.address, "--concurrency", "2")
     assert script.played["score"] <= 4
     uid = str(Synthesis.objects.get().uid)
     script.has_logprobs = True
-    report = make(server, script, seeds, "--resume", uid, "--model-for", "scoring=other")
+    report = command.report(script, "--resume", uid, "--model-for", "scoring=other")
     assert report["models"]["scoring"] == "other"
     assert report["steps"]["scoring"]["got"] == 16
 
 
 def test_uploads_are_ranked_by_a_rerank_model_without_duplicates(
-    server: FakeServer, seeds: Path, tmp_path: Path
+    command: Command, server: FakeServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -197,10 +164,8 @@ def test_uploads_are_ranked_by_a_rerank_model_without_duplicates(
             f"{result(n)['text']} Why do harbours silt up" if n == 4 else result(n)["text"]
         )
     (folder / "copy.txt").write_text(result(2)["text"])
-    report = make(
-        server, QuestionScript(), seeds, "--documents-from", str(folder), "--rerank", server.address, "ranker",
-        "--autods-from", "0",
-    )  # fmt: skip
+    ranked = ("--documents-from", folder, "--rerank", server.address, "ranker", "--autods-from", "0")
+    report = command.report(QuestionScript(), *ranked)
     assert SynthesisPart.objects.filter(kind=PartKind.UPLOAD).count() == 5
     asked = [body for body in server.bodies if "documents" in body]
     assert len(asked) == 8
@@ -224,37 +189,31 @@ def test_uploads_are_ranked_by_a_rerank_model_without_duplicates(
     ],
 )
 def test_what_cannot_begin_says_why(
-    server: FakeServer, engine: SearchServer, seeds: Path, arguments: tuple[str, ...], reason: str
+    command: Command, engine: SearchServer, arguments: tuple[str, ...], reason: str
 ) -> None:
     named = [engine.address if each == "ENGINE" else each for each in arguments]
     with pytest.raises(CommandError, match=reason):
-        make_last(server, seeds, *named)
+        command.report(QuestionScript(), *named)
     assert not Synthesis.objects.exists()
 
 
 def test_a_set_without_key_points_is_reported_and_its_card_written(
-    server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: Command, engine: SearchServer, tmp_path: Path
 ) -> None:
     card, out = tmp_path / "card.md", tmp_path / "questions.jsonl"
-    files = ("--card", str(card), "--out", str(out), "--allow-short")
+    options = (*FEW, "--search", engine.address, "--card", card, "--out", out, "--allow-short")
     with pytest.raises(CommandError, match="No question has a key point that stands"):
-        make_last(server, seeds, *FEW, "--search", engine.address, *files, script=QuestionScript(weak=" "))
-    assert "left out, as no key point stands: 4" in capsys.readouterr().out
+        command.lines(QuestionScript(weak=" "), *options)
+    said, _err = command.lines(QuestionScript(weak=" "), "--resume", Synthesis.objects.get().uid)
+    assert "left out, as no key point stands: 4" in said
     assert "scoring" in card.read_text()
     assert not out.exists()
 
 
 def test_a_file_that_cannot_be_written_keeps_no_other_back(
-    server: FakeServer, engine: SearchServer, seeds: Path, tmp_path: Path
+    command: Command, engine: SearchServer, tmp_path: Path
 ) -> None:
     card, out = tmp_path / "card.md", tmp_path / "nowhere" / "questions.jsonl"
     with pytest.raises(CommandError, match=r"nowhere.*: No such file"):
-        make_last(server, seeds, *FEW, "--search", engine.address, "--card", str(card), "--out", str(out))
+        command.report(QuestionScript(), *FEW, "--search", engine.address, "--card", str(card), "--out", str(out))
     assert card.exists()
-
-
-def make_last(server: FakeServer, seeds: Path, *arguments: str, script: Behaviour | None = None) -> None:
-    """The command with options that count, whatever is usual here."""
-    server.behaviour = script or QuestionScript()
-    topic = ("--topic", "A harbour", "--model", MODEL)
-    call_command("synthesize", "questions", str(seeds), *topic, *SMALL, *arguments, stderr=io.StringIO())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from http.client import IncompleteRead
 from typing import Any
 
@@ -17,14 +16,6 @@ from extensions.synthesis.collecting import Candidate, SearchFailed, distinct, s
 from extensions.synthesis.sources import Source
 from tests.synthesis.scripted_questions import SearchServer, result
 from tests.synthesis.scripted_questions import searching as running
-
-
-@pytest.fixture
-def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
-    monkeypatch.setattr(collecting, "BACKOFF_S", 0.0)
-    with running() as server:
-        settings.SEARCH_URLS = [server.address]
-        yield server
 
 
 def ask(engine: SearchServer) -> collecting.Results:

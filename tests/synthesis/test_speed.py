@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 import time
-from typing import Any
 
 import pytest
-from django.core.management import call_command
 
-from tests.fake_openai import MODEL, FakeServer
+from tests.fake_openai import FakeServer
+from tests.synthesis.driver import Command
 from tests.synthesis.scripted import Script
 
 pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
@@ -19,27 +16,12 @@ DELAY_S = 2.0
 
 
 def test_a_hundred_documents_are_made_ten_times_faster_than_one_by_one(server: FakeServer) -> None:
-    script = Script(leaks=dict.fromkeys(range(1, 101, 7), 1))
-    server.behaviour, server.delay_s = script, DELAY_S
-    arguments = (
-        "--topic",
-        "A small town",
-        "--subtopics",
-        "4",
-        "--insights",
-        "6",
-        "--words",
-        "60",
-        "--audit",
-        "600",
-    )
-    out = io.StringIO()
+    server.delay_s = DELAY_S
+    size = ("--subtopics", "4", "--insights", "6", "--words", "60", "--audit", "600")
     began = time.monotonic()
-    call_command(
-        "synthesize", "haystack", "--model", MODEL, "--json", *arguments, stdout=out, stderr=io.StringIO()
-    )
+    script = Script(leaks=dict.fromkeys(range(1, 101, 7), 1))
+    report = Command(server, "A small town", "haystack").report(script, *size)
     took = time.monotonic() - began
-    report: dict[str, Any] = json.loads(out.getvalue())
     assert report["steps"]["documents"]["got"] == 100
     one_by_one = DELAY_S * server.n_asked
     print(
