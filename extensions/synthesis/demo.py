@@ -27,7 +27,7 @@ from benchmarks.io.running import applied
 from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import JudgeRun
 from extensions.synthesis import deciding, packs, steps
-from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisPart, SynthesisStep
+from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisStep
 from extensions.synthesis.packs.reading import named
 from extensions.synthesis.replies import PROMPTS, default_prompt
 from extensions.synthesis.settings import Settings
@@ -66,9 +66,12 @@ def synthesize(*, now: datetime) -> None:
         step = synthesis.steps.get(name=name)
         _run(step, recording, now=now)
         now = _review(synthesis, name, now=now)
-        if name != "documents":
-            _close(step, now=now)
-    _change_an_insight(synthesis, data["edit"], now=now)
+        step.refresh_from_db()
+        if name != "documents" and step.state != step.State.CLOSED:
+            steps.close(step=step, by=user_of(), now=now)
+    # an edit, which makes the documents of that insight stale
+    insight = synthesis.parts.get(kind=PartKind.INSIGHT, title=data["edit"]["name"])
+    deciding.decide(part=insight, action="edit", text=data["edit"]["insight"], by=user_of(), now=now)
 
 
 def _run(step: SynthesisStep, recording: Recording, *, now: datetime) -> None:
@@ -110,44 +113,27 @@ def _reply(request: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
     return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": completion}, "error": None}
 
 
-def _close(step: SynthesisStep, *, now: datetime) -> None:
-    step.refresh_from_db()
-    if step.state != step.State.CLOSED:
-        steps.close(step=step, by=user_of(), now=now)
-
-
 def _review(synthesis: Synthesis, name: str, *, now: datetime) -> datetime:
     """Reject an insight that belongs elsewhere, accept two documents; a minute for each decision."""
     parts = synthesis.parts.order_by("number", "generation")
-    acts: list[Callable[[datetime], object]] = []
 
-    def decide(part: SynthesisPart, **values: Any) -> None:
-        acts.append(lambda at: deciding.decide(part=part, by=user_of(), now=at, **values))
+    def later() -> dict[str, Any]:
+        nonlocal now
+        now += timedelta(minutes=1)
+        return {"by": user_of(), "now": now}
 
     if name == "subtopics":
         for part in parts.filter(kind=PartKind.SUBTOPIC):
-            decide(part, action="accept")
+            deciding.decide(part=part, action="accept", **later())
     elif name == "screening":
-        for part in parts.filter(kind=PartKind.INSIGHT, state=PartState.FLAGGED):
-            decide(part, action="reject", reason="belongs elsewhere")
+        for part in list(parts.filter(kind=PartKind.INSIGHT, state=PartState.FLAGGED)):
+            deciding.decide(part=part, action="reject", reason="belongs elsewhere", **later())
     elif name == "documents":
-        for part in parts.filter(kind=PartKind.DOCUMENT, state=PartState.CLEAR)[:2]:
-            acts += [_verdict(part, insight) for insight in part.uses.order_by("number")]
-            decide(part, action="accept")
-    for act in acts:
-        now += timedelta(minutes=1)
-        act(now)
+        for part in list(parts.filter(kind=PartKind.DOCUMENT, state=PartState.CLEAR)[:2]):
+            for insight in part.uses.order_by("number"):
+                deciding.judge(part=part, insight=insight, verdict="present", **later())
+            deciding.decide(part=part, action="accept", **later())
     return now
-
-
-def _verdict(part: SynthesisPart, insight: SynthesisPart) -> Callable[[datetime], object]:
-    return lambda at: deciding.judge(part=part, insight=insight, verdict="present", by=user_of(), now=at)
-
-
-def _change_an_insight(synthesis: Synthesis, edit: Mapping[str, str], *, now: datetime) -> None:
-    """An edit, which makes the documents of that insight stale."""
-    insight = synthesis.parts.get(kind=PartKind.INSIGHT, title=edit["name"])
-    deciding.decide(part=insight, action="edit", text=edit["insight"], by=user_of(), now=now)
 
 
 class Recording:
@@ -158,14 +144,10 @@ class Recording:
         self.insights = {row["insight"]: row for each in data["subtopics"] for row in each["insights"]}
         self.numbers: dict[tuple[str, ...], int] = {}
         self.n_texts: Counter[int] = Counter()
-        self.n_said: Counter[str] = Counter()
 
     def reply(self, question: str) -> dict[str, Any]:
         """What is answered to a prompt."""
-        name = max(
-            (name for name in PROMPTS if question.startswith(_OPENINGS[name])),
-            key=lambda name: len(_OPENINGS[name]),
-        )
+        names = [name for name in PROMPTS if question.startswith(_OPENINGS[name])]
         replies: Mapping[str, Callable[[str], dict[str, Any]]] = {
             "subtopics": self._subtopics,
             "distinct": lambda question: {"overlapping": [], "narrow": []},
@@ -176,7 +158,7 @@ class Recording:
             "repair": self._document,
             "included": self._included,
         }
-        return replies[name](question)
+        return replies[max(names, key=lambda name: len(_OPENINGS[name]))](question)
 
     def _subtopics(self, question: str) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self, TypeVar
@@ -91,6 +92,21 @@ def _sizes(draws: Draws, *, n_documents: int, least: int, most: int, needed: int
     return sizes
 
 
+SCENARIO = "Articles of newspapers, magazines and newsletters that report on the topic over several months."
+CONVERSATIONS = "Conversations, written down word for word, in which people talk about the topic."
+
+
+class WrongSettings(ValueError):
+    """A setting is unknown or out of range; the message names it."""
+
+
+def _known(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain values as a class of settings takes them; raises `WrongSettings` where a name is unknown."""
+    if unknown := set(values) - {each.name for each in fields(cls)}:
+        raise WrongSettings(f"unknown: {', '.join(sorted(unknown))}")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
 @dataclass(frozen=True)
 class QuestionSettings:
     """How many of what, and where documents come from.
@@ -120,44 +136,24 @@ class QuestionSettings:
     autods_from: float = 0.7
     language: str = "en"
 
-    def problem(self) -> str:
-        """What of it cannot be, naming the setting; empty if nothing."""
+    def __post_init__(self) -> None:
         for name in ("seeds", "picked", "per_cell", "subquestions", "results", "documents"):
             if getattr(self, name) < 1:
-                return f"{name} is 1 or more."
+                raise WrongSettings(f"{name} is 1 or more.")
         for name in ("categories", "domains"):
             values = getattr(self, name)
             if not values or len({value.casefold() for value in values}) < len(values) or not all(values):
-                return f"{name} are at least one name, each once."
+                raise WrongSettings(f"{name} are at least one name, each once.")
             if any(len(value) > 60 for value in values):
-                return f"{name} have 60 characters at most."
+                raise WrongSettings(f"{name} have 60 characters at most.")
         if not 0 <= self.criteria_least <= 5:
-            return "criteria_least is from 0 to 5."
+            raise WrongSettings("criteria_least is from 0 to 5.")
         if not 0 <= self.deeper_share <= 1 or not 0 <= self.autods_from <= 1:
-            return "deeper_share and autods_from are from 0 to 1."
+            raise WrongSettings("deeper_share and autods_from are from 0 to 1.")
         if not 0 <= self.deeper_words[0] <= self.deeper_words[1] or self.wider_words < 0:
-            return "deeper_words are two numbers in this order, wider_words one, none below 0."
+            raise WrongSettings("deeper_words are two numbers in this order, wider_words one, none below 0.")
         if bool(self.rerank_url) != bool(self.rerank_model):
-            return "rerank_url and rerank_model go together."
-        return ""
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Read plain values; ValueError names what is unknown."""
-        if unknown := set(values) - {each.name for each in fields(cls)}:
-            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-        }
-        return cls(**plain)
-
-
-SCENARIO = "Articles of newspapers, magazines and newsletters that report on the topic over several months."
-CONVERSATIONS = "Conversations, written down word for word, in which people talk about the topic."
-
-
-class WrongSettings(ValueError):
-    """A setting is unknown or out of range; the message names it."""
+            raise WrongSettings("rerank_url and rerank_model go together.")
 
 
 @dataclass(frozen=True)
@@ -204,8 +200,6 @@ class Settings:
         for name, most in (("subtopics_least", self.subtopics), ("insights_least", self.insights)):
             if not 1 <= getattr(self, name) <= most:
                 raise WrongSettings(f"{name} is from 1 to {most}.")
-        if problem := self.questions.problem():
-            raise WrongSettings(problem)
         if unknown := set(self.prompts) - set(PROMPTS):
             raise WrongSettings(f"There is no prompt {', '.join(sorted(unknown))}.")
 
@@ -216,19 +210,10 @@ class Settings:
         Raises:
             WrongSettings: a name is unknown or a value out of range.
         """
-        if unknown := set(values) - {each.name for each in fields(cls)}:
-            raise WrongSettings(f"unknown: {', '.join(sorted(unknown))}")
-        pairs = {name: tuple(values[name]) for name in ("in_document", "band") if name in values}
-        try:
-            questions = QuestionSettings.from_mapping(values.get("questions", {}))
-        except ValueError as error:
-            raise WrongSettings(str(error)) from error
-        return cls(**{**values, **pairs, "questions": questions})
+        questions = QuestionSettings(**_known(QuestionSettings, values.get("questions", {})))
+        return cls(**_known(cls, values) | {"questions": questions})
 
     def as_mapping(self) -> dict[str, Any]:
         """Plain values, for storing."""
-        values = {**asdict(self), "in_document": list(self.in_document), "band": list(self.band)}
-        values["questions"] = {
-            name: list(value) if isinstance(value, tuple) else value for name, value in values["questions"].items()
-        }
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return values
