@@ -167,12 +167,12 @@ class ComparedPage(FigurePage[Compared]):
         return {"view": self.view, "names": self.names, "first": first, "second": second, "heading": heading}
 
     def as_json(self, figures: Compared) -> Any:
-        return as_json(figures, self.rows)
+        return as_json(self._as_on_board(figures), self.rows)
 
     def sheet(self, figures: Compared) -> Sheet:
         """Totals, how long people take to the other's score, then a row for each insight.
 
-        The page has the differences to people of the leaderboard, and calls documents by their names.
+        The page calls documents by their names.
         """
         settings = self.board.settings
         documents = dict(zip(settings, settings, strict=True)) if self.file else names_of(settings)
@@ -183,9 +183,7 @@ class ComparedPage(FigurePage[Compared]):
             [row.insight for row in figures.rows]
         )
         self.rows = [(insights[row.insight], row) for row in figures.rows if row.insight in insights]
-        if not self.file:
-            figures = self._as_on_board(figures)
-        return Sheet(tuple(self._parts(figures)), judged_in(self.view, self.board))
+        return Sheet(tuple(self._parts(self._as_on_board(figures))), judged_in(self.view, self.board))
 
     def _as_on_board(self, figures: Compared) -> Compared:
         """With the differences to people of the leaderboard, over writers too."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import models, transaction
+from django.apps import apps
+from django.db import connection, models, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Q
 
 from benchmarks import audit
@@ -42,7 +44,26 @@ class InUse(Exception):
 
 def obstacles(haystack: Haystack) -> list[Obstacle]:
     """Count the rows of other apps that refer to the haystack or its parts, and do not go along by themselves."""
-    return dependants(PATHS, haystack.pk)
+    return [*dependants(PATHS, haystack.pk), *left_behind(haystack)]
+
+
+def left_behind(haystack: Haystack) -> list[Obstacle]:
+    """Count the rows on a haystack in tables of extensions that are turned off, which cannot let go of it."""
+    installed = {config.label for config in apps.get_app_configs()}
+    off = ", ".join(sorted({app for app, _name in MigrationRecorder(connection).applied_migrations()} - installed))
+    if not off:
+        return []
+    count = 0
+    with connection.cursor() as cursor:
+        known = connection.introspection.django_table_names()
+        for table in set(connection.introspection.table_names(cursor)) - set(known):
+            for column, (_to, of) in connection.introspection.get_relations(cursor, table).items():
+                if of == Haystack._meta.db_table:
+                    names = (connection.ops.quote_name(name) for name in (table, column))
+                    cursor.execute("SELECT COUNT(*) FROM {} WHERE {} = %s".format(*names), [haystack.pk])  # noqa: S608 - our names
+                    count += cursor.fetchone()[0]
+    rows = "row" if count == 1 else "rows"
+    return [Obstacle(f"{rows} of the extension “{off}”, which is turned off", count)] if count else []
 
 
 def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obstacle]:

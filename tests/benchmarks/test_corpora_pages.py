@@ -15,6 +15,7 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -281,6 +282,19 @@ def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, ada: Any
     event = AuditEvent.objects.get(action="haystack.deleted")
     assert event.actor == eve
     assert event.detail["documents"] == 12
+
+
+def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_and_the_page_names_it(
+    now: datetime, eve: Any, login: Login
+) -> None:
+    haystack = imported(now)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE gone (haystack_id bigint REFERENCES benchmarks_haystack (id))")
+        cursor.execute("INSERT INTO gone VALUES (%s)", [haystack.pk])
+    MigrationRecorder(connection).record_applied("weaving", "0001_initial")
+    answer = login(eve).post(reverse("benchmarks:haystack-delete", args=[haystack.uid]), follow=True)
+    assert "Not deleted: 1 row of the extension “weaving”, which is turned off" in answer.text
+    assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 
 def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
