@@ -45,7 +45,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     subtopic = make_haystack().subtopics.get(number=1)
     summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abcd"]
     client = login(ada)
-    assert "New grading study" in client.get(reverse("annotation:studies")).content.decode()
+    assert "New grading study" in client.get(reverse("annotation:recipes")).content.decode()
 
     create = reverse("annotation:study-create", args=["grading"])
     shown = client.get(create).content.decode()
