@@ -31,8 +31,15 @@ from annotation.linking.answers import (
 )
 from annotation.linking.disputes import DECIDING
 from annotation.linking.files import COLUMNS, files_of, label_rows, spaced
-from annotation.linking.items import SIMULATED, TRIAL, LinkingStudyForm, MoreSummariesForm, checks_in
-from annotation.linking.overview import checks_in_order, checks_of, page_of
+from annotation.linking.items import SIMULATED, TRIAL
+from annotation.linking.pages import (
+    LinkingStudyForm,
+    MoreSummariesForm,
+    checks_in,
+    checks_in_order,
+    checks_of,
+    page_of,
+)
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.labelling import summaries as choosing
 from annotation.linking import items
 from annotation.linking.answers import bullets_of, feedback
-from annotation.linking.overview import overview_of
+from annotation.linking.pages import overview_of
 from annotation.models import CoverageLabel, LabelTask, LinkingPlan, Study
 from annotation.studies import consent, lifecycle, members
 from annotation.studies.kind import work_of
