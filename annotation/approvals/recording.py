@@ -31,7 +31,7 @@ from annotation.approvals.computing import (
     scope_from,
     votes_of,
 )
-from annotation.approvals.sheet import VERDICTS, votes_in_words
+from annotation.approvals.sheet import votes_in_words
 from annotation.coverage.collect import coverage_table, data_version, labels_of_dataset, study_of_published_labels
 from annotation.coverage.look import Look
 from annotation.coverage.systems import human_worth
@@ -92,16 +92,6 @@ class OnRecord:
         """Whether it says something of this use."""
         return not self.reasons
 
-    @property
-    def is_for_scores(self) -> bool:
-        """Whether the judge may be used for absolute scores here."""
-        return self.holds and self.approval.absolute == Finding.SAFE
-
-    @property
-    def is_for_ranking(self) -> bool:
-        """Whether the judge may be used to rank systems here."""
-        return self.holds and self.approval.ranking == Finding.SAFE
-
 
 def recorded(tested: Tested, *, study: Study | None, dataset: str) -> OnRecord | None:
     """The newest approval of a judge, of any version, on these labels, and whether it still holds. One query."""
@@ -157,9 +147,9 @@ class ApprovalSource:
         of_coverage = dict.fromkeys(by_key[key] for key in judged.judges if key in by_key)
         others = dict.fromkeys(by_key[key] for key in judged.others if key in by_key)
         notes = {judge: _approval_note(judge, approvals.get(judge.name, ()), judged) for judge in of_coverage}
-        untold = [judge for judge, note in notes.items() if has_tests and not note.is_on_record]
+        untold = [judge for judge, note in notes.items() if note.is_expired or not note.is_on_record]
         return [
-            *(notes | _of_tests(untold, judged, reader)).values(),
+            *(notes | _of_tests(untold if has_tests else [], judged, reader)).values(),
             *(_of_others(judge) for judge in others if judge not in of_coverage),
         ]
 
@@ -258,21 +248,17 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
     if not written:
         words = "%(judge)s is not approved: no test of it against people is on record."
         return ApprovalNote(name, words % {"judge": name}, reverse("annotation:approval-test", args=[judge.uid]))
-    options = [
-        (
-            OnRecord(written_approval.approval, _reasons(written_approval.approval, judge, judged)),
-            written_approval.url,
-        )
-        for written_approval in written
-    ]
+    options = [(OnRecord(row.approval, _reasons(row.approval, judge, judged)), row.url) for row in written]
     record, url = min(options, key=lambda option: not option[0].holds)
     day = date_format(record.approval.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
         words = "%(judge)s was tested on %(day)s, which does not hold here: %(why)s."
         words = words % {"judge": name, "day": day, "why": "; ".join(record.reasons)}
-        return ApprovalNote(name, words, url, is_on_record=True)
-    holds = record.is_for_ranking or record.is_for_scores
-    return ApprovalNote(name, _in_words(name, record, day), url, is_on_record=True, holds=holds)
+        return ApprovalNote(name, words, url, is_on_record=True, is_expired=True)
+    uses = (record.approval.absolute, record.approval.ranking)
+    holds = Finding.SAFE in uses
+    words = f"{name} is {'' if holds else 'not '}approved: {_for_uses(*uses)} (tested on {day})."
+    return ApprovalNote(name, words, url, is_on_record=True, holds=holds)
 
 
 def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, ApprovalNote]:
@@ -325,27 +311,11 @@ def _reasons(approval: JudgeApproval, judge: Judge, judged: Judged) -> tuple[str
     return (*removed(approval), *other_settings(scope, judge), *outside(scope, judged))
 
 
-def _in_words(judge: str, record: OnRecord, day: str) -> str:
-    """What an approval that holds says."""
-    uses = (record.approval.absolute, record.approval.ranking)
-    if not record.is_for_scores and not record.is_for_ranking:
-        return f"{judge} was tested on {day} and is not approved: {_for_uses(*uses)}."
-    if record.is_for_scores and record.is_for_ranking:
-        return f"{judge} is approved for absolute scores and for ranking ({day})."
-    for_what, other = ("absolute scores", "ranking") if record.is_for_scores else ("ranking", "absolute scores")
-    why = _why(uses[record.is_for_scores])
-    return f"{judge} is approved for {for_what}, not for {other}: {why} ({day})."
-
-
 def _for_uses(absolute: str, ranking: str) -> str:
     """The answers for both uses in a row."""
     if absolute == ranking:
-        return f"{_why(absolute)} for absolute scores and for ranking"
-    return f"{_why(absolute)} for absolute scores, {_why(ranking)} for ranking"
-
-
-def _why(verdict: str) -> str:
-    return str(VERDICTS[Finding(verdict)])
+        return f"{absolute} for absolute scores and for ranking"
+    return f"{absolute} for absolute scores, {ranking} for ranking"
 
 
 @dataclass(frozen=True, slots=True)

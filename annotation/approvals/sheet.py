@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -24,12 +23,6 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.scoring.approval import Approval, Use, Verdict
 from benchmarks.scoring.stat import Stat
-
-VERDICTS: dict[Verdict, str | Promise] = {
-    Verdict.SAFE: "safe",
-    Verdict.NOT_SAFE: "not safe",
-    Verdict.NOT_ENOUGH: "not enough data",
-}
 
 
 def sheet(figures: Approvals, *, judge: str = "", where: str = "", beside: tuple[Part, ...] = ()) -> Sheet:
@@ -198,8 +191,8 @@ def _caption(tested: Tested, figures: Approvals, where: str) -> str:
         "version": scope.version,
         "settings": scope.settings_sha256[:8] or "–",
         "where": f" on {where}" if where else "",
-        "scores": VERDICTS[approval.absolute.verdict],
-        "ranking": VERDICTS[approval.ranking.verdict],
+        "scores": approval.absolute.verdict,
+        "ranking": approval.ranking.verdict,
         "n": figures.n_items,
         "people": figures.n_people,
         "systems": approval.n_systems,
@@ -250,8 +243,8 @@ def _row(tested: Tested) -> Row:
     return Row(
         (tested.name,),
         {
-            "absolute": str(VERDICTS[approval.absolute.verdict]),
-            "ranking": str(VERDICTS[approval.ranking.verdict]),
+            "absolute": approval.absolute.verdict.value,
+            "ranking": approval.ranking.verdict.value,
             "bias": approval.bias.scaled(100),
             "spread": approval.spread.scaled(100),
             "concordance": approval.concordance,

@@ -31,7 +31,7 @@ class ApprovalNote:
     """What is said of a judge: its approval, that it has none, or that it has expired and why.
 
     `url` leads to what it stands on if it `is_on_record` or was tested, else to where it can be tested. A judge
-    without an approval on record `is_found_safe` if a test says so.
+    without an approval on record `is_found_safe` if a test says so. One that `is_expired` gives way to a test.
     """
 
     judge: str
@@ -40,6 +40,7 @@ class ApprovalNote:
     is_on_record: bool = False
     holds: bool = False
     is_found_safe: bool = False
+    is_expired: bool = False
 
 
 NOBODY = Judged()

@@ -246,7 +246,7 @@ def test_an_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
     here = f"{reverse('annotation:approvals')}?dataset=ferries"
     for reader, is_linked in ((client, True), (login(other), False)):
         page = reader.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).content.decode()
-        assert "owl was tested on" in page or "owl is approved" in page
+        assert "owl was tested on" in page or "owl is approved" in page or "owl is not approved: not" in page
         assert (here in page) is is_linked
 
 
@@ -264,7 +264,7 @@ def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_
     page = {"judge": str(first.uid)}
     assert "No judge is approved for these data yet. Test echo" in shown(client, leaderboard, **page)
     record(client, study, "echo", **WIDE)
-    assert "echo is approved for absolute scores and for ranking" in shown(client, leaderboard, **page)
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, leaderboard, **page)
     owl = shown(client, leaderboard, judge=uid("owl"))
     assert "echo is approved for these data, this judge is not. Test owl" in owl
     second = Judge.objects.create(
@@ -278,6 +278,8 @@ def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_
     )
     own = shown(client, address(study), judge=str(second.uid))
     assert "Expired" in own
+    anew = shown(client, leaderboard, judge=str(second.uid))
+    assert re.search(r"echo v2 was tested on \S+: \D+ for absolute scores", anew), "the newer test is told"
 
 
 def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, study: Study) -> None:
@@ -350,10 +352,10 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     [note] = approval_notes(Judged((uid("echo"),)), reader=other)
     assert (note.is_found_safe, note.url) == (True, ""), "named without a link"
     assert record(client, study, "echo").status_code == 200
-    assert "echo is approved for absolute scores and for ranking" in shown(client, agreement)
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, agreement)
     study.coveragelabels.first().delete()
     shown(client, address(study))
-    assert "echo is approved for absolute scores and for ranking" in shown(client, agreement)
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, agreement)
 
 
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
