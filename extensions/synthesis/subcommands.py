@@ -285,46 +285,22 @@ class Subcommand(NamedTuple):
     """A subcommand; `run` gets the options, and raises CommandError, or SystemExit after it has said why."""
 
     name: str
-    help: str
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Mapping[str, Any], Output], None]
+    help: str
 
 
 SUBCOMMANDS = (
-    Subcommand(
-        "check",
-        "Compare what the documents of a haystack hold with what its file says, without a model.",
-        _check_arguments,
-        _check,
-    ),
-    Subcommand(
-        "from-documents",
-        "Make a haystack of documents of one's own: insights with passages, in subtopics with queries.",
-        _documents_arguments,
-        _made(SynthesisKind.DOCUMENTS, _documents),
-    ),
-    Subcommand(
-        "haystack",
-        "Make a haystack from a topic: a model writes and checks it, and what is left is listed.",
-        _haystack_arguments,
-        _made(SynthesisKind.NEWS, _haystack),
-    ),
-    Subcommand(
-        "lint",
-        "Check the texts of a pack: slots, wording, and how telling each one is to the offline judge.",
-        _lint_arguments,
-        _lint,
-    ),
-    Subcommand(
-        "pack",
-        "Make a haystack from templates, without a model: the same seed gives the same bytes everywhere.",
-        _pack_arguments,
-        _pack,
-    ),
-    Subcommand(
-        "questions",
-        "Make questions with documents and key points out of seed questions.",
-        _questions_arguments,
-        _made(SynthesisKind.QUESTIONS, _questions),
-    ),
-)
+    Subcommand("check", _check_arguments, _check,
+               "Compare what the documents of a haystack hold with what its file says, without a model."),
+    Subcommand("from-documents", _documents_arguments, _made(SynthesisKind.DOCUMENTS, _documents),
+               "Make a haystack of documents of one's own: insights with passages, in subtopics with queries."),
+    Subcommand("haystack", _haystack_arguments, _made(SynthesisKind.NEWS, _haystack),
+               "Make a haystack from a topic: a model writes and checks it, and what is left is listed."),
+    Subcommand("lint", _lint_arguments, _lint,
+               "Check the texts of a pack: slots, wording, and how telling each one is to the offline judge."),
+    Subcommand("pack", _pack_arguments, _pack,
+               "Make a haystack from templates, without a model: the same seed gives the same bytes everywhere."),
+    Subcommand("questions", _questions_arguments, _made(SynthesisKind.QUESTIONS, _questions),
+               "Make questions with documents and key points out of seed questions."),
+)  # fmt: skip

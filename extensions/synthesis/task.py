@@ -148,28 +148,28 @@ class SynthesisTask(Task):
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
         """What each program asks next."""
-        parts = self._parts(items)
-        reading = Reading(list(parts.values()))
-        return _anew(
-            {
-                pk: [_question(part, ask, reading) for ask in reading.progress(part).asks]
-                for pk, part in parts.items()
-            }
-        )
+        return self._asked_on(items, lambda part, reading: reading.progress(part).asks)
 
     def foreseen(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
         """The next questions; of a document about all of them, without repairs."""
-        parts = self._parts(items)
-        reading = Reading(list(parts.values()))
 
-        def asks(part: SynthesisPart) -> Sequence[Ask]:
+        def asks(part: SynthesisPart, reading: Reading) -> Sequence[Ask]:
             if part.kind == PartKind.DOCUMENT and not reading.is_source(part) and not reading.replies[part.pk]:
                 return writing.foreseen(reading.world(part), reading.task(part))
             return reading.progress(part).asks
 
-        return _anew({pk: [_question(part, ask, reading) for ask in asks(part)] for pk, part in parts.items()})
+        return self._asked_on(items, asks)
+
+    def _asked_on(
+        self, items: Sequence[JudgeRunItem], asks: Callable[[SynthesisPart, Reading], Sequence[Ask]]
+    ) -> dict[int, list[SynthesisQuestion]]:
+        parts = self._parts(items)
+        reading = Reading(list(parts.values()))
+        return _anew(
+            {pk: [_question(part, ask, reading) for ask in asks(part, reading)] for pk, part in parts.items()}
+        )
 
     def _parts(self, items: Sequence[JudgeRunItem]) -> dict[int, SynthesisPart]:
         """By the keys of items; nobody's sight narrows them."""
