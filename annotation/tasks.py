@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation import pane
 from annotation.leaderboard import positions
 from annotation.models import Study
-from annotation.people.reminders import sending
+from annotation.people import reminders
 from annotation.writing import packing, scoring, settling
 from benchmarks.engine.runs import worker_task
 from benchmarks.tasks import SLICE
@@ -64,10 +64,10 @@ def sweep_panes() -> None:
 @shared_task
 def send_reminders() -> None:
     """Mail annotators whose tasks are due soon; beat calls it every hour."""
-    sending.send_due(now=timezone.now())
+    reminders.send_due(now=timezone.now())
 
 
 @shared_task
 def remind_study(uid: str) -> None:
     """Mail the members of a study who have open tasks."""
-    sending.send_for_study(study=Study.objects.get(uid=uid), now=timezone.now())
+    reminders.send_for_study(study=Study.objects.get(uid=uid), now=timezone.now())

@@ -12,10 +12,10 @@ app_name = "annotation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.writing.urls")),  # first: saving a draft is the most frequent request
     path("", include("annotation.labelling.urls")),
-    path("", include("annotation.adjudication.urls")),
+    path("", include("annotation.adjudication.views")),
     path("", include("annotation.rating.pages")),
     path("", include("annotation.studies.urls")),
-    path("", include("annotation.work.urls")),
+    path("", include("annotation.work.views")),
     path("", include(writing.PAGES)),
     path("", include("annotation.results.pages")),
     path("", include("annotation.agreement.pages")),
@@ -23,8 +23,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.leaderboard.urls")),
     path("", include("annotation.exports.views")),
     path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),
-    path("", include("annotation.people.reminders.urls")),
-    path("", include("annotation.people.recruitment.urls")),
+    path("", include("annotation.people.reminders")),
+    path("", include("annotation.people.recruitment.pages")),
     path("", include("annotation.verification.pages")),
     path("studies/<uuid:uid>/<slug:kind>/", views.moved, {"to": "study"}),
     path("studies/<uuid:uid>/<slug:kind>/settings/", views.moved, {"to": "study-settings"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
-from benchmarks.web.form_errors import use_own_words
+from benchmarks.web.forms import use_own_words
 
 use_own_words()  # not in `ready`: forms of other apps may be loaded before it
 
@@ -16,9 +16,9 @@ class BenchmarksConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the formats of import known."""
-        from benchmarks.io import formats, haystacks, questions, source_scores, sources
+        from benchmarks.io import formats, haystacks, questions, sources
 
         formats.register(haystacks.SUMMHAY)
         formats.register(questions.LONG2RAG)
         formats.register(sources.SOURCES)
-        formats.register(source_scores.SOURCE_SCORES)
+        formats.register(sources.SOURCE_SCORES)

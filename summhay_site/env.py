@@ -216,7 +216,7 @@ def uploads(name: str, *, folder: Path, shared: bool) -> dict[str, Any]:
         options = {"location": folder, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
     if value == "database":
-        return {"BACKEND": "benchmarks.io.uploads.DatabaseStorage"}
+        return {"BACKEND": "benchmarks.io.jobs.DatabaseStorage"}
     if parts.scheme != "s3" or not parts.netloc:
         raise ImproperlyConfigured(f"{name}={value!r} is not folder, database or s3://BUCKET/PREFIX.")
     needs_extra(name, package="storages", extra="s3")

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Annotator
-from benchmarks.summarizers import token_budget
+from benchmarks.summarizers import documents
 from summhay_site.wsgi import with_room
 from tests import schema
 from tests.tiers import second_tier
@@ -170,7 +170,7 @@ def _nobody_sets_the_host_clock() -> Iterator[None]:
 def _tokens_are_counted_by_words() -> Iterator[None]:
     """What tests expect does not depend on the extra `tokens`; those that need it ask for it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_budget, "find_spec", lambda name: None)
+        patch.setattr(documents, "find_spec", lambda name: None)
         yield
 
 

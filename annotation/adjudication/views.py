@@ -1,10 +1,16 @@
-"""Pages on which researchers go through the disagreements of a study of any kind and decide them."""
+"""Pages on which researchers go through the disagreements of a study of any kind and decide them.
+
+They decide without knowing whose answers these are, by letters instead of names. Each item has an order of its
+own, which stays while the same people answered it; so a letter says nothing about a person.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from string import ascii_uppercase
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,12 +18,11 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.adjudication import blind
-from annotation.adjudication.deciding import OPEN, Deciding, Dispute, narrowed, next_open
+from annotation.adjudication.deciding import OPEN, Deciding, Dispute, Said, narrowed, next_open
 from annotation.adjudication.decisions import PAGE, DecisionRefused
 from annotation.kinds import kind_named
 from annotation.models import Study
@@ -30,6 +35,37 @@ from benchmarks.web.downloads import csv_download, jsonl_download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
 
+PARAMETER = "blind"
+"""What an address says for it, with the value 1."""
+
+
+def is_asked(request: HttpRequest) -> bool:
+    """Whether the address asks for letters."""
+    return request.GET.get(PARAMETER) == "1"
+
+
+def letters(study: Study, item: str, people: Iterable[str]) -> dict[str, str]:
+    """{person: letter} in the order of the letters; `item` and `people` are ids that stay."""
+
+    def place(person: str) -> str:
+        return sha256(f"{study.uid}:{item}:{person}".encode()).hexdigest()
+
+    return {person: _letter(at) for at, person in enumerate(sorted(set(people), key=place))}
+
+
+def hidden(study: Study, item: str, said: Iterable[Said]) -> tuple[tuple[Said, ...], str]:
+    """People who count as letters, without times and judges; and who is who, “A = ben, B = cleo”."""
+    people = {person.key: person for person in said if person.is_chosen and not person.is_judge}
+    letter_of = letters(study, item, people)
+    names = ", ".join(f"{letter} = {people[key].name}" for key, letter in letter_of.items())
+    return tuple(replace(people[key], name=letter, made_at=None) for key, letter in letter_of.items()), names
+
+
+def _letter(at: int) -> str:
+    round_, place = divmod(at, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
+
+
 A_PAGE = 25
 Item = dict[str, Any]
 
@@ -41,7 +77,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study, way = _study(request, uid)
     if elsewhere := way.instead(study):
         return redirect(elsewhere)
-    which, show, is_blind = _which(request, way), request.GET.get("show", OPEN), blind.is_asked(request)
+    which, show, is_blind = _which(request, way), request.GET.get("show", OPEN), is_asked(request)
     queued = way.queue(study, which)
     saw_insights(request.user, *queued.haystacks)
     shown = Paginator(narrowed(queued.places, show), A_PAGE).get_page(request.GET.get("page"))
@@ -49,7 +85,7 @@ def queue(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     rows = []
     for place, row in zip(shown, queued.rows(list(shown)), strict=True):
         if is_blind and not place.is_decided:
-            row = replace(row, said=blind.hidden(study, _address(row.uids), row.said)[0], system="")
+            row = replace(row, said=hidden(study, _address(row.uids), row.said)[0], system="")
         decision = held.get(place.key)
         url = _to("annotation:dispute", study, *row.uids, **which)
         rows.append((place, row, url, decision, way.words(decision) if decision else ()))
@@ -79,8 +115,8 @@ def decide(
     item = _item_at(study, way, address)
     history = list(way.decisions.history(study, **item))
     dispute = way.dispute(study, item)
-    if blind.is_asked(request) and not history:
-        people, letters = blind.hidden(study, address, dispute.people)
+    if is_asked(request) and not history:
+        people, letters = hidden(study, address, dispute.people)
         dispute = replace(dispute, people=people, judges=(), is_blind=True, letters=letters)
     which, error = _which(request, way), ""
     next_url = _to("annotation:disagreements-next", study, after=address, **which)
@@ -182,7 +218,7 @@ def _item_at(study: Study, way: Deciding, address: str) -> Item:
 
 def _which(request: HttpRequest, way: Deciding) -> dict[str, str]:
     """Which queue the address names."""
-    names = (*way.narrowed_by, blind.PARAMETER)
+    names = (*way.narrowed_by, PARAMETER)
     return {name: value for name in names if (value := request.GET.get(name, ""))}
 
 
@@ -241,3 +277,17 @@ def _form(request: HttpRequest, study: Study, way: Deciding, dispute: Dispute, h
         "guideline": guideline,
         "guideline_html": render_markdown(guideline.body) if guideline else "",
     }
+
+
+HERE = "studies/<uuid:uid>/disagreements/"
+BEFORE = "studies/<uuid:uid>/points/disagreements/"
+
+urlpatterns = [
+    path(HERE, queue, name="disagreements"),
+    path(HERE + "next/", onward, name="disagreements-next"),
+    path("studies/<uuid:uid>/adjudicated.<slug:kind>", decisions_file, name="adjudicated"),
+    path(HERE + "<uuid:first>/", decide, name="dispute"),
+    path(HERE + "<uuid:first>/<uuid:second>/", decide, name="dispute"),
+    path(BEFORE, moved),
+    path(BEFORE + "<uuid:point>/", moved),
+]

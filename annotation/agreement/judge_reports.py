@@ -11,8 +11,8 @@ from typing import Any
 from annotation.agreement.label_reports import add_reference, add_scope, filters_of, judged_table
 from annotation.approvals.computing import ApprovalLook, Approvals, approvals_on, as_json
 from annotation.approvals.sheet import sheet
-from annotation.coverage.files import judges_json
 from annotation.coverage.look import Look
+from annotation.coverage.page import judges_json
 from annotation.coverage.systems import as_json as bias_json
 from annotation.coverage.systems import bias_report, consistency, corrected, judged_summaries, rankings
 from annotation.models import CoverageLabel

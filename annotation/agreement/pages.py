@@ -23,9 +23,8 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import kinds
 from annotation.coverage import rows
 from annotation.coverage.collect import Source
-from annotation.coverage.files import everything
 from annotation.coverage.look import LONGEST, Look, look_of
-from annotation.coverage.page import AGREEMENT, Figures, chosen_table
+from annotation.coverage.page import AGREEMENT, Figures, chosen_table, everything
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.coverage.rows import RowView
 from annotation.kinds import Headline, kind_named
@@ -34,11 +33,10 @@ from annotation.models import Assignment, CoverageLabel, ExternalLabel, LabelTas
 from annotation.results.pages import moved
 from annotation.results.study import CARD, HEADLINE, OfStudy
 from annotation.studies import lifecycle
-from benchmarks.results.pages import FigurePage
+from benchmarks.results.pages import FigurePage, origin_of
 from benchmarks.results.sheet import Sheet
-from benchmarks.results.sheet_files import origin_of
 from benchmarks.results.stored import Shown, look_up, look_up_many
-from benchmarks.results.tex import Origin
+from benchmarks.results.writing import Origin
 from benchmarks.web.charts import Chart
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires

@@ -26,9 +26,9 @@ from benchmarks.recall.segments import TOKENS, Closeness, Requests, closeness
 from benchmarks.recall.sheet import Beside, sheet
 from benchmarks.results.sheet import Measure, Name, Note, Row, Sheet, Table, Unit, values_of
 from benchmarks.retrieval.base import RetrievalFailed
-from benchmarks.retrieval.embeddings import Embeddings
+from benchmarks.retrieval.servers import Embeddings
 from benchmarks.scoring.stat import stat_json
-from benchmarks.summarizers.token_budget import counted_by
+from benchmarks.summarizers.documents import counted_by
 
 
 def _kpr_arguments(parser: Any) -> None:

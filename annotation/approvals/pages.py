@@ -27,11 +27,10 @@ from annotation.models import CoverageLabel, Study
 from annotation.results import pages
 from annotation.results.study_results import StudyResults
 from benchmarks.models import Judge, Verdict
-from benchmarks.results.pages import FigurePage
+from benchmarks.results.pages import FigurePage, origin_of
 from benchmarks.results.sheet import Fragment, Sheet
-from benchmarks.results.sheet_files import origin_of
 from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.tex import Origin
+from benchmarks.results.writing import Origin
 from benchmarks.scoring.approval import STANDARD, Thresholds
 from benchmarks.web.permissions import requires
 

@@ -32,8 +32,8 @@ from annotation.results.table import (
     SummaryInfo,
     plain_table,
 )
-from benchmarks.engine.juries import names_of_haystack
-from benchmarks.io.schemas.coverage import lines_of
+from benchmarks.engine.versions import names_of_haystack
+from benchmarks.io.schemas.summhay_parts import lines_of
 from benchmarks.models import Haystack, Judge, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, contents, totals
 from benchmarks.scoring.pairs import mask_of

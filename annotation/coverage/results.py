@@ -14,9 +14,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.coverage.collect import external_tasks
-from annotation.coverage.files import everything
 from annotation.coverage.look import Look, LookForm, View, look_of
-from annotation.coverage.page import AGREEMENT, Figures, chosen_table
+from annotation.coverage.page import AGREEMENT, Figures, chosen_table, everything
 from annotation.coverage.sheet import Beside, sheet
 from annotation.kinds import Headline
 from annotation.models import Study

@@ -17,12 +17,12 @@ from annotation.exports.archive import Card, Contents, Packed, methods, write
 from annotation.exports.figures import Draw, Made, draw_now, result_files
 from annotation.exports.studies import as_parquet
 from annotation.kinds import StudyFile
-from annotation.leaderboard import files
+from annotation.leaderboard import views
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
 from annotation.leaderboard.sheet import sheet
 from annotation.models import Study
-from annotation.studies.prose import listed
+from annotation.studies.amounts import listed
 from annotation.studies.rows import csv_file
 from benchmarks.leaderboard.board import Entry
 from benchmarks.models import Summary, Verdict
@@ -72,8 +72,8 @@ def laid_out(view: View, board: Board, version: str) -> BoardMade:
     bare = sheet(Layout(board, view, names, QueryDict(), is_whole=True))
     notes = approval_notes(bare.judged)
     whole = with_approval_notes(bare, notes)
-    plain = {"data_version": version, "rows": files.as_json(board, with_intervals=True)}
-    return BoardMade(view, board, Made(plain, whole, files.origin_of(view, version=version), notes=notes))
+    plain = {"data_version": version, "rows": views.board_as_json(board, with_intervals=True)}
+    return BoardMade(view, board, Made(plain, whole, views.origin_of(view, version=version), notes=notes))
 
 
 def write_board(
@@ -139,7 +139,7 @@ def _files(board_made: BoardMade, *, draw: Draw) -> Iterator[StudyFile]:
     verdicts = csv_file("verdicts.csv", "Verdicts, without texts", VERDICTS, partial(_verdicts, board_made))
     for file in (verdicts, *result_files(board_made.made, draw=draw)):
         yield from (file, *as_parquet(file))
-    table = files.text_of("latex", board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
+    table = views.text_of("latex", board_made.board, said=board_made.made.notes, origin=board_made.made.origin)
     yield StudyFile("tables/scores.tex", "Scores of the papers", lambda: [table])
 
 

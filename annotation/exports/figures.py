@@ -21,8 +21,7 @@ from benchmarks.results.drawings import file_now
 from benchmarks.results.judged import ApprovalNote, approval_notes
 from benchmarks.results.sheet import Sheet, Table
 from benchmarks.results.stored import fresh
-from benchmarks.results.tex import Origin, paper_layout, tex
-from benchmarks.results.writing import LONG_COLUMNS, long_rows
+from benchmarks.results.writing import LONG_COLUMNS, Origin, long_rows, paper_layout, tex
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_file
 

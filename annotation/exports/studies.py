@@ -23,10 +23,19 @@ from annotation.kinds import StudyFile, Text, kind_named, kinds
 from annotation.models import ConsentText, Study, TrialAnswer
 from annotation.states import ItemRole
 from annotation.studies.kind import Work, has_plan
-from annotation.studies.removed import in_words, removed_from
-from annotation.studies.rows import PERSON, Columns, archive_name, csv_file, hashed, jsonl_file, rows_of
+from annotation.studies.rows import (
+    PERSON,
+    Columns,
+    archive_name,
+    csv_file,
+    hashed,
+    in_words,
+    jsonl_file,
+    removed_from,
+    rows_of,
+)
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import Haystack, Question
 from benchmarks.web.downloads import is_available, parquet
 

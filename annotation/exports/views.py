@@ -28,12 +28,12 @@ from annotation.studies.guidelines import render_markdown
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack
 from benchmarks.questions import sets as question_sets
 from benchmarks.results.drawings import FILE, FileLook
+from benchmarks.results.pages import waiting_file
 from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, look_up_many
-from benchmarks.results.views import waiting_file
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights

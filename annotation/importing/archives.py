@@ -29,11 +29,11 @@ from annotation.importing.opened import MANIFEST, NAME_LENGTH, Opened, opened
 from annotation.kinds import kind_named, kinds
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.holding import report_what_cannot_be_held
 from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
 from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
+from benchmarks.io.running import report_what_cannot_be_held
 from benchmarks.io.schemas.fields import Part, checked, label
 
 ANNOTATORS = "annotators.csv"

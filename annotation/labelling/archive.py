@@ -20,7 +20,7 @@ from annotation.studies.kind import plan_of
 from annotation.studies.rows import Columns, csv_file, pseudonyms_of, rows_of
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.fields import Expected, Part, no_nul
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import Judge, Question
 from benchmarks.web.downloads import json_file
 

@@ -38,6 +38,7 @@ from annotation.results.planning import Outlook
 from annotation.results.study_results import StudyResults
 from annotation.states import ItemRole
 from annotation.studies import tasks
+from annotation.studies.amounts import counted, in_figures, so_far
 from annotation.studies.estimates import Estimate, Measured, NarrowedForm, estimate
 from annotation.studies.forms import DetailsForm
 from annotation.studies.gaps import LabelGaps, rows_of
@@ -46,7 +47,6 @@ from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
 from annotation.studies.overview import Presence, Remark
 from annotation.studies.preview import PreviewPlace
-from annotation.studies.prose import counted, in_figures, so_far
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column
 

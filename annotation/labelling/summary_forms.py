@@ -12,13 +12,13 @@ from django.db.models import QuerySet
 
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
+from annotation.studies.amounts import in_figures
 from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
 from annotation.studies.kind import NotPossible
-from annotation.studies.prose import in_figures
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
-from benchmarks.web.row_choices import RowsField, ids_among
+from benchmarks.web.forms import RowsField, ids_among
 
 WAYS = [
     ("all", "all that match"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.leaderboard import files
+from annotation.leaderboard import views
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, texts_of
 from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.people import section
@@ -27,7 +27,7 @@ from benchmarks.results.computation import Computation, register
 from benchmarks.results.pages import FigurePage
 from benchmarks.results.sheet import Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
 from benchmarks.results.stored import Shown, look_up
-from benchmarks.results.tex import Origin
+from benchmarks.results.writing import Origin
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import MEASURES, SummaryScore
@@ -159,7 +159,7 @@ class ComparedPage(FigurePage[Compared]):
         return look_up(COMPARED, look, now=timezone.now(), wait_s=self.wait_s, facts=result.wanted)
 
     def origin(self) -> Origin:
-        return files.origin_of(self.view, version=self.shown.version, computed_at=self.shown.result.computed_at)
+        return views.origin_of(self.view, version=self.shown.version, computed_at=self.shown.result.computed_at)
 
     def context(self, figures: Compared) -> dict[str, Any]:
         heading = " – ".join(self.names[key] for key in self.pair if key)

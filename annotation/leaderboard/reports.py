@@ -9,14 +9,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.leaderboard import files
+from annotation.leaderboard import views
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import Board, View, board
 from annotation.leaderboard.experiments import Experiment, experiments, experiments_sheet
 from annotation.leaderboard.experiments import as_json as experiments_json
-from annotation.leaderboard.orders import OrderRow, orders_sheet, rows_by_order
-from annotation.leaderboard.orders import as_json as orders_json
-from annotation.leaderboard.position_page import Content, position_sheet
+from annotation.leaderboard.position_page import Content, OrderRow, orders_sheet, position_sheet, rows_by_order
+from annotation.leaderboard.position_page import orders_as_json as orders_json
 from annotation.leaderboard.positions import Scope, rows_of, texts_in
 from annotation.leaderboard.positions import as_json as positions_json
 from annotation.leaderboard.ratings import beside_systems
@@ -73,7 +72,7 @@ def add_leaderboard(parser: ArgumentParser) -> None:
         default=None,
         help="95 %% intervals over subtopics, which the table has unless told otherwise, and other forms if asked",
     )
-    parser.add_argument("--format", choices=files.FORMS, default="", help="print all rows in this form")
+    parser.add_argument("--format", choices=views.FORMS, default="", help="print all rows in this form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,8 @@ class Printed:
     def text(self) -> str:
         """The text that was asked for."""
         said = approval_notes(judged_in(self.view, self.board))
-        origin = files.origin_of(self.view)
-        return files.text_of(self.form, self.board, with_intervals=self.with_intervals, said=said, origin=origin)
+        origin = views.origin_of(self.view)
+        return views.text_of(self.form, self.board, with_intervals=self.with_intervals, said=said, origin=origin)
 
 
 def make_leaderboard(options: Mapping[str, Any]) -> Printed:
@@ -143,7 +142,9 @@ def view_of(options: Mapping[str, Any]) -> View:
 
 def leaderboard_plain(printed: Printed) -> Any:
     """The rows as plain values, or the text that was asked for."""
-    return printed.text if printed.form else files.as_json(printed.board, with_intervals=printed.with_intervals)
+    return (
+        printed.text if printed.form else views.board_as_json(printed.board, with_intervals=printed.with_intervals)
+    )
 
 
 def leaderboard_lines(printed: Printed) -> list[str]:

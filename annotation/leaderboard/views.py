@@ -1,33 +1,266 @@
-"""The leaderboard page, its files, and rows insight by insight."""
+"""The leaderboard page, and its files: JSON, CSV, LaTeX, Markdown, rows insight by insight. Scores run to 100."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from annotation.leaderboard import files
 from annotation.leaderboard.answer import Layout
-from annotation.leaderboard.board import LEADERBOARD, Board, Look, View
-from annotation.leaderboard.forms import ViewForm, unjudged
+from annotation.leaderboard.board import LEADERBOARD, Board, Line, Look, View
+from annotation.leaderboard.forms import TITLES, ViewForm, unjudged
+from annotation.leaderboard.people import key_of, times_json
 from annotation.leaderboard.ratings import beside_systems
 from annotation.leaderboard.sheet import judged_in, sheet
 from annotation.models import Study
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack
-from benchmarks.results.judged import approval_notes
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.approval_notes import as_comments, with_approval_column
+from benchmarks.results.judged import ApprovalNote, approval_notes
+from benchmarks.results.pages import sheet_file, waiting_file, waiting_page
+from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
-from benchmarks.results.tex import Origin
-from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.downloads import CSV_TYPE, download, json_download, reader_of
+from benchmarks.results.writing import STAT_COLUMNS, Origin, stat_cells, tex
+from benchmarks.scoring.components import Minutes
+from benchmarks.scoring.leaderboard import FIGURES, WORDS
+from benchmarks.scoring.stat import Stat, interval_json, stat_json
+from benchmarks.scoring.summhay import Score
+from benchmarks.web import latex
+from benchmarks.web.downloads import CSV_TYPE, SPREADSHEETS, csv_lines, download, json_download, reader_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
+
+NAMES = {
+    "coverage": "coverage",
+    "citation": "citation",
+    "joint": "joint",
+    "precision": "citation_precision",
+    "recall": "citation_recall",
+    WORDS: WORDS,
+}
+"""Names of the figures in files, in the order of the papers."""
+BOUNDS = ("low", "high", "clusters")
+"""Columns that say how sure a figure is."""
+COUNTS = ("n_summaries", "n_insights", "n_missing")
+
+
+def stats_of(line: Line) -> dict[str, Stat]:
+    """The figures of a row by their names in files, scores from 0 to 100."""
+    stats = {
+        NAMES[name]: line.row.stats[name] if name == WORDS else line.row.stats[name].scaled(100)
+        for name in FIGURES
+    }
+    return stats if line.labelled is None else {**stats, "coverage_labelled": line.labelled.scaled(100)}
+
+
+def board_as_json(board: Board, *, with_intervals: bool, with_people: bool = True) -> list[dict[str, Any]]:
+    """A row for each system and retriever, and for people."""
+    return [
+        _row(board, line, with_intervals=with_intervals)
+        for line in board.lines
+        if with_people or not line.is_people
+    ]
+
+
+def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:
+    stats = stats_of(line)
+    row: dict[str, Any] = {
+        "system": line.entry.system,
+        "retriever": line.entry.retriever,
+        **{name: stat.value for name, stat in stats.items()},
+        **{name: getattr(line.row, name) for name in COUNTS},
+    }
+    row |= {"n_subtopics": len(line.row.subtopics)} | rank_of(line) | writers_of(line)
+    if with_intervals:
+        row["intervals"] = {name: with_reason(stat) for name, stat in stats.items()}
+    if line.ratings:
+        row["ratings"] = stat_json(line.ratings)
+    if with_intervals and board.people is not None:
+        row["minutes"] = None if line.minutes is None else minutes_json(line.minutes)
+        row["time_to_score"] = times_json(line.times)
+        row["differences"] = {"above": _differences(line.to_above), "people": _differences(line.to_people)}
+    return row
+
+
+def rank_of(line: Line) -> dict[str, Any]:
+    """A system's rank among those on the same subtopics, the ranks it may have, and the gap that would show."""
+    rank = line.standing
+    return {
+        "rank": rank and rank.rank,
+        "rank_interval": None if rank is None or rank.low is None else [rank.low, rank.high],
+        "level_with_best": rank and rank.is_level,
+        "detectable_gap": None if line.detectable is None else 100 * line.detectable,
+    }
+
+
+def counted_of(line: Line) -> dict[str, Any]:
+    """What is said of a row by value alone: of a system its rank, of people who they are."""
+    if line.writers is not None:
+        return dict(writers_of(line))
+    columns = rank_of(line) | {"n_subtopics": len(line.row.subtopics)}
+    low, high = columns.pop("rank_interval") or (None, None)
+    return columns | {"rank_low": low, "rank_high": high}
+
+
+def writers_of(line: Line) -> dict[str, float | None]:
+    """Who the people of a row are, by names in files; nothing of a system."""
+    if line.writers is None:
+        return {}
+    writers = {name: value for name, value in asdict(line.writers).items() if name != "studies"}
+    ceiling = line.writers.citation_ceiling
+    return writers | {"citation_ceiling": None if ceiling is None else 100 * ceiling}
+
+
+def minutes_json(minutes: Minutes) -> dict[str, Any]:
+    """Human minutes as plain values: what people never reach is null, and said so in `reason`."""
+    ends = {"value": minutes.value, "low": minutes.low, "high": minutes.high}
+    reasons = [
+        *(["not reached"] if math.isinf(minutes.value) else []),
+        *(["upper end not reached"] if minutes.high == math.inf > minutes.value else []),
+        *([minutes.reason] if minutes.reason else []),
+    ]
+    return {
+        **{name: end if end is not None and math.isfinite(end) else None for name, end in ends.items()},
+        "target": 100 * minutes.target,
+        "n": minutes.n_sessions,
+        "reason": "; ".join(reasons),
+        **({} if minutes.n_writers is None else {"only_these": minutes.n_writers}),
+    }
+
+
+def _differences(stats: Mapping[str, Stat]) -> dict[str, Any] | None:
+    """Paired differences by the names of figures in files, from −100 to 100; None without another row."""
+    scaled = {NAMES[name]: stat.scaled(100) for name, stat in stats.items()}
+    return {name: {"value": stat.value} | with_reason(stat) for name, stat in scaled.items()} or None
+
+
+def with_reason(stat: Stat) -> dict[str, Any]:
+    """A figure's interval as plain values, with the reason where there is none."""
+    return interval_json(stat) | {"reason": stat.reason}
+
+
+FORMS = ("csv", "latex", "markdown")
+"""Forms of text that the rows come in."""
+
+
+def text_of(
+    form: str,
+    board: Board,
+    *,
+    with_intervals: bool = True,
+    reader: str = SPREADSHEETS,
+    said: Sequence[ApprovalNote] = (),
+    origin: Origin | None = None,
+) -> str:
+    """The board in one of `FORMS`, with what is said of its judges and, but for CSV, of which data it is."""
+    if form == "csv":
+        return _csv(board, said, reader, with_intervals=with_intervals)
+    table, notes = _table(board), _notes(board)
+    if form == "markdown":
+        notes += [*(note.text for note in said), *([" ".join(origin.sentences)] if origin else [])]
+        return _markdown(table, notes, with_intervals=with_intervals)
+    of_people = "".join(map(latex.comment, notes))
+    return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
+
+
+def _csv(board: Board, said: Sequence[ApprovalNote], reader: str, *, with_intervals: bool) -> str:
+    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
+    columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
+    rows = (
+        (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
+        for line in board.lines
+        for name, all_cells in (
+            *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
+            *((key_of(time.share), stat_cells(time.mean)) for time in line.times),
+            *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
+        )
+        for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
+    )
+    head, cells = with_approval_column(said, ("system", "retriever", "figure", *columns), rows)
+    return "".join(csv_lines(head, cells, reader=reader))
+
+
+def _markdown(table: Table, notes: Sequence[str], *, with_intervals: bool) -> str:
+    head = [*(str(name.title) for name in table.names), *(str(measure.title) for measure in table.measures)]
+    rows = [
+        [
+            *(name.replace("|", r"\|") for name in row.names),
+            *(_in_markdown(row.value(measure.key), with_intervals=with_intervals) for measure in table.measures),
+        ]
+        for row in table.rows
+    ]
+    lines = [head, ["---"] * len(table.names) + ["---:"] * len(table.measures), *rows]
+    return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), *(f"\n{note}" for note in notes), ""])
+
+
+def _in_markdown(value: Any, *, with_intervals: bool) -> str:
+    if not isinstance(value, Stat):
+        return str(value)
+    if value.value is None:
+        return "—"
+    has_interval = with_intervals and value.low is not None
+    return f"{value.value:.1f}" + (f" ({value.low:.1f}–{value.high:.1f})" if has_interval else "")
+
+
+def _table(board: Board) -> Table:
+    """The figures of each entry by their names in files, in the order of the papers, and how much they are of."""
+    measures = (
+        *(Measure(key, TITLES[name], Unit.POINTS, has_badge=False) for name, key in NAMES.items()),
+        Measure("n_subtopics", "Subtopics", Unit.COUNT),
+        Measure("n_insights", "Insights", Unit.COUNT),
+    )
+    rows = tuple(
+        Row(
+            tuple(line.entry),
+            {**stats_of(line), "n_subtopics": len(line.row.subtopics), "n_insights": line.row.n_insights},
+            is_people=line.is_people,
+        )
+        for line in board.lines
+    )
+    names = (Name("system", "System"), Name("retriever", "Retriever"))
+    return Table("leaderboard", "Leaderboard", names, measures, rows)
+
+
+def _notes(board: Board) -> list[str]:
+    """Who the people of each row of people are, in lines below the table."""
+    return [
+        f"{line.key}: "
+        + ", ".join(f"{name} {'—' if value is None else f'{value:.4g}'}" for name, value in writers.items())
+        for line in board.of_people
+        for writers in [writers_of(line)]
+    ]
+
+
+def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:
+    """What a board is of, as captions say it."""
+    return Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version, computed_at)
+
+
+def board_name(view: View) -> str:
+    """What the archive is called without its ending."""
+    titles = [haystack.title for haystack in view.haystacks.order_by("title")[:2]]
+    return slugify(f"leaderboard {titles[0]}", allow_unicode=True)[:80] if len(titles) == 1 else "leaderboard"
+
+
+def _chosen(view: View) -> str:
+    """What was chosen, where it is not the usual, in a few words."""
+    parts = [
+        *(["means over summaries"] if view.average != "pooled" else []),
+        *(["coverage as the judge expects it"] if view.score is Score.EXPECTED else []),
+        *([f"people's texts at minute {view.minute}"] if view.minute is not None else []),
+        *(["subtopics that people wrote on"] if view.with_people_only else []),
+    ]
+    return ", ".join(parts)
 
 
 @requires("annotation.view_session")
@@ -62,7 +295,7 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     is_drawn = name.startswith("board-chart.")
     names = names_of(board.settings) if is_drawn else {setting: setting for setting in board.settings}
     whole = sheet(Layout(board, view, names, request.GET, is_whole=True))
-    as_json = {"data_version": shown.version, "rows": files.as_json(board, with_intervals=True)}
+    as_json = {"data_version": shown.version, "rows": board_as_json(board, with_intervals=True)}
     prefix, origin = f"leaderboard-{shown.version}-", _origin(view, shown)
     return sheet_file(request, whole, name, as_json=as_json, prefix=prefix, origin=origin)
 
@@ -79,14 +312,14 @@ def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase
         return waiting_file(request, shown, name=name)
     name = f"leaderboard-{shown.version}.{FORMATS[file_format]}"
     if file_format == "json":
-        return json_download(files.as_json(board, with_intervals=True), name=name, indent=2)
+        return json_download(board_as_json(board, with_intervals=True), name=name, indent=2)
     said = approval_notes(judged_in(view, board), reader=request.user)
-    text = files.text_of(file_format, board, reader=reader_of(request), said=said, origin=_origin(view, shown))
+    text = text_of(file_format, board, reader=reader_of(request), said=said, origin=_origin(view, shown))
     return download([text], name=name, content_type=TYPES.get(file_format, "text/plain; charset=utf-8"))
 
 
 def _origin(view: View, shown: Shown[Any]) -> Origin:
-    return files.origin_of(view, version=shown.version, computed_at=shown.result.computed_at)
+    return origin_of(view, version=shown.version, computed_at=shown.result.computed_at)
 
 
 TYPES = {"csv": CSV_TYPE, "markdown": "text/markdown; charset=utf-8"}

@@ -21,8 +21,7 @@ from annotation.models import CoverageLabel, Study
 from annotation.studies.kind import NotPossible
 from annotation.studies.rows import Tally, pseudonyms_of
 from benchmarks import system_names as systems
-from benchmarks.engine.juries import fitted_haystacks, names_of_haystack
-from benchmarks.engine.versions import judges_called
+from benchmarks.engine.versions import fitted_haystacks, judges_called, names_of_haystack
 from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import ImportRequest

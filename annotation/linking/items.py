@@ -55,12 +55,11 @@ from annotation.models import (
 from annotation.pane import direction_of
 from annotation.studies import tasks
 from annotation.studies.dealing import Item, Pair, sample
-from annotation.studies.fewer_tasks import task_counts
 from annotation.studies.gaps import Reason, rows_of
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
-from annotation.studies.tasks import Dealing, Dealt
+from annotation.studies.tasks import Dealing, Dealt, task_counts
 from benchmarks.io.schemas.fields import Expected, Part, Text
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage

@@ -41,9 +41,9 @@ from annotation.linking.pages import (
     page_of,
 )
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
+from annotation.studies.amounts import counted, went
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
-from annotation.studies.prose import counted, went
 from annotation.studies.recipes import Recipe
 
 

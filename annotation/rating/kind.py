@@ -24,11 +24,11 @@ from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows
 from annotation.rating.items import SIMULATED, TRIAL, add_summaries, create_study
 from annotation.rating.pages import page_context, page_of, pane
 from annotation.rating.sheet import REPORT, RESULTS
+from annotation.studies.amounts import listed
 from annotation.studies.dealing import Pair
 from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields, TrialSettingsForm
 from annotation.studies.gaps import Reason, rows_of
 from annotation.studies.guidelines import wording
-from annotation.studies.prose import listed
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from benchmarks.judges.aspects import ASPECTS, n_in_words

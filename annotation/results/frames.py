@@ -17,7 +17,7 @@ from annotation.models import Study
 from annotation.results.table import LabelTable, Rater, UnknownLabel
 from annotation.studies.members import named
 from benchmarks.engine.costs import Cost, cost_by_judge
-from benchmarks.engine.juries import fitted_haystacks
+from benchmarks.engine.versions import fitted_haystacks
 from benchmarks.models import Judge
 from benchmarks.models.querysets import counted_judges
 from benchmarks.scoring.ratings import MISSING

@@ -18,10 +18,8 @@ from annotation.results.study import waiting_for_study
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
-from benchmarks.results.pages import shown_of
-from benchmarks.results.sheet_files import sheet_file
+from benchmarks.results.pages import sheet_file, shown_of, waiting_file
 from benchmarks.results.stored import FILE_WAIT_S, look_up
-from benchmarks.results.views import waiting_file
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 

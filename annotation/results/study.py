@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from annotation.kinds import Headline, kind_named
 from annotation.models import Study
 from benchmarks.results.computation import CannotCompute, Computation, register
+from benchmarks.results.pages import waiting_page
 from benchmarks.results.stored import Shown
-from benchmarks.results.views import waiting_page
 from benchmarks.web.charts import Chart
 from benchmarks.web.pages import HtmxHttpRequest
 

@@ -23,7 +23,7 @@ from annotation.studies.rows import origin_of
 from benchmarks.results.computation import Computation
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
-from benchmarks.results.tex import Origin
+from benchmarks.results.writing import Origin
 from benchmarks.web.charts import Chart
 
 O = TypeVar("O")  # noqa: E741 - options

@@ -23,9 +23,8 @@ from annotation.studies.dealing import stable_seed
 from annotation.studies.guidelines import current_guideline
 from annotation.studies.lifecycle import Details, details_of
 from benchmarks.access.sight import whole_site
-from benchmarks.web.folds import FoldedForm
+from benchmarks.web.forms import FoldedForm, RowsField
 from benchmarks.web.groups import GroupedForm
-from benchmarks.web.row_choices import RowsField
 
 SEEN = "seen"
 """The hidden field with what the page showed when it was opened."""

@@ -1,4 +1,4 @@
-"""Rows of the files of a study, and what files call it."""
+"""Rows of the files of a study, what files call it, and what they lack because people asked for its removal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.utils.text import slugify
 
 from annotation.kinds import StudyFile, Text
-from annotation.models import Study
-from benchmarks.results.tex import Origin
+from annotation.models import Removal, RemovedWork, Study
+from benchmarks.results.writing import Origin
 from benchmarks.web.downloads import csv_lines, json_lines
 
 
@@ -117,3 +117,35 @@ def hashed(content: Iterable[bytes]) -> str:
 def pseudonyms_of(study: Study) -> dict[int, str]:
     """{annotator pk: pseudonym} of everybody who took part at any time. One query."""
     return {member.annotator_id: member.pseudonym for member in study.memberships.all()}
+
+
+WORDS = {
+    "writing_tasks": "writing tasks",
+    "sessions": "writing sessions, with their times",
+    "summaries": "different texts",
+    "snapshots": "snapshots",
+    "revisions": "saved versions, late texts included",
+    "events": "recorded events",
+    "label_tasks": "label tasks, with comments and times",
+    "trials": "tries of the trial",
+    "labels": "labels, changed ones included",
+    "labels_of_others": "labels by other annotators on these texts",
+    "decisions": "decisions by researchers on these texts",
+    "verdicts": "verdicts of judges on these texts",
+    "replies": "stored model replies about these texts",
+    "remarks": "notes, comments and reasons",
+}
+"""What each count of `RemovedWork` is called, in the order of pages."""
+
+
+def in_words(counts: Mapping[str, int]) -> list[tuple[Any, int]]:
+    """The counts as rows of a table: what it is called, how many."""
+    return [(words, counts[what]) for what, words in WORDS.items() if counts.get(what)]
+
+
+def removed_from(study: Study) -> dict[str, int]:
+    """How many people had their work deleted, and how many of what; empty if nobody had. Two queries."""
+    rows = RemovedWork.objects.filter(study=study, removal__mode=Removal.Mode.DELETED).order_by()
+    counts: Any = rows.values_list("what").annotate(total=Sum("n")).order_by("what")
+    removed = {str(what): int(n) for what, n in counts}
+    return {"people": rows.values("removal").distinct().count(), **removed} if removed else {}

@@ -2,6 +2,7 @@
 
 Items that belong together (all key points of a question, all pairs of a response) are assigned as one group;
 `group` names the field of `LabelItem` that says which group an item is in, "pk" where each item stands for itself.
+Who has fewer tasks than before is told so until they have read it: some were passed on.
 """
 
 from __future__ import annotations
@@ -13,13 +14,42 @@ from datetime import datetime
 from typing import Any, Required, TypedDict
 
 from django.db import transaction
+from django.db.models import Count
 
-from annotation.models import Annotator, LabelTask, Study
+from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
 from annotation.studies.dealing import Group, Pair, in_blocks, narrowing_first
 from annotation.studies.dealing import deal as dealt_evenly
-from annotation.studies.fewer_tasks import note_fewer, task_counts
 from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, Rows, caps_of
 from benchmarks import audit
+
+
+def task_counts(study: Study) -> Counter[int]:
+    """{annotator pk: how many tasks of the study they have, whatever became of them}, without withdrawn ones."""
+    counts: Counter[int] = Counter()
+    for rows in (study.label_tasks.all(), Assignment.objects.live().filter(study=study)):
+        counts.update(dict(rows.order_by().values_list("annotator").annotate(n=Count("pk"))))
+    return counts
+
+
+def note_fewer(*, study: Study, before: Mapping[int, int]) -> None:
+    """Remember how many tasks those had `before` who have fewer now; the most, if it happened more than once.
+
+    Nobody has seen the tasks of a study that is not open, and who left knows.
+    """
+    if study.state != Study.State.OPEN:
+        return
+    after = task_counts(study)
+    fewer = [person for person, n in before.items() if after[person] < n]
+    for member in study.memberships.current().filter(annotator__in=fewer):
+        member.n_tasks_before = max(before[member.annotator_id], member.n_tasks_before or 0)
+        member.save(update_fields=["n_tasks_before"])
+
+
+def have_read_of_fewer(*, membership: Membership) -> None:
+    """They have read it; the number of tasks that they have is the one they know."""
+    membership.n_tasks_before = None
+    membership.save(update_fields=["n_tasks_before"])
+
 
 IN_A_QUERY = 500
 

@@ -40,7 +40,7 @@ from annotation.studies.rows import objects, origin_of
 from annotation.studies.scope import study_of
 from benchmarks.access import sight
 from benchmarks.results.drawings import drawings_of
-from benchmarks.results.sheet_files import chart_file
+from benchmarks.results.pages import chart_file
 from benchmarks.web.downloads import CONTENT_TYPE, csv_download, download, jsonl_download, parquet
 from benchmarks.web.groups import move_page
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment

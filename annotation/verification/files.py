@@ -40,7 +40,6 @@ from annotation.labelling.archive import (
 )
 from annotation.models import Grounded, LabelItem, LabelTask, PointLabel, Study, VerificationPlan
 from annotation.studies.kind import NotPossible, has_plan
-from annotation.studies.removed import removed_from
 from annotation.studies.rows import (
     IS_UNDO,
     PERSON,
@@ -52,12 +51,13 @@ from annotation.studies.rows import (
     hashed,
     objects,
     read,
+    removed_from,
 )
 from annotation.verification.datasets import Dataset, NoVersion, dataset_of
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.fields import Expected
 from benchmarks.io.schemas.long2rag import QuestionText
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import AutodsScore, KeyPoint, KeyPointVerdict, Question
 from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.scoring.retention import DROP, KEEP, Task

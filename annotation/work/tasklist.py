@@ -20,7 +20,7 @@ from annotation.models import Annotator, Assignment, CreditRequest, Membership, 
 from annotation.people.earnings import Earned, LabellingJob, earned_by, labelling_jobs
 from annotation.studies import consent
 from annotation.studies.amounts import pay
-from annotation.studies.fewer_tasks import task_counts
+from annotation.studies.tasks import task_counts
 from annotation.writing import assigning, eligibility, results
 from annotation.writing.eligibility import NotEligible, held_back, other_form_first
 from annotation.writing.page_context import why_not

@@ -1,27 +1,39 @@
-"""Pages of an annotator: tasks, own texts, time and earnings, guidelines, consent. Only ever the person's own."""
+"""Pages of an annotator: tasks, own texts and answers, time and earnings, guidelines, consent, the end of a study.
+
+They show only ever what is the person's own.
+"""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.kinds import label_kinds
 from annotation.labelling.handling import have_read
-from annotation.labelling.task_page import page_of
-from annotation.labelling.views import ANSWERS, own_task_named
-from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session
+from annotation.labelling.kind import task_page_of
+from annotation.labelling.recording import AnswerKind
+from annotation.labelling.task_page import QuestionText, listed, page_of
+from annotation.labelling.views import ANSWERS, own_task_named, own_tasks
+from annotation.models import Annotator, LabelTask, Membership, RemarkReply, Session, Study
 from annotation.people.earnings import earned_by, labelling_jobs, last_days
 from annotation.people.recruitment import outcomes
-from annotation.studies import consent, fewer_tasks, members
+from annotation.studies import consent, members
+from annotation.studies.amounts import pay
 from annotation.studies.consent import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
 from annotation.studies.guidelines import (
@@ -33,13 +45,72 @@ from annotation.studies.guidelines import (
 )
 from annotation.studies.rhythm import day_of, goal_of, preferences_of
 from annotation.studies.scope import annotator_behind
-from annotation.work import tasklist
-from annotation.work.last_answers import last_answers
+from annotation.studies.tasks import have_read_of_fewer
+from annotation.work import preference_views, tasklist
 from annotation.writing import assigning, settling
 from annotation.writing.locking import FilledBy
 from annotation.writing.page_context import leftovers_config
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """What was asked and answered when; `url` is the item, which takes changes while the study is open."""
+
+    study: Study
+    question: QuestionText
+    answer: str
+    made_at: datetime
+    url: str
+
+    @property
+    def can_be_changed(self) -> bool:
+        """Whether the study still takes answers."""
+        return bool(self.study.state == Study.State.OPEN)
+
+
+def last_answers(annotator: Annotator, *, back: str = "") -> list[LastAnswer]:
+    """The last twenty answers that hold, optional ones too, the newest first; a few queries for each kind.
+
+    Their items lead `back`, as `page_of` takes it.
+    """
+    visible = LabelTask.objects.filter(annotator=annotator).visible()
+    rows: list[tuple[AnswerKind[Any], Callable[[Any], QuestionText], Any]] = []
+    for value in label_kinds():
+        kind = task_page_of(value)
+        if kind is None:
+            continue
+        parts = (
+            (kind.answers, kind.question_of, kind.question_rows),
+            (kind.beside, kind.question_beside, kind.beside_rows),
+        )
+        for answers, question_of, joined in parts:
+            if answers is None:
+                continue
+            current = answers.model.objects.filter(is_current=True, annotator=annotator, task__in=visible)
+            shown = current.select_related("task__study", "task__item__summary", *joined)
+            rows += [(answers, question_of, row) for row in shown.order_by("-made_at", "-pk")[: 2 * SHOWN]]
+    rows.sort(key=lambda each: each[2].made_at, reverse=True)
+    read = (_read(*each, back=back) for each in rows)
+    return [each for each in read if each.answer][:SHOWN]  # a cleared answer says nothing
+
+
+def _read(
+    answers: AnswerKind[Any], question_of: Callable[[Any], QuestionText], row: Any, *, back: str
+) -> LastAnswer:
+    task = row.task
+    insight = row.insight.uid if answers.by_insight else None
+    return LastAnswer(
+        study=task.study,
+        question=question_of(row),
+        answer=answers.in_words(task, answers.answer_of(row)),
+        made_at=row.made_at,
+        url=page_of(task.study.kind, task.uid, insight, back=back),
+    )
+
 
 REPLIES_SHOWN = 100
 HELP = Path(__file__).with_name("help.md")
@@ -248,7 +319,7 @@ def consent_decline(request: HttpRequest) -> HttpResponse:
 @require_POST
 def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Take away the notice that tasks of a study were passed on."""
-    fewer_tasks.have_read(membership=_membership(request, uid, current=True))
+    have_read_of_fewer(membership=_membership(request, uid, current=True))
     return redirect("annotation:work")
 
 
@@ -275,3 +346,51 @@ def _membership(request: HttpRequest, uid: uuid.UUID, *, current: bool) -> Membe
         memberships = memberships.filter(left_at=None)
     member: Membership = get_object_or_404(memberships, study__uid=uid)
     return member
+
+
+@requires("annotation.do_work")
+@require_safe
+@never_cache
+def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Nothing is left to answer, or what was skipped; with the code of a panel, for who came from one."""
+    person, now = annotator_behind(request), timezone.now()
+    study, tasks = own_tasks(request, uid)
+    rows = listed(tasks)
+    worked_ms = tasks.aggregate(ms=Sum("active_ms"))["ms"] or 0
+    n_done = sum(row.state == LabelTask.State.DONE for row in rows)
+    context = {
+        "study": study,
+        "endings": [each for each in outcomes.endings(person, now=now) if each.link.study_id == study.pk],
+        "worked_ms": worked_ms,
+        "earned": pay(worked_ms, study.hourly_rate),
+        "each_ms": worked_ms // n_done if n_done else None,
+        "next": tasklist.next_step(person, now),
+        "n": len(rows),
+        "n_open": sum(row.is_open for row in rows),
+        "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),
+        "n_done": n_done,
+        "skipped": [row for row in rows if row.state == LabelTask.State.SKIPPED],
+        "answered": [row for row in rows if row.state in {LabelTask.State.DONE, LabelTask.State.BEGUN}],
+    }
+    return page(request, "annotation/label_finished.html", context)
+
+
+urlpatterns = [
+    path("work/", work, name="work"),
+    path("work/practice/", practice, name="practice"),
+    path("work/help/", help_page, name="help"),
+    path("work/done/", own_work, name="own-work"),
+    path("work/earnings/", own_earnings, name="earnings"),
+    path("work/answers/", own_answers, name="last-answers"),
+    path("work/replies/", replies, name="replies"),
+    path("work/preferences/", preference_views.preferences, name="preferences"),
+    path("work/preferences/switch/", preference_views.switch, name="prefer"),
+    path("work/preferences/keys/<slug:kind>/", preference_views.keys, name="own-keys"),
+    path("work/consent/", consent_page, name="consent"),
+    path("work/consent/decline/", consent_decline, name="consent-decline"),
+    path("work/consent/withdraw/", consent_withdraw, name="consent-withdraw"),
+    path("work/studies/<uuid:uid>/guidelines/", study_guidelines, name="study-guidelines"),
+    path("work/studies/<uuid:uid>/finished/", finished, name="label-finished"),
+    path("work/studies/<uuid:uid>/fewer/", fewer_read, name="fewer-read"),
+    path("work/studies/<uuid:uid>/leave/", study_leave, name="study-leave"),
+]

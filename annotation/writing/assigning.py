@@ -19,8 +19,8 @@ from django.db.models import Count, Prefetch, Q, prefetch_related_objects
 from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
 from annotation.studies.dealing import Group, deal, stable_seed
-from annotation.studies.fewer_tasks import note_fewer, task_counts
 from annotation.studies.gaps import Blocked, Holding, Reason, held_by_absent, idle_people
+from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
 from annotation.writing.eligibility import (
     Code,

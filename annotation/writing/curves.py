@@ -22,8 +22,8 @@ from annotation.models import (
     Study,
 )
 from annotation.results.study import study_or_gone
+from annotation.studies.amounts import in_figures
 from annotation.studies.members import names_of
-from annotation.studies.prose import in_figures
 from annotation.writing.eligibility import saw_insights_before_the_end, two_forms
 from annotation.writing.packing import REVIEW_EVENTS
 from annotation.writing.results import (

@@ -31,8 +31,17 @@ from annotation.models import (
     Study,
     WritingPlan,
 )
-from annotation.studies.removed import removed_from
-from annotation.studies.rows import Columns, Rows, cells, csv_file, fields_of, jsonl_file, objects, rows_of
+from annotation.studies.rows import (
+    Columns,
+    Rows,
+    cells,
+    csv_file,
+    fields_of,
+    jsonl_file,
+    objects,
+    removed_from,
+    rows_of,
+)
 from annotation.writing import curves, packing, scoring, settling
 from annotation.writing.late import new_words
 from annotation.writing.results import earning_of, pseudonyms, session_results, sessions_in, sessions_of

@@ -18,12 +18,11 @@ from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
 from annotation.results import plan_sheet
 from annotation.results.planning import Outlook, outlook
 from annotation.results.study_results import StudyResults
-from annotation.studies.amounts import duration
+from annotation.studies.amounts import counted, duration, in_figures, in_words, listed, so_far
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Work, plan_of
 from annotation.studies.members import is_recruiting
-from annotation.studies.prose import counted, in_figures, in_words, listed, so_far
 from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.assigning import SessionGaps

@@ -23,7 +23,7 @@ from annotation import clock
 from annotation.clock import Reason
 from annotation.kinds import Waiting
 from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Study
-from annotation.studies.prose import in_figures
+from annotation.studies.amounts import in_figures
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.locking import SCORING_TASK, LockedSession, locked
 from annotation.writing.settling import Unchanged

@@ -17,10 +17,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
-from annotation.studies.amounts import duration, money
+from annotation.studies.amounts import duration, in_figures, money
 from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
 from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
-from annotation.studies.prose import in_figures
 from annotation.studies.scope import study_of
 from annotation.writing import assigning, results
 from annotation.writing.assigning import blocked_in, subtopics_of

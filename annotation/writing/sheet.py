@@ -20,7 +20,7 @@ from annotation.models import Snapshot, Study
 from annotation.results.planning import Plannable, Published, mean_of
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
-from annotation.studies.prose import in_figures
+from annotation.studies.amounts import in_figures
 from annotation.writing import curves, files, scoring, settling
 from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json, study_report
 from annotation.writing.results import MEASURES, Level, session_results, sessions_of

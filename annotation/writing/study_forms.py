@@ -30,9 +30,9 @@ from annotation.writing.eligibility import two_forms
 from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
+from benchmarks.web.forms import RowsField, ids_among
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
-from benchmarks.web.row_choices import RowsField, ids_among
 
 PRESETS = [
     (

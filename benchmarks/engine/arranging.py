@@ -13,7 +13,7 @@ from benchmarks.leaderboard.positions import references_of
 from benchmarks.models import Document, Draft, Judge, Subtopic
 from benchmarks.scoring.spread import rouge
 from benchmarks.summarizers.arrangements import AT, BY_FILE, RELEVANCE, Arrangement, drawn_others, in_turn
-from benchmarks.summarizers.token_budget import counted_by, filled
+from benchmarks.summarizers.documents import counted_by, filled
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 
 from benchmarks import audit
-from benchmarks.engine import juries, runs, sending
+from benchmarks.engine import runs, sending, versions
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
@@ -156,7 +156,7 @@ def _check_available(judge: Judge, task: str) -> None:
         if task != JudgeRun.Task.COVERAGE:
             raise JudgeUnavailable(f"{judge} is a jury; it judges the coverage of summaries only.")
         try:
-            juries.members_of(judge)
+            versions.members_of(judge)
         except WrongJury as error:
             raise JudgeUnavailable(str(error)) from error
 

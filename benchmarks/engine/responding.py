@@ -11,7 +11,7 @@ from benchmarks.engine.summarizing import Shown
 from benchmarks.engine.versions import NotPossible
 from benchmarks.models import Draft, DraftText, Judge, JudgeRun, Question, QuestionDocument, System
 from benchmarks.summarizers.conditions import CLOSED_BOOK, CUT, FULL, MADE, OWN_NOTES, Condition
-from benchmarks.summarizers.token_budget import counted_by
+from benchmarks.summarizers.documents import counted_by
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from benchmarks.retrieval.base import version_of
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 from benchmarks.scoring.summhay import TOKEN_BUDGET, ranked_by_scores, select_by_scores
 from benchmarks.summarizers.config import SummarizerConfig
-from benchmarks.summarizers.documents import BOTTOM, MIDDLE, RANDOM, TOP, in_order
-from benchmarks.summarizers.token_budget import counted_by, filled
+from benchmarks.summarizers.documents import BOTTOM, MIDDLE, RANDOM, TOP, counted_by, filled, in_order
 from benchmarks.system_names import setting_name
 
 TASK = JudgeRun.Task.SUMMARIES

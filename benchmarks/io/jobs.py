@@ -1,32 +1,109 @@
 """Uploaded files on their way in: stored, checked without writing, imported when somebody confirms.
 
 A job is a row, so a lost message or a killed worker loses nothing: whoever finds a job that nobody holds takes it
-up, and importing twice changes nothing.
+up, and importing twice changes nothing. Files wait in the storage `uploads` of Django's STORAGES: a folder, the
+database, or S3. Several machines need one of the last two, as whoever checks or imports a file need not be the
+machine that took it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.core.files import File as StoredFile
+from django.core.files.storage import Storage, storages
+from django.db import DatabaseError, transaction
+from django.db.models import Max, Q
+from django.db.models.functions import Length
 
 from benchmarks.access.sight import WHOLE_SITE, seeing
 from benchmarks.access.sight import of as sight_of
 from benchmarks.engine.runs import Lease
-from benchmarks.io import uploads
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File, megabytes
 from benchmarks.io.running import import_files
-from benchmarks.models import ImportJob
+from benchmarks.models import ImportJob, UploadPiece
+
+PIECE_BYTES = 1024 * 1024
+
+
+class DatabaseStorage(Storage):
+    """Files as rows of a megabyte each, so that neither side ever holds a whole one in memory."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return UploadPiece.objects.filter(name=name).exists()
+
+    def delete(self, name: str) -> None:
+        """Forget it; one that is not there is no error."""
+        UploadPiece.objects.filter(name=name).delete()
+
+    def size(self, name: str) -> int:
+        """In bytes."""
+        sizes = (
+            UploadPiece.objects.filter(name=name).annotate(size=Length("content")).values_list("size", flat=True)
+        )
+        return sum(sizes)
+
+    def _save(self, name: str, content: StoredFile[Any]) -> str:
+        with transaction.atomic():
+            for number, piece in enumerate(content.chunks(PIECE_BYTES)):
+                UploadPiece.objects.create(name=name, number=number, content=piece)
+        return name
+
+    def _open(self, name: str, mode: str = "rb") -> StoredFile[Any]:
+        pieces = UploadPiece.objects.filter(name=name)
+        last = pieces.aggregate(last=Max("number"))["last"]
+        if last is None:
+            raise FileNotFoundError(f"There is no file {name}.")
+        copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - whoever opens the file closes it
+        for number in range(last + 1):
+            copy.write(pieces.values_list("content", flat=True).get(number=number))
+        copy.seek(0)
+        return StoredFile(copy, name=name)
+
+
+def save(name: str, content: IO[bytes]) -> str:
+    """Store a file; returns the name that it has now. Raises `OSError` where there is no room, or no answer."""
+    try:
+        return storages["uploads"].save(name, StoredFile(content))
+    except (OSError, DatabaseError):
+        raise
+    except Exception as error:  # clients of S3 have exceptions of many families
+        raise OSError(str(error)) from error
+
+
+def delete(name: str) -> None:
+    """Remove a file; one that is not there is no error."""
+    if name:
+        storages["uploads"].delete(name)
+
+
+@contextmanager
+def on_disk(name: str) -> Iterator[Path]:
+    """A path of this machine under which the file can be read: itself where it lies in a folder, else a copy."""
+    storage = storages["uploads"]
+    try:
+        path = storage.path(name)
+    except NotImplementedError:
+        with storage.open(name) as stored, tempfile.NamedTemporaryFile(prefix="summhay-upload-") as copy:
+            shutil.copyfileobj(stored, copy)
+            copy.flush()
+            yield Path(copy.name)
+    else:
+        yield Path(path)
+
 
 logger = logging.getLogger(__name__)
 INLINE_BYTES = 8 * 1024 * 1024
@@ -81,9 +158,9 @@ def receive(
                 digest.update(chunk)
                 arriving.write(chunk)
             arriving.seek(0)
-            path = uploads.save(f"{uid}.upload", arriving)
+            path = save(f"{uid}.upload", arriving)
     except OSError as error:
-        uploads.delete(f"{uid}.upload")
+        delete(f"{uid}.upload")
         raise UploadRefused(
             f"The file could not be stored ({error.strerror or error}). Nothing was imported; tell the people "
             "who run the site."
@@ -124,7 +201,7 @@ def discard(*, job: ImportJob, now: datetime) -> None:
     deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
     if not deleted:
         raise JobMovedOn("This file is being processed; wait until it is done.")
-    uploads.delete(job.file_path)
+    delete(job.file_path)
 
 
 def advance(*, uid: uuid.UUID | str, clock: Clock) -> ImportJob | None:
@@ -166,7 +243,7 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
             last = now
             ImportJob.objects.filter(pk=job.pk).update(n_done=done, claimed_at=now)
 
-    with uploads.on_disk(job.file_path) as path:
+    with on_disk(job.file_path) as path:
         options = job.report.get("options", {})
         request = ImportRequest(now=clock(), options=options, actor=job.created_by, group=options.get(GROUP))
         with seeing(WHOLE_SITE if job.created_by is None else sight_of(job.created_by)):
@@ -186,7 +263,7 @@ def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime
         state=state, report=kept, claimed_at=None, n_done=job.n_total, finished_at=now if is_over else None
     )
     if is_over:
-        uploads.delete(job.file_path)
+        delete(job.file_path)
 
 
 def waiting_jobs(*, now: datetime) -> list[uuid.UUID]:

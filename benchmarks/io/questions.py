@@ -13,7 +13,7 @@ from benchmarks.io.published import sha256_of
 from benchmarks.io.reading.problems import joined
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText
-from benchmarks.io.writers.questions import CHUNK, PARTS, text_of
+from benchmarks.io.writers import PARTS_OF_QUESTIONS, QUESTIONS_AT_ONCE, text_of
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Response, Span, System
 from benchmarks.summarizers.conditions import named_system
 
@@ -26,12 +26,12 @@ class QuestionPlan(DatasetPlan):
     MODELS = (System, Question, QuestionDocument, KeyPoint, Span, Response)
     ACTION = "questions.imported"
     DEFAULT = DEFAULT_DATASET
-    CHUNK = CHUNK
+    CHUNK = QUESTIONS_AT_ONCE
 
     def stored(self, keys: Sequence[str]) -> dict[str, Question]:
         """Questions with their documents, key points, passages and responses."""
         questions = Question.objects.filter(dataset=self.dataset, key__in=keys)
-        return {row.key: row for row in questions.prefetch_related(*PARTS)}
+        return {row.key: row for row in questions.prefetch_related(*PARTS_OF_QUESTIONS)}
 
     def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
         """The systems of their responses."""

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import NotYours
-from benchmarks.engine import costs, juries, overview, scopes, versions
+from benchmarks.engine import costs, overview, scopes, versions
 from benchmarks.engine.tasks.coverage import has_fields
 from benchmarks.judges import examples
 from benchmarks.judges.examples import ExampleSet
@@ -26,9 +26,9 @@ from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.judging.model_pages import ModelForm, PromptField, addresses, edit_model
 from benchmarks.judging.runs import RUN, VIEW, PublishedCostForm, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.web.forms import RowsField
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
-from benchmarks.web.row_choices import RowsField
 
 NO_EXAMPLES = "none"
 OUR_PROMPTS = {
@@ -192,7 +192,7 @@ class JuryForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["members"].queryset = juries.possible_members()  # type: ignore[attr-defined]
+        self.fields["members"].queryset = versions.possible_members()  # type: ignore[attr-defined]
 
 
 class PriceForm(forms.Form):

@@ -20,9 +20,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add, may_change
-from benchmarks.engine import costs, judging, juries, overview, runs, scopes, sending
+from benchmarks.engine import costs, judging, overview, runs, scopes, sending
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.tasks import TASKS
+from benchmarks.engine.versions import jury_overview
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.judges.registry import description_of
 from benchmarks.judging import answers
@@ -325,7 +326,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "some_summary": Summary.objects.of_systems().first(),
     }
     if judge.kind == Judge.Kind.JURY:
-        context["jury"] = juries.overview(judge)
+        context["jury"] = jury_overview(judge)
     if is_model:
         everything = request.GET.get("stale") == "all"
         most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from benchmarks.models import Retrieval
-from benchmarks.retrieval.keywords import CONTENT
+from benchmarks.retrieval.lexical import CONTENT
 from benchmarks.retrieval.registry import RETRIEVERS
 
 NAMES = {

@@ -236,7 +236,7 @@ class ImportJob(models.Model):
 
 
 class UploadPiece(models.Model):
-    """A megabyte of an uploaded file, where uploads wait in the database (`benchmarks/io/uploads.py`)."""
+    """A megabyte of an uploaded file, where uploads wait in the database (`benchmarks/io/jobs.py`)."""
 
     name = models.CharField(max_length=500)
     number = models.PositiveIntegerField()

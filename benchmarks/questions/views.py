@@ -1,4 +1,4 @@
-"""Browse questions: researchers and admins read what was imported, with the quoted passages marked."""
+"""Questions and their sets: researchers and admins read what was imported, with the quoted passages marked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -22,7 +22,7 @@ from benchmarks.corpora.archiving import InUse
 from benchmarks.engine.scopes import studies
 from benchmarks.grouping import move_questions
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import Haystack, Question, Span
 from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.questions import sets as question_sets
@@ -207,3 +207,13 @@ def _set(dataset: str, user: Any) -> question_sets.QuestionSet:
     if question_set is None:
         raise Http404
     return question_set
+
+
+urlpatterns: list[URLPattern] = [
+    path("questions/", question_list, name="questions"),
+    path("questions/sets/<slug:dataset>/archive/", question_set_archive, name="question-set-archive"),
+    path("questions/sets/<slug:dataset>/group/", question_set_group, name="question-set-group"),
+    path("questions/sets/<slug:dataset>/delete/", question_set_delete, name="question-set-delete"),
+    path("questions/<uuid:uid>/", question_detail, name="question-detail"),
+    path("questions/<slug:dataset>.jsonl", question_download, name="question-download"),
+]

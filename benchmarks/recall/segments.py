@@ -12,10 +12,10 @@ from statistics import stdev
 from benchmarks.engine.retrieving import KeptAnswers, limit_reached
 from benchmarks.models import Question, QuestionDocument
 from benchmarks.retrieval.base import Corpus, Query, Stopped
-from benchmarks.retrieval.embeddings import Embeddings
+from benchmarks.retrieval.servers import Embeddings
 from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.stat import Stat
-from benchmarks.summarizers.token_budget import beginning
+from benchmarks.summarizers.documents import beginning
 
 TOKENS = 1_024
 """Of a segment; the last one of a document is shorter."""

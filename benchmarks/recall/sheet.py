@@ -10,11 +10,20 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from benchmarks.recall.charts import caption_of, length_chart, names_of, part_chart
 from benchmarks.recall.figures import Group
 from benchmarks.recall.people import Measured, Verified
 from benchmarks.recall.results import RecallFigures, stats
-from benchmarks.recall.systems import PARTS, ConditionTable, Counted, JudgePair, Systems
+from benchmarks.recall.systems import (
+    PARTS,
+    ConditionTable,
+    Counted,
+    JudgePair,
+    Systems,
+    caption_of,
+    length_chart,
+    names_of,
+    part_chart,
+)
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Card,

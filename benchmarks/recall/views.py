@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.db import transaction
 from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -18,25 +20,118 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks import audit
 from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.scopes import Scope
 from benchmarks.judges.registry import entailment_description_of
 from benchmarks.judging.runs import RUN, RunOptionsForm, estimated, start_run
-from benchmarks.models import Judge, JudgeRun, Question, Response, ResponsePoint, System
+from benchmarks.models import (
+    Extraction,
+    Judge,
+    JudgeRun,
+    PointVerdict,
+    Question,
+    Response,
+    ResponsePoint,
+    ResponsePointCheck,
+    System,
+)
 from benchmarks.questions.sets import names
-from benchmarks.recall import people, responses
+from benchmarks.recall import people
 from benchmarks.recall.people import Version
 from benchmarks.recall.results import RECALL, RESPONSE_COLUMNS, RESPONSES, RecallFigures, RecallLook, as_json
 from benchmarks.recall.sheet import Beside, sheet
-from benchmarks.results.pages import FigurePage
+from benchmarks.results.pages import FigurePage, origin_of, waiting_file
 from benchmarks.results.sheet import Sheet
-from benchmarks.results.sheet_files import origin_of
 from benchmarks.results.stored import look_up
-from benchmarks.results.tex import Origin
-from benchmarks.results.views import waiting_file
+from benchmarks.results.writing import Origin
+from benchmarks.scoring.intervals import rate
+from benchmarks.scoring.stat import Stat
 from benchmarks.web.downloads import csv_download
 from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
 from benchmarks.web.permissions import requires
+
+Premise = PointVerdict.Premise
+
+
+def response_page(response: Response, *, judge_uid: str, user: Any) -> dict[str, Any]:
+    """Read a judge's verdicts on a response; those of the first judge that has any, unless another is named."""
+    judging = PointVerdict.objects.filter(response=response).order_by().values("judge")
+    extracting = Extraction.objects.filter(response=response).order_by().values("judge")
+    judges = list(Judge.objects.counted().filter(pk__in=judging.union(extracting)).order_by("name", "-version"))
+    judge = next((judge for judge in judges if str(judge.uid) == judge_uid), judges[0] if judges else None)
+    verdicts: dict[tuple[str, int | None], PointVerdict] = {}
+    if judge is not None:
+        for verdict in PointVerdict.objects.filter(response=response, judge=judge, repeat=0):
+            verdicts[verdict.premise, verdict.key_point_id or verdict.point_id] = verdict
+    key_points = [
+        {"point": point, "verdict": verdicts.get((Premise.RESPONSE.value, point.pk))}
+        for point in response.question.key_points.order_by("number")
+    ]
+    extraction = Extraction.objects.filter(response=response, judge=judge).first() if judge else None
+    points = list(extraction.points.order_by("number")) if extraction else []
+    return {
+        "judges": judges,
+        "judge": judge,
+        "key_points": key_points,
+        "extraction": extraction,
+        "points": _rows(points, verdicts, user),
+    }
+
+
+def point_row(point: ResponsePoint, *, user: Any) -> dict[str, Any]:
+    """One point, after somebody has checked it."""
+    rows = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
+    verdicts: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in rows}
+    return _rows([point], verdicts, user)[0]
+
+
+def _rows(
+    points: list[ResponsePoint], verdicts: dict[tuple[str, int | None], PointVerdict], user: Any
+) -> list[dict[str, Any]]:
+    newest: dict[int, dict[int | None, ResponsePointCheck]] = defaultdict(dict)
+    for row in ResponsePointCheck.objects.filter(point__in=[point.pk for point in points]).order_by("pk"):
+        newest[row.point_id][row.made_by_id] = row
+    return [
+        {
+            "point": point,
+            "documents": verdicts.get((Premise.DOCUMENTS.value, point.pk)),
+            "key_points": verdicts.get((Premise.KEY_POINTS.value, point.pk)),
+            "n_right": sum(row.is_right for row in newest[point.pk].values()),
+            "n_wrong": sum(not row.is_right for row in newest[point.pk].values()),
+            "own_check": newest[point.pk].get(user.pk),
+        }
+        for point in points
+    ]
+
+
+MOST_OF_A_NOTE = 2000
+
+
+@transaction.atomic
+def check(*, point: ResponsePoint, is_right: bool, note: str, by: Any, now: datetime) -> ResponsePointCheck:
+    """Say whether a response makes a point as extracted; the newest check of each person counts."""
+    made = ResponsePointCheck.objects.create(
+        point=point, is_right=is_right, note=note.strip()[:MOST_OF_A_NOTE], made_by=by, made_at=now
+    )
+    audit.record(actor=by, action="point.checked", target=point, now=now, is_right=is_right)
+    return made
+
+
+def share_right(*, judge: str = "", dataset: str = "") -> Stat:
+    """Checks that call the point right, the newest of each person on each point; resampled by response."""
+    rows = ResponsePointCheck.objects.order_by("pk").select_related("point__extraction__judge")
+    if dataset:
+        rows = rows.filter(point__extraction__response__question__dataset=dataset)
+    newest: dict[tuple[int, int | None], tuple[bool, int]] = {}
+    for row in rows:
+        if not judge or str(row.point.extraction.judge) == judge:
+            newest[row.point_id, row.made_by_id] = (row.is_right, row.point.extraction.response_id)
+    method = "points that people call right"
+    if not newest:
+        return Stat.undefined("nobody has checked a point yet", method=method)
+    hits = [is_right for is_right, _ in newest.values()]
+    return rate(hits, clusters=[response for _, response in newest.values()], method=method)
 
 
 def datasets() -> list[tuple[str, str]]:
@@ -222,7 +317,7 @@ class RecallPage(FigurePage[RecallFigures]):
         return Beside(
             about=about,
             measured={self.judge: people.measured(self.request.user, judge)} if judge else {},
-            checked=responses.share_right(judge=self.judge, dataset=query.get("dataset", "")),
+            checked=share_right(judge=self.judge, dataset=query.get("dataset", "")),
             verified=self.verified,
             is_narrowed=any(query.get(name) for name in ("dataset", "category", "domain", "system", "points")),
         )
@@ -306,7 +401,7 @@ def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
 def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """A response beside its key points and its own points, as one judge sees them."""
     response = get_object_or_404(Response.objects.select_related("question", "system", "draft__judge"), uid=uid)
-    read = responses.response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
+    read = response_page(response, judge_uid=request.GET.get("judge", ""), user=request.user)
     context = {
         "response": response,
         "question": response.question,
@@ -326,11 +421,9 @@ def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     if not form.is_valid():
         return HttpResponse("Choose whether the point is right.", status=422, content_type="text/plain")
     is_right = form.cleaned_data["is_right"] == "yes"
-    responses.check(
-        point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now()
-    )
+    check(point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now())
     if wants_fragment(request):
-        row = responses.point_row(point, user=request.user)
+        row = point_row(point, user=request.user)
         return page(
             request,
             "benchmarks/_response_point.html",

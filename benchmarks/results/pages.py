@@ -1,24 +1,222 @@
-"""A page of stored figures with its files, as one declaration: what it reads, computes and shows."""
+"""A page of stored figures with its state and files, as one declaration: what it reads, computes and shows.
+
+Files hold every value as CSV or Parquet, each table as CSV or LaTeX, and charts in each format.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from django.http import HttpResponse, HttpResponseBase, QueryDict
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
+from benchmarks.models import Result
+from benchmarks.results import stored
+from benchmarks.results.approval_notes import (
+    APPROVALS,
+    approval_notes_json,
+    as_comments,
+    with_approval_column,
+    with_approval_notes,
+    with_approval_words,
+    with_words,
+)
 from benchmarks.results.computation import Computation
-from benchmarks.results.judged import NOBODY
-from benchmarks.results.sheet import Sheet, Text
-from benchmarks.results.sheet_files import origin_of, sheet_file
+from benchmarks.results.drawings import file_of
+from benchmarks.results.judged import NOBODY, ApprovalNote, approval_notes
+from benchmarks.results.sheet import Cards, Sheet, Text
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
-from benchmarks.results.tex import Origin
-from benchmarks.results.views import waiting_file, waiting_page
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.results.writing import LONG_COLUMNS, Origin, long_rows, tex, wide
+from benchmarks.web.charts import Chart
+from benchmarks.web.downloads import (
+    CONTENT_TYPE,
+    as_file,
+    csv_download,
+    download,
+    is_available,
+    json_download,
+    parquet,
+)
+from benchmarks.web.pages import STOP_POLLING, HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
+
+READ = "benchmarks.view_judge"
+
+
+@requires(READ)
+@require_safe
+def result_state(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The line above figures that says how they stand; once newer ones are there it fetches the page anew.
+
+    Where there was nothing but this line (`whole`) the browser loads the page with its styles and scripts, as
+    where the results were deleted meanwhile because somebody was erased: the page asks for new ones.
+    """
+    result = _result(uid)
+    if result is None and request.htmx:
+        return HttpResponseClientRefresh()
+    if result is None:
+        raise Http404
+    shown: Shown[Any] = Shown(None, result, timezone.now())
+    has_new = bool(result.version) and result.version != request.GET.get("version", "")
+    is_whole = "whole" in request.GET
+    if has_new and is_whole:
+        return HttpResponseClientRefresh()
+    here = request.htmx.current_url_abs_path or "/"
+    context = {"shown": shown, "has_new": has_new, "here": here, "is_whole": is_whole}
+    status = 200 if has_new or shown.is_waiting else STOP_POLLING
+    return render(request, "benchmarks/_result_state.html", context, status=status)
+
+
+@requires(READ)
+@require_POST
+def result_again(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Compute once more what failed, and go back to the page."""
+    result = _result(uid)
+    if result is None:
+        raise Http404
+    stored.try_again(row=result, now=timezone.now())
+    here = request.POST.get("next", "")
+    is_safe = url_has_allowed_host_and_scheme(here, {request.get_host()}, require_https=request.is_secure())
+    return redirect(here if is_safe else reverse("home"))
+
+
+def _result(uid: uuid.UUID) -> Result | None:
+    """A result of nothing but what is in sight, without its figures."""
+    result = Result.objects.defer("figures").filter(uid=uid).first()
+    return result if result is not None and stored.is_in_sight(result) else None
+
+
+def waiting_page(
+    request: HtmxHttpRequest,
+    shown: Shown[Any],
+    context: dict[str, Any],
+    *,
+    heading: str,
+    head: str = "",
+    region: str = "figures",
+) -> HttpResponse:
+    """A page of figures before there are any: it says so, and becomes the page once they are there.
+
+    `head` is a template that stands above in place of the heading, `region` the id of what htmx swaps on the page.
+    """
+    context = {**context, "shown": shown, "heading": heading, "head": head, "region": region, "is_whole": True}
+    return page(request, "benchmarks/result_waiting.html", context, part="figures")
+
+
+def waiting_file(request: HttpRequest, shown: Shown[Any], *, name: str) -> HttpResponse:
+    """In place of a file before there are figures: the browser asks again, and programs are told when to (503)."""
+    context = {"shown": shown, "heading": name, "is_file": True}
+    response = render(request, "benchmarks/result_waiting.html", context, status=503)
+    response["Retry-After"] = "3"
+    return response
+
+
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "vl.json": "application/json"}
+FORMATS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", "csv": "CSV", "vl.json": "Vega-Lite"}
+"""The ends of the names of files, and what they are called."""
+
+
+def chart_file(
+    request: HttpRequest,
+    shown: Iterable[Chart | None],
+    name: str,
+    *,
+    prefix: str = "",
+    about: Model | None = None,
+    said: Sequence[ApprovalNote] = (),
+    origin: Origin | None = None,
+) -> HttpResponseBase:
+    """Answer with the file of a name, such as "forest.svg"; 404 where none of the charts has that name.
+
+    `said` is what is known of the judges behind its figures; it stands below the title, and in a column of a CSV.
+    Below the title stands also where they come from, the `origin`.
+    """
+    stem, _dot, ending = name.partition(".")
+    chart = next(
+        (shown_chart for shown_chart in shown if shown_chart is not None and shown_chart.name == stem), None
+    )
+    if chart is None or ending not in FORMATS:
+        raise Http404
+    name, now = f"{prefix}{name}", timezone.now()
+    if ending == "csv":
+        figures = (list(row.values()) for row in chart.rows)
+        columns, rows = with_approval_column(said, list(chart.columns), figures)
+        return csv_download(request, columns, rows, name=name, about=about)
+    chart = with_approval_words(chart, said)
+    chart = with_words(chart, " ".join(origin.sentences)) if origin else chart
+    file = file_of(chart, ending, now=now, wait_s=FILE_WAIT_S)
+    if file.figures is None:
+        return waiting_file(request, file, name=name)
+    response = HttpResponse(file.figures.content, content_type=TYPES[ending])
+    return as_file(response, name=name, about=about)
+
+
+TEX = "text/plain; charset=utf-8"
+EXTRA = "columns"
+"""What the address of a table has after its key while its extra columns are shown."""
+
+
+def origin_of(shown: Shown[Any], what: str, *, judge: str = "") -> Origin:
+    """Where figures come from that are of no study: what they are of, in a few words."""
+    return Origin(what=what, judge=judge, data_version=shown.version, computed_at=shown.result.computed_at)
+
+
+def whole_files() -> list[str]:
+    """The files that hold all figures; those of each table are offered beside it."""
+    return ["figures.json", "figures.csv", *(["figures.parquet"] if is_available() else [])]
+
+
+def sheet_file(
+    request: HttpRequest,
+    sheet: Sheet,
+    name: str,
+    *,
+    as_json: Any,
+    prefix: str = "",
+    about: Model | None = None,
+    indent: int | None = None,
+    origin: Origin | None = None,
+) -> HttpResponseBase:
+    """Answer with a file of a sheet; `as_json` is what `figures.json` holds. 404 for other names.
+
+    What is said of the judges behind the figures is a table of it, and stands in every other file too, but for
+    tables of people alone. A caption and a chart say the `origin`; a table as CSV is named by its prefix.
+    """
+    said = approval_notes(sheet.judged, reader=request.user)
+    sheet = with_approval_notes(sheet, said)
+    stem, _dot, ending = name.partition(".")
+    kept = f"{prefix}{name}"
+    if name == "figures.json":
+        if said and isinstance(as_json, dict):
+            as_json = {**as_json, APPROVALS: approval_notes_json(said)}
+        return json_download(as_json, name=kept, about=about, indent=indent)
+    if name == "figures.csv":
+        return csv_download(request, LONG_COLUMNS, long_rows(sheet), name=kept, about=about)
+    if name == "figures.parquet" and is_available():
+        content = parquet(LONG_COLUMNS, lambda: long_rows(sheet))
+        return download(content, name=kept, content_type=CONTENT_TYPE, about=about)
+    table = sheet.table(stem)
+    if table is not None and ending == "csv":
+        has_judges = stem != APPROVALS and not table.is_of_people
+        columns, rows = with_approval_column(said if has_judges else (), *wide(table))
+        return csv_download(request, columns, rows, name=kept, about=about)
+    if table is not None and ending == "tex":
+        has_extra = bool(request.GET.get(f"{stem}-{EXTRA}"))
+        comments = as_comments(() if table.is_of_people else said)
+        text = tex(table, origin=origin, has_extra=has_extra)
+        return download([comments, text], name=kept, content_type=TEX, about=about)
+    if isinstance(table, Cards):
+        raise Http404
+    return chart_file(request, sheet.charts, name, prefix=prefix, about=about, said=said, origin=origin)
+
 
 F = TypeVar("F")
 

@@ -1,19 +1,45 @@
-"""The retrievers by name, and how one is made from settings that somebody typed."""
+"""The retrievers by name, made from settings that somebody typed; among them the oracle and random scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields
-from typing import Any
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
-from benchmarks.retrieval.base import Retriever
-from benchmarks.retrieval.bm25 import BM25
-from benchmarks.retrieval.embeddings import Embeddings
-from benchmarks.retrieval.keywords import Keywords
-from benchmarks.retrieval.oracle import Oracle
-from benchmarks.retrieval.random_order import RandomOrder
-from benchmarks.retrieval.rerank import Rerank
-from benchmarks.retrieval.tfidf import TfIdf
+from benchmarks.retrieval.base import Corpus, Memory, Offline, Retriever
+from benchmarks.retrieval.lexical import BM25, Keywords, TfIdf
+from benchmarks.retrieval.servers import Embeddings, Rerank
+
+
+@dataclass(frozen=True)
+class Oracle(Offline):
+    """The number of the subtopic's insights in each document."""
+
+    name: ClassVar[str] = "oracle"
+    revision: ClassVar[int] = 1
+    knows_golds: ClassVar[bool] = True
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """How many of a query's insights each document contains."""
+        for query in corpus.queries:
+            yield [float(sum(number in gold for gold in query.golds)) for number in corpus.documents]
+
+
+@dataclass(frozen=True)
+class RandomOrder(Offline):
+    """A number from 0 to 1 for each document, the same for the same seed, subtopic and document."""
+
+    seed: int = 0
+
+    name: ClassVar[str] = "random"
+    revision: ClassVar[int] = 1
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """Numbers from 0 to 1, drawn by seed, query and document number."""
+        for query in corpus.queries:
+            yield [random.Random(f"{self.seed}/{query.key}/{n}").random() for n in corpus.documents]  # noqa: S311
+
 
 RETRIEVERS: dict[str, Callable[..., Retriever]] = {
     RandomOrder.name: RandomOrder,

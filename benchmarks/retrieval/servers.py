@@ -1,19 +1,25 @@
-"""Requests to servers that embed or rerank, one after another, repeated where that helps.
+"""Retrievers by models on servers: embeddings (the OpenAI protocol) and reranking (that of Cohere, Jina, vLLM).
 
-Addresses must be on the list of the settings, the key comes from the environment: both as for judges.
+Requests go one after another, repeated where that helps. Addresses must be on the list of the settings, the key
+comes from the environment: both as for judges.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from time import sleep
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from benchmarks.judges.openai import AddressNotAllowed, post
 from benchmarks.judges.replies import Failure, Trouble
-from benchmarks.retrieval.base import RetrievalFailed
+from benchmarks.retrieval.base import Corpus, Memory, RetrievalFailed, Served, digest
 
 Read = TypeVar("Read")
 MOST_TRIES = 5
@@ -77,3 +83,105 @@ def check_server(*, base_url: str, model: str) -> None:
     """ValueError unless a server and its model are named."""
     if not base_url or not model:
         raise ValueError("base_url and model are needed.")
+
+
+TEXTS_AT_A_TIME = 32
+
+
+@dataclass(frozen=True)
+class Embeddings(Served):
+    """Cosine of the embeddings of query and document.
+
+    Some models want a word before each text (e5: “query: ” and “passage: ”). A text is embedded once, whatever
+    haystack or subtopic it belongs to.
+    """
+
+    base_url: str = ""
+    model: str = ""
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    name: ClassVar[str] = "embeddings"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_server(base_url=self.base_url, model=self.model)
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """Embed what is not known yet, then compare."""
+        texts = [self.document_prefix + text for text in corpus.documents.values()]
+        to_embed = [*texts, *(self.query_prefix + self.wording(query) for query in corpus.queries)]
+        keys = [digest(self.name, self.base_url, self.model, text) for text in to_embed]
+        packed = self.answers(memory, keys, to_embed, partial(self._ask, memory), at_a_time=TEXTS_AT_A_TIME)
+        if len({len(vector) for vector in packed}) > 1:
+            raise RetrievalFailed("The server's embeddings are not all of one length.")
+        vectors = np.frombuffer(b"".join(packed), dtype="<f4").reshape(len(packed), -1).astype(np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = vectors / np.where(lengths > 0, lengths, 1.0)
+        for query in vectors[len(texts) :]:
+            yield (vectors[: len(texts)] @ query).tolist()
+
+    @staticmethod
+    def most_requests(n_documents: int, n_queries: int) -> int:
+        """One for so many texts together."""
+        return math.ceil((n_documents + n_queries) / TEXTS_AT_A_TIME)
+
+    def _ask(self, memory: Memory, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text, as four-byte floats."""
+
+        def read(answer: Any) -> list[bytes]:
+            rows = {row["index"]: row["embedding"] for row in answer["data"]}
+            if len(answer["data"]) != len(texts) or set(rows) != set(range(len(texts))):
+                raise ValueError(f"it has not one embedding for each of {len(texts)} texts")
+            vectors = [numbers(rows[at]) for at in range(len(texts))]
+            if len({len(vector) for vector in vectors}) > 1 or not vectors[0]:
+                raise ValueError("its embeddings are not all of one length")
+            return [np.array(vector, dtype="<f4").tobytes() for vector in vectors]
+
+        body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        return ask(self.base_url, "/embeddings", body, read=read, before=memory.before_request)
+
+
+DOCUMENTS_AT_A_TIME = 100
+"""Hosted models charge a search by the hundred documents."""
+_DOUBLE = struct.Struct("<d")
+
+
+@dataclass(frozen=True)
+class Rerank(Served):
+    """The relevance of each document to the query by a rerank model. Each pair of the two is asked once."""
+
+    base_url: str = ""
+    model: str = ""
+
+    name: ClassVar[str] = "rerank"
+    revision: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_server(base_url=self.base_url, model=self.model)
+
+    def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
+        """Ask about what is not known yet."""
+        texts = list(corpus.documents.values())
+        for query in corpus.queries:
+            wording = self.wording(query)
+            keys = [digest(self.name, self.base_url, self.model, wording, text) for text in texts]
+            ask_about = partial(self._ask, memory, wording)
+            answers = self.answers(memory, keys, texts, ask_about, at_a_time=DOCUMENTS_AT_A_TIME)
+            yield [_DOUBLE.unpack(score)[0] for score in answers]
+
+    @staticmethod
+    def most_requests(n_documents: int, n_queries: int) -> int:
+        """One for each query and so many documents."""
+        return n_queries * math.ceil(n_documents / DOCUMENTS_AT_A_TIME)
+
+    def _ask(self, memory: Memory, query: str, texts: Sequence[str]) -> list[bytes]:
+        body = {"model": self.model, "query": query, "documents": list(texts), "top_n": len(texts)}
+
+        def read(answer: Any) -> list[bytes]:
+            rows = {row["index"]: row["relevance_score"] for row in answer["results"]}
+            if len(answer["results"]) != len(texts) or set(rows) != set(range(len(texts))):
+                raise ValueError(f"it has not one score for each of {len(texts)} documents")
+            return [_DOUBLE.pack(score) for score in numbers([rows[at] for at in range(len(texts))])]
+
+        return ask(self.base_url, "/rerank", body, read=read, before=memory.before_request)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from benchmarks.judges.lexical_terms import sentences
-from benchmarks.retrieval.content_words import content_words
+from benchmarks.retrieval.lexical import content_words
 from benchmarks.summarizers.config import ExtractiveConfig
 from benchmarks.summarizers.documents import Passage
 

@@ -22,7 +22,7 @@ from benchmarks.judging.model_pages import addresses
 from benchmarks.leaderboard.retrieval_words import in_words
 from benchmarks.models import Document, Haystack, Insight, Retrieval, RetrieverRanking, Subtopic
 from benchmarks.retrieval.base import Retriever, Served
-from benchmarks.retrieval.keywords import CONTENT, TOKENS
+from benchmarks.retrieval.lexical import CONTENT, TOKENS
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 from benchmarks.scoring.retrieval import Quality, Retrieved, qualities, retrieved
 from benchmarks.scoring.summhay import TOKEN_BUDGET

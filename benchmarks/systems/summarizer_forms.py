@@ -16,6 +16,7 @@ from benchmarks.summarizers.config import (
     AT_ONCE,
     BLOCK_WORDS,
     DECODINGS,
+    FIELDS,
     FOCUS,
     HIERARCHICAL,
     INCREMENTAL,
@@ -23,8 +24,7 @@ from benchmarks.summarizers.config import (
     default_prompt,
     default_source_prompt,
 )
-from benchmarks.summarizers.prompt_fields import FIELDS
-from benchmarks.web.folds import FoldedForm
+from benchmarks.web.forms import FoldedForm
 
 METHOD_NAMES = {
     AT_ONCE: "all documents at once",

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchmarks.results.drawings import drawings_of
-from benchmarks.results.sheet_files import FORMATS
+from benchmarks.results.pages import FORMATS
 from benchmarks.web.charts import Chart
 
 register = template.Library()

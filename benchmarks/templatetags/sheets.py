@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from benchmarks.results import writing
 from benchmarks.results.drawings import drawings_of
 from benchmarks.results.judged import Judged, approval_notes, approved, votes
+from benchmarks.results.pages import EXTRA, FORMATS, whole_files
 from benchmarks.results.sheet import (
     Card,
     Cards,
@@ -33,7 +34,6 @@ from benchmarks.results.sheet import (
     Unit,
 )
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.results.sheet_files import EXTRA, FORMATS, whole_files
 from benchmarks.scoring.stat import Stat
 from benchmarks.templatetags.charts import chart
 from benchmarks.templatetags.lists import hidden_fields

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 import orjson
 
-from benchmarks.web import chart_lines, chart_marks
+from benchmarks.web import chart_marks
 from benchmarks.web.chart_marks import Plan
 from benchmarks.web.charts import LINE, MUTED, TEXT, Chart, clean
 
@@ -111,7 +111,7 @@ BASE = "https://vega.github.io/vega-datasets/"
 BUILDERS: dict[str, Callable[[Chart, Any], Plan]] = {
     "dots": chart_marks.dots,
     "bars": chart_marks.bars,
-    "lines": chart_lines.lines,
+    "lines": chart_marks.lines,
 }
 """What plans a spec, by the name of the layout."""
 Spec = Mapping[str, Any]

@@ -24,13 +24,12 @@ from annotation.exports.figures import Draw, Made, draw_now, figures_of, public_
 from annotation.exports.studies import contents_of
 from annotation.models import Study
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, Judge
 from benchmarks.results.computation import program
 from benchmarks.results.drawings import file_now
 from benchmarks.results.sheet import Cards, Measure, Row, Sheet, Table, Unit
-from benchmarks.results.tex import Origin, paper_layout, tex
-from benchmarks.results.writing import number
+from benchmarks.results.writing import Origin, number, paper_layout, tex
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.downloads import json_file
 

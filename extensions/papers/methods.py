@@ -18,9 +18,8 @@ from annotation.kinds import Headline, kind_named
 from annotation.labelling.kind import LabelWork
 from annotation.models import Annotator, Assignment, Consent, LabelTask, RecruitmentLink, Session, Study
 from annotation.states import ItemRole
-from annotation.studies.amounts import duration, money
+from annotation.studies.amounts import counted, duration, in_words, listed, money
 from annotation.studies.kind import Work, plan_of
-from annotation.studies.prose import counted, in_words, listed
 from benchmarks.models import Haystack
 from benchmarks.results.computation import program
 from benchmarks.results.sheet import Table, Unit

@@ -32,8 +32,8 @@ from benchmarks.engine.task import Origin, Store
 from benchmarks.judges.parsing import clean_text
 from benchmarks.models import Judge
 from benchmarks.retrieval.base import Corpus, Memory, Query, Retriever
-from benchmarks.retrieval.bm25 import BM25
-from benchmarks.retrieval.rerank import Rerank
+from benchmarks.retrieval.lexical import BM25
+from benchmarks.retrieval.servers import Rerank
 from extensions.synthesis.checks import near_duplicates
 from extensions.synthesis.models import PartKind, SynthesisPart, SynthesisReply
 from extensions.synthesis.programs import digest

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-from benchmarks.engine import batch_replies, batches
+from benchmarks.engine import batches
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
@@ -97,7 +97,7 @@ def _answer(run: JudgeRun, recording: Recording, *, now: datetime) -> None:
         (folder / "replies.jsonl").write_bytes(
             b"\n".join(orjson.dumps(_reply(row, recording)) for row in requests)
         )
-        batch_replies.read(folder=folder, clock=lambda: now)
+        batches.read(folder=folder, clock=lambda: now)
 
 
 def _reply(request: Mapping[str, Any], recording: Recording) -> dict[str, Any]:

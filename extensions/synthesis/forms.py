@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.judging.model_pages import ModelOptionsForm, PromptField, ServerForm, addresses
-from benchmarks.web.folds import FoldedForm
+from benchmarks.web.forms import FoldedForm
 from benchmarks.web.groups import GroupedForm
 from extensions.synthesis.models import DECIDES, STEPS_OF, VERDICTS, StepKind, SynthesisKind
 from extensions.synthesis.replies import PROMPTS_OF_HAYSTACKS, PROMPTS_OF_QUESTIONS

@@ -22,7 +22,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import get_language_from_request
 
-from annotation.people.recruitment import joining
+from annotation.people.recruitment import links
 from summhay_site.accounts.models import User
 
 
@@ -107,7 +107,7 @@ def purge_failed_logins(*, now: datetime) -> int:
         model.objects.filter(attempt_time__lt=now - KEEP).delete()[0]
         for model in (AccessAttempt, AccessFailureLog, AccessLog)
     )
-    return int(n) + joining.forget_addresses(now=now)
+    return int(n) + links.forget_addresses(now=now)
 
 
 RETRY_AFTER_S = 1

@@ -20,9 +20,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Recruitment, RecruitmentLink
-from annotation.people.recruitment import joining
-from annotation.people.recruitment.joining import join
-from annotation.people.recruitment.links import WORD, has_form, panel_id_in, references_in
+from annotation.people.recruitment import links
+from annotation.people.recruitment.links import WORD, has_form, join, panel_id_in, references_in
 from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, endings, return_url_of
 from annotation.studies import consent
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -88,13 +87,13 @@ def give_cookie(response: HttpResponse, user: User) -> None:
 
 BACKEND = "summhay_site.authentication.AccountBackend"
 REFUSALS: dict[type[Exception], tuple[str, int]] = {
-    joining.NotOpen: ("closed", 410),
-    joining.NotAllowed: ("not_allowed", 403),
-    joining.IsSomebodyElse: ("other_browser", 409),
-    joining.Full: ("full", 410),
-    joining.NoTasks: ("no_tasks", 410),
-    joining.TooMany: ("busy", 429),
-    joining.TooManyHere: ("many_here", 429),
+    links.NotOpen: ("closed", 410),
+    links.NotAllowed: ("not_allowed", 403),
+    links.IsSomebodyElse: ("other_browser", 409),
+    links.Full: ("full", 410),
+    links.NoTasks: ("no_tasks", 410),
+    links.TooMany: ("busy", 429),
+    links.TooManyHere: ("many_here", 429),
 }
 """What each refusal is called on the page, and its status."""
 STATUS = {"no_id": 400, "bad_id": 400, "other_browser": 409, "other_id": 409, "own_account": 409}
@@ -114,7 +113,7 @@ class Visit:
     @property
     def is_member(self) -> bool:
         """Whether this person takes part, or did so to an end that stays."""
-        return self.row is not None and self.row.outcome not in joining.MAY_JOIN_AGAIN
+        return self.row is not None and self.row.outcome not in links.MAY_JOIN_AGAIN
 
     def known_as(self, now: datetime) -> str:
         """What the page is called for who took part before: `again`, `over` where no task can wait any more, or
@@ -128,14 +127,14 @@ class Visit:
 
     def check(self, now: datetime) -> None:
         """Raise what stands in the way of joining."""
-        joining.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
-        joining.check_room(self.link, known=self.row.participant.annotator if self.row else None)
+        links.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
+        links.check_room(self.link, known=self.row.participant.annotator if self.row else None)
 
     def enter(self, now: datetime) -> User:
         """Join, and make the account where there is none."""
         if self.user is None:
             return recruit(**self.told, now=now, language=get_language() or "")
-        joining.join(**self.told, annotator=Annotator.objects.get(user=self.user), now=now)
+        links.join(**self.told, annotator=Annotator.objects.get(user=self.user), now=now)
         return self.user
 
     @property
@@ -158,7 +157,7 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
     panel_id, user = panel_id_in(link, parameters), user_of_cookie(request)
     if problem := _problem(request, link, panel_id, user):
         return _show(request, link, problem, status=STATUS[problem])
-    references, digest = references_in(link, parameters), joining.digest_of(link, client_ip(request))
+    references, digest = references_in(link, parameters), links.digest_of(link, client_ip(request))
     row = _row_of(link, user) if user is not None else None
     visit = Visit(link, panel_id, references, digest, user, row)
     return _answer(request, visit, timezone.now())
@@ -201,13 +200,13 @@ def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: dat
         return _enter(request, visit.user) if request.method == "POST" else _show_known(request, visit, now)
     what, status = REFUSALS[type(refusal)]
     code = ""
-    if isinstance(refusal, joining.NoPlace):
+    if isinstance(refusal, links.NoPlace):
         if request.method == "POST":
             try:
-                joining.turn_away(**visit.told, now=now)
-            except (joining.TooMany, joining.TooManyHere) as too_many:
+                links.turn_away(**visit.told, now=now)
+            except (links.TooMany, links.TooManyHere) as too_many:
                 what, status = REFUSALS[type(too_many)]
-        if joining.was_turned_away(link, visit.panel_id):
+        if links.was_turned_away(link, visit.panel_id):
             code = code_of(link, SCREENED_OUT)
     response = _show(request, link, what, status=status, code=code)
     if what == "busy":
@@ -223,7 +222,7 @@ def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: U
         return "no_id"
     if not WORD.fullmatch(panel_id):
         return "bad_id"
-    known = joining.participant_of(link, panel_id)
+    known = links.participant_of(link, panel_id)
     is_own = known is not None and user is not None and known.annotator.user_id == user.pk
     if not has_form(link, panel_id) and not is_own:
         return "bad_id"

@@ -29,9 +29,9 @@ from django_htmx.http import HttpResponseClientRedirect
 from benchmarks import grouping
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import ResearchGroup
+from benchmarks.web.forms import RowsField
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, public, requires, wanted
-from benchmarks.web.row_choices import RowsField
 from summhay_site.accounts.accounts import (
     AccountChanged,
     keep_language,

@@ -22,7 +22,7 @@ from annotation.labelling.simulating import Played, Rates
 from annotation.leaderboard.positions import place_missing
 from annotation.models import Study
 from annotation.writing import scoring
-from benchmarks.engine import batch_replies, batches, judging, retrieving, summarizing, versions
+from benchmarks.engine import batches, judging, retrieving, summarizing, versions
 from benchmarks.engine.arranging import InTurn
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.scopes import Scope
@@ -115,7 +115,7 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
         answers = played(row)
         replies = [_reply(request, items, answers, rate=rate) for request in requests]
         (folder / "replies.jsonl").write_bytes(b"\n".join(map(orjson.dumps, replies)))
-        batch_replies.read(folder=folder, clock=lambda: now)
+        batches.read(folder=folder, clock=lambda: now)
 
 
 def _reply(request: Mapping[str, Any], items: Iterable[Any], answers: Played, *, rate: float) -> dict[str, Any]:

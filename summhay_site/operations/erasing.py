@@ -38,7 +38,7 @@ from annotation.models import Annotator, Removal
 from annotation.people.removal import forget_panel_ids, going_of, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from annotation.studies.members import leave_all
-from annotation.studies.removed import in_words
+from annotation.studies.rows import in_words
 from annotation.writing.sessions import pause_all
 from benchmarks.audit import record
 from benchmarks.models import AuditEvent

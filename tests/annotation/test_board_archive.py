@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import AuditEvent, Haystack, Judge, Verdict
 from benchmarks.system_names import setting_name
 from tests.annotation.archive_tables import COVERAGE, figure, tables_of

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import CoverageLabel, Study
 from benchmarks.engine import judging
-from benchmarks.engine.juries import fitted_haystacks
+from benchmarks.engine.versions import fitted_haystacks
 from benchmarks.models import Insight, Judge, JudgeCall, Summary, Verdict
 from tests.conftest import NOW
 from tests.fake_openai import MODEL, Answer, FakeServer, serving

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.labelling.task_page import page_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, RatingLabel, Study
-from annotation.work.last_answers import SHOWN, last_answers
+from annotation.work.views import SHOWN, last_answers
 from tests.annotation.points import POINTS, make_points_question, make_points_study
 from tests.annotation.rated import make_rating_study
 from tests.annotation.test_validation import make as make_validation

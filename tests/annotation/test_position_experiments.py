@@ -29,7 +29,7 @@ from benchmarks.models import (
     Summary,
     SummaryRating,
 )
-from benchmarks.summarizers import token_budget
+from benchmarks.summarizers import documents as token_budget
 from benchmarks.summarizers.arrangements import HEADERS, MEASURES, Arrangement, only_relevant
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user

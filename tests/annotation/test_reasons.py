@@ -21,7 +21,7 @@ from annotation.validation.answers import PairAnswer
 from annotation.validation.files import COLUMNS, label_rows
 from annotation.validation.results import as_json, results_of
 from annotation.validation.sheet import sheet
-from annotation.work.last_answers import last_answers
+from annotation.work.views import last_answers
 from benchmarks.results.writing import long_rows
 from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose

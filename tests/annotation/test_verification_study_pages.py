@@ -9,8 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import PointLabel, Study
-from annotation.verification.kind import KIND
-from annotation.verification.overview import overview_of
+from annotation.verification.kind import KIND, overview_of
 from benchmarks.models import Question
 from tests.conftest import make_user
 from tests.makers import annotator_of

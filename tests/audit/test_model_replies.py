@@ -10,9 +10,8 @@ from inspect import isabstract
 from typing import Any
 
 from benchmarks.engine.tasks.coverage import CoverageQuestion
-from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer
 from benchmarks.engine.tasks.key_points import AutodsQuestion, GroundedQuestion, KeynessQuestion
-from benchmarks.engine.tasks.points import RecallQuestion, SupportQuestion
+from benchmarks.engine.tasks.points import ExtractionQuestion, PointsAnswer, RecallQuestion, SupportQuestion
 from benchmarks.engine.tasks.ratings import RatingQuestion
 from benchmarks.engine.tasks.responses import ResponseQuestion
 from benchmarks.engine.tasks.summaries import SummaryQuestion
@@ -23,7 +22,7 @@ from benchmarks.judges.passages import Passages
 from benchmarks.judges.questions import ModelConfig, Question, request_body
 from benchmarks.scoring.retention import Score
 from benchmarks.states import PointPremise
-from benchmarks.summarizers.output import Written
+from benchmarks.summarizers.conditions import Written
 from tests.audit.conftest import Audit
 
 CONFIG = ModelConfig.from_mapping({"base_url": "http://127.0.0.1:1/v1", "model": "sparrow-1"})

@@ -23,8 +23,8 @@ from annotation.models import CoverageLabel
 from annotation.results import charts as agreement_charts
 from annotation.results.judges import JudgeReport, judge_report
 from benchmarks.results.drawings import DRAWING, FILE, FileLook
+from benchmarks.results.pages import FORMATS, chart_file
 from benchmarks.results.sheet import Drawing, Section, Sheet
-from benchmarks.results.sheet_files import FORMATS, chart_file
 from benchmarks.scoring.stat import Stat
 from benchmarks.web import chart_drawing
 from benchmarks.web.chart_drawing import LIGHT, for_file, spec_of

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import judging, juries, versions
+from benchmarks.engine import judging, versions
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
 from tests.makers import NOW, make_haystack, make_summary
@@ -171,7 +171,7 @@ def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: S
         judging.request_run(judge=jury, subjects=[summary], reason="test", now=NOW)
     with pytest.raises(CommandError, match="1 of the 2 members"):
         call_command("run_judge", "bench", stdout=StringIO(), stderr=StringIO())
-    assert juries.overview(jury).members == [wren]
+    assert versions.jury_overview(jury).members == [wren]
 
 
 def test_texts_of_sessions_are_judged_by_a_jury_too(summary: Summary) -> None:

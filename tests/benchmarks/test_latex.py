@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.results.sheet import Cell, Measure, Name, Row, Sheet, Table, Unit
-from benchmarks.results.tex import Origin, paper_layout, tex
+from benchmarks.results.writing import Origin, paper_layout, tex
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.latex import COLUMN_PT, PAGE_PT, comment, width
 from tests import latex

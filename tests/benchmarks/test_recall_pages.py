@@ -28,7 +28,7 @@ from benchmarks.models import (
     ResponsePointCheck,
     System,
 )
-from benchmarks.recall import responses
+from benchmarks.recall import views
 from benchmarks.results.sheet import Cards
 from tests.conftest import make_user
 from tests.makers import flat
@@ -195,9 +195,9 @@ def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
     assert "1 right, 0 wrong" in fragment
     login(eve).post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
     assert ResponsePointCheck.objects.count() == 3
-    share = responses.share_right(judge="owl")
+    share = views.share_right(judge="owl")
     assert (share.value, share.n_items) == (0.5, 2)
-    assert responses.share_right(judge="tern").value is None
+    assert views.share_right(judge="tern").value is None
     assert AuditEvent.objects.filter(action="point.checked").count() == 3
     assert client.post(address, {"is_right": "perhaps"}).status_code == 422
     assert "2 checks" in body(client, RECALL)

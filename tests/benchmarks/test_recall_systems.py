@@ -14,11 +14,10 @@ from django.test import Client
 
 from annotation.models import LabelTask
 from benchmarks.models import Judge, Question, Response, System
-from benchmarks.recall.charts import part_chart
 from benchmarks.recall.figures import ResponseFilter, by_system, table
 from benchmarks.recall.results import FIGURES, figures_of
 from benchmarks.recall.sheet import Beside, sheet
-from benchmarks.recall.systems import compared
+from benchmarks.recall.systems import compared, part_chart
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user

@@ -14,9 +14,8 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks.retrieval.base import Corpus, Query, inputs_of, version_of
-from benchmarks.retrieval.content_words import content_words
+from benchmarks.retrieval.lexical import content_words, word_tokens
 from benchmarks.retrieval.registry import OFFLINE, RETRIEVERS, WrongSettings, make
-from benchmarks.retrieval.word_tokens import word_tokens
 from tests.retrieval.memory import ForgetfulMemory
 
 CORPUS = Corpus(

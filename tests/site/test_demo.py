@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Session, Study
 from annotation.studies.kind import work_of
 from annotation.validation.results import results_of
-from annotation.verification.overview import overview_of
+from annotation.verification.kind import overview_of
 from benchmarks.models import Batch, Haystack, Judge, Question, Verdict
 from extensions.synthesis.models import Synthesis
 from summhay_site.demo import player

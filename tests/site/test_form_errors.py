@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.translation import override
 
 from annotation.studies.forms import DetailsForm
-from benchmarks.web.form_errors import MESSAGES
+from benchmarks.web.forms import MESSAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("benchmarks", "annotation", "summhay_site", "extensions")

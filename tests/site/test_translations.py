@@ -19,7 +19,7 @@ from django.utils import timezone, translation
 
 from annotation.kinds import label_kinds
 from annotation.models import CreditRequest, LabelTask, Recruitment, RecruitmentLink, Session, Study
-from annotation.people.reminders import sending
+from annotation.people import reminders
 from annotation.studies import consent
 from summhay_site.accounts.accounts import mail_link
 from summhay_site.accounts.accounts import make_link as make_password_link
@@ -301,7 +301,7 @@ def test_every_word_of_mails_is_translated(hana: Any, settings: Any, monkeypatch
     Study.objects.update(due_at=now + timedelta(days=1))
     walk = Walk()
     with marking(monkeypatch) as asked:
-        assert sending.send_for_study(study=Study.objects.get(name="Links"), now=now) == 1
+        assert reminders.send_for_study(study=Study.objects.get(name="Links"), now=now) == 1
         mail_link(link=make_password_link(actor=None, user=hana, base_url="http://testserver/", now=now))
     for sent in mail.outbox:
         walk.read(sent.subject, f"{sent.subject}\n{sent.body}")

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.summarizers import conditions
-from benchmarks.summarizers.conditions import Condition, UnknownCondition, column_order, named_system
+from benchmarks.summarizers.conditions import (
+    Condition,
+    UnknownCondition,
+    column_order,
+    named_system,
+    read_note,
+    read_response,
+)
 from benchmarks.summarizers.config import SummarizerConfig, note_prompt
-from benchmarks.summarizers.output import read_note, read_response
 
 DOCUMENT = "The ferry leaves at six.\nIt costs 4 euros, or 3 for children. The pier was rebuilt in 2019."
 BY_NAME = st.one_of(

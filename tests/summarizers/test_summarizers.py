@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.judges.questions import BadConfiguration
-from benchmarks.summarizers.config import ExtractiveConfig, SummarizerConfig
-from benchmarks.summarizers.documents import blocks, in_order, truncated
-from benchmarks.summarizers.extractive import summarize
-from benchmarks.summarizers.output import read_summary
-from benchmarks.summarizers.prompt_fields import (
+from benchmarks.summarizers.conditions import read_summary
+from benchmarks.summarizers.config import (
+    ExtractiveConfig,
+    SummarizerConfig,
     facts,
     fields_in,
     filled,
@@ -17,6 +16,8 @@ from benchmarks.summarizers.prompt_fields import (
     length_in_words,
     worded_documents,
 )
+from benchmarks.summarizers.documents import blocks, in_order, truncated
+from benchmarks.summarizers.extractive import summarize
 
 SERVER = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.summarizers.token_budget import CL100K, WORDS, Cut, beginning, filled, size_of
+from benchmarks.summarizers.documents import CL100K, WORDS, Cut, beginning, filled, size_of
 
 RANKED = [(4, "one two three four"), (9, "five six seven eight"), (1, "nine ten")]
 

@@ -14,7 +14,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.judges.base import Background, ItemRef, SummaryToJudge
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.retrieval.base import Corpus, Memory, Query
-from benchmarks.retrieval.bm25 import BM25
+from benchmarks.retrieval.lexical import BM25
 from benchmarks.scoring.summhay import Coverage, select_by_scores, select_documents
 from benchmarks.summarizers import extractive
 from benchmarks.summarizers.config import ExtractiveConfig

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError
 
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Generator, Haystack, JudgeCall
 from benchmarks.scoring.formulas import unseen_hits
 from extensions.synthesis import deciding

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, ImportJob
 from tests.synthesis.worlds import world
 

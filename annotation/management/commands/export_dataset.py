@@ -20,9 +20,7 @@ from annotation.studies.kind import NotPossible, works
 from annotation.studies.rows import Tally
 from benchmarks import audit
 from benchmarks.io.schemas import long2rag, sources, summhay
-from benchmarks.io.writers.haystacks import topic_of
-from benchmarks.io.writers.questions import questions_of
-from benchmarks.io.writers.sources import sources_of
+from benchmarks.io.writers import questions_of, sources_of, topic_of
 from benchmarks.models import Haystack, Question
 
 ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.people.reminders.sending import send_due
+from annotation.people.reminders import send_due
 
 
 class Command(BaseCommand):

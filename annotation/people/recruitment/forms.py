@@ -22,7 +22,7 @@ from annotation.people.recruitment.links import (
     has_form,
     listed,
 )
-from benchmarks.web.folds import FoldedForm
+from benchmarks.web.forms import FoldedForm
 
 Panel = RecruitmentLink.Panel
 PANELS, PATTERN, ANY = "panel", "pattern", "any"

@@ -1,4 +1,4 @@
-"""Pages of recruitment links and their participants."""
+"""Pages of recruitment links for researchers; the address for participants is the site's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, ngettext
@@ -349,3 +349,16 @@ def _people(link: RecruitmentLink) -> list[Person]:
 def _link(study: Study, uid: uuid.UUID) -> RecruitmentLink:
     link: RecruitmentLink = get_object_or_404(study.recruitment_links.select_related("study"), uid=uid)
     return link
+
+
+LINKS = "studies/<uuid:uid>/recruitment/"
+LINK = LINKS + "<uuid:link>/"
+
+urlpatterns = [
+    path(LINKS, recruitment, name="recruitment"),
+    path(LINK, recruitment_people, name="recruitment-people"),
+    path(LINK + "settings/", recruitment_link, name="recruitment-link"),
+    path(LINK + "state/", recruitment_state, name="recruitment-state"),
+    path(LINK + "participants.csv", recruitment_file, name="recruitment-file"),
+    path(LINK + "approve-<int:number>.txt", recruitment_approval, name="recruitment-approval"),
+]

@@ -15,7 +15,7 @@ from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt, model_validator
 
-from benchmarks.engine import juries, texts
+from benchmarks.engine import texts, versions
 from benchmarks.engine.task import Counts, Labels, PairTask, Sheet, n_of
 from benchmarks.judges.base import SummaryToJudge, digest
 from benchmarks.judges.examples import Example, worded
@@ -152,7 +152,7 @@ class CoverageTask(PairTask):
         counts = super()._counts(judge=judge, subjects=subjects, repeats=repeats)
         if judge.kind != Judge.Kind.JURY:
             return counts
-        complete = juries.n_judged_by_all(jury=judge, summaries=list(counts))
+        complete = versions.n_judged_by_all(jury=judge, summaries=list(counts))
         return {pk: Counts(complete.get(pk, 0), its.n_there) for pk, its in counts.items()}
 
     def sheets(self, subjects: Sequence[Summary], *, judge: Judge, config: ModelConfig) -> Iterator[Sheet]:
@@ -178,7 +178,7 @@ class CoverageTask(PairTask):
     def offline_rows(self, *, judge: Judge, subjects: Sequence[Summary]) -> Iterable[Verdict]:
         """All insights of each summary by their words, or by what the members of a jury said."""
         if judge.kind == Judge.Kind.JURY:
-            return juries.jury_verdicts(jury=judge, summaries=subjects)
+            return versions.jury_verdicts(jury=judge, summaries=subjects)
         return judge_summaries(judge=judge, summaries=subjects)
 
 

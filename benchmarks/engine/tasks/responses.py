@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.engine.task import Labels, Origin
-from benchmarks.engine.tasks.drafts import FINISHED, DraftTask, TextQuestion, Texts
-from benchmarks.engine.tasks.summaries import passages_of
+from benchmarks.engine.tasks.summaries import FINISHED, DraftTask, TextQuestion, Texts, passages_of
 from benchmarks.models import Draft, JudgeRun, QuestionDocument, Response
 from benchmarks.scoring.text import lines_from_text
 from benchmarks.summarizers import extractive
-from benchmarks.summarizers.conditions import MADE, NOTE_WORDS, Condition
+from benchmarks.summarizers.conditions import MADE, NOTE_WORDS, Condition, Written, read_note, read_response
 from benchmarks.summarizers.config import ExtractiveConfig, SummarizerConfig, note_prompt
 from benchmarks.summarizers.documents import Passage, truncated
-from benchmarks.summarizers.output import Written, read_note, read_response
 
 RESPONSE_WORDS = 400
 """About how long a response is, for estimates."""

@@ -19,14 +19,6 @@ from benchmarks import system_names as systems
 from benchmarks.io.reading import files, jsonlines
 from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.schemas.coverage import (
-    PUBLISHED,
-    as_published,
-    coverage_of,
-    lines_of,
-    probabilities_in,
-    verdict_of,
-)
 from benchmarks.io.schemas.fields import (
     Expected,
     Id,
@@ -38,7 +30,15 @@ from benchmarks.io.schemas.fields import (
     name_of,
     null_as,
 )
-from benchmarks.io.schemas.summhay_parts import InsightPart
+from benchmarks.io.schemas.summhay_parts import (
+    PUBLISHED,
+    InsightPart,
+    as_published,
+    coverage_of,
+    lines_of,
+    probabilities_in,
+    verdict_of,
+)
 from benchmarks.io.schemas.topics import TopicInsight, TopicVerdict
 from benchmarks.system_names import TopicSystem
 

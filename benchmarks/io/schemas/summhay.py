@@ -16,14 +16,15 @@ import orjson
 from benchmarks import system_names as systems
 from benchmarks.io.reading import files
 from benchmarks.io.reading.files import example
-from benchmarks.io.reading.jsonstream import FlawedFile, NotAnObject, UnreadableFile, read_object
+from benchmarks.io.reading.jsonlines import FlawedFile, NotAnObject, UnreadableFile, read_object
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
-from benchmarks.io.schemas.coverage import PUBLISHED, as_published
 from benchmarks.io.schemas.fields import checked, shortened, small_metadata
 from benchmarks.io.schemas.summhay_parts import (
+    PUBLISHED,
     Draft,
     Scores,
     TopPart,
+    as_published,
     read_document,
     read_subtopic,
     scores_by_number,

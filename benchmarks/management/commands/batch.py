@@ -11,7 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches
+from benchmarks.engine import batches
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.models import JudgeRun
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             "--max-requests", type=int, default=batches.MOST_REQUESTS, metavar="N", help="in one file"
         )
         write.add_argument(
-            "--max-megabytes", type=float, default=batches.MOST_BYTES / 1e6, metavar="N", help="of one file"
+            "--max-megabytes", type=float, default=batches.MOST_FILE_BYTES / 1e6, metavar="N", help="of one file"
         )
         write.add_argument(
             "--price-share",
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         return report, f"{text} Not everything was written: {made.stopped}" if made.stopped else text
 
     def _read(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        counts = batch_replies.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
+        counts = batches.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
         text = (
             f"{counts.lines:,} lines: {counts.answered:,} answers, {counts.failed:,} failures, "
             f"{counts.repeated:,} repeated, {counts.unknown:,} unknown, {counts.unreadable:,} unreadable. "

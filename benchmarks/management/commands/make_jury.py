@@ -9,7 +9,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from benchmarks.engine import judging, juries, versions
+from benchmarks.engine import judging, versions
 from benchmarks.engine.versions import judges_called
 from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.management import judges as judges_argument
@@ -67,7 +67,7 @@ class Command(BaseCommand):
             "score": options["score"],
             "verdicts": jury.verdicts.count(),
             "invalid": jury.verdicts.filter(is_valid=False).count(),
-            "without_link": juries.n_split(jury),
+            "without_link": versions.n_split(jury),
         }
         if options["json"]:
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())

@@ -19,7 +19,7 @@ from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents, with_shared_notes
 from benchmarks.engine.summarizing import Shown, Source
 from benchmarks.engine.tasks import TASKS
-from benchmarks.engine.tasks.drafts import FINISHED
+from benchmarks.engine.tasks.summaries import FINISHED
 from benchmarks.engine.versions import NotPossible
 from benchmarks.judges.openai import check_address
 from benchmarks.management import haystacks as haystacks_argument
@@ -38,7 +38,7 @@ from benchmarks.summarizers.arrangements import Arrangement, in_turn
 from benchmarks.summarizers.conditions import FULL, Condition
 from benchmarks.summarizers.config import DECODINGS, EXTRACTIVE, METHODS, SummarizerConfig
 from benchmarks.summarizers.config import default_prompt as prompt_of
-from benchmarks.summarizers.token_budget import CL100K
+from benchmarks.summarizers.documents import CL100K
 
 
 def _setting(text: str) -> tuple[str, Any]:

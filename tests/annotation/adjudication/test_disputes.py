@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.adjudication import blind, deciding
+from annotation.adjudication import deciding, views
 from annotation.adjudication.decisions import DecisionRefused
 from annotation.coverage.collect import coverage_table, data_version, gold_of
 from annotation.linking import disputes, files
@@ -195,10 +195,10 @@ def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(
 
 def test_letters_are_drawn_anew_for_each_item_and_stay(study: Study) -> None:
     people = ["anna", "bert", "cora"]
-    orders = [tuple(blind.letters(study, f"item {n}", people)) for n in range(60)]
+    orders = [tuple(views.letters(study, f"item {n}", people)) for n in range(60)]
     assert len(set(orders)) == 6, "every order occurs"
-    assert orders == [tuple(blind.letters(study, f"item {n}", people[::-1])) for n in range(60)]
-    many = list(blind.letters(study, "item", [f"person {n}" for n in range(28)]).values())
+    assert orders == [tuple(views.letters(study, f"item {n}", people[::-1])) for n in range(60)]
+    many = list(views.letters(study, "item", [f"person {n}" for n in range(28)]).values())
     assert (many[0], many[25], many[26:]) == ("A", "Z", ["A2", "B2"])
 
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.models import CoverageLabel, Study
 from benchmarks.io.published import stored_hash
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Verdict
 from tests.makers_topic import topic_json, write_topic
 from tests.running import json_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 
-from annotation.leaderboard import files
+from annotation.leaderboard import views
 from annotation.models import Exclusion, Session, Study
 from benchmarks.models import Verdict
 from benchmarks.scoring.components import TOO_FEW_SESSIONS
@@ -99,7 +99,7 @@ def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> Non
     assert len(lines) == len(rows)
     for system, retriever, *cells in lines:
         expected = [
-            by_entry[system, retriever][name] for name in [*files.NAMES.values(), "n_subtopics", "n_insights"]
+            by_entry[system, retriever][name] for name in [*views.NAMES.values(), "n_subtopics", "n_insights"]
         ]
         shown = [None if cell[0] in "—-" else float(cell.split()[0]) for cell in cells]
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]

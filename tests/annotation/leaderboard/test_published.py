@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Count
 
-from annotation.leaderboard import files
+from annotation.leaderboard import views
 from annotation.models import Session
 from benchmarks.leaderboard.board import family_of, scores_of
 from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
@@ -231,11 +231,11 @@ def test_the_table_has_intervals_unless_told_otherwise(tmp_path: Path) -> None:
 
 def test_minutes_in_json_say_what_is_not_reached() -> None:
     inf = math.inf
-    whole = files.minutes_json(Minutes(0.5, 20.0, 10.0, 30.0, 9, 2))
+    whole = views.minutes_json(Minutes(0.5, 20.0, 10.0, 30.0, 9, 2))
     assert whole == {"value": 20, "low": 10, "high": 30, "target": 50, "n": 9, "reason": ""}
-    part = files.minutes_json(Minutes(0.5, 20.0, 10.0, inf, 9, 2))
+    part = views.minutes_json(Minutes(0.5, 20.0, 10.0, inf, 9, 2))
     assert (part["value"], part["high"], part["reason"]) == (20, None, "upper end not reached")
-    none = files.minutes_json(Minutes(0.5, inf, 40.0, inf, 9, 2))
+    none = views.minutes_json(Minutes(0.5, inf, 40.0, inf, 9, 2))
     assert (none["value"], none["low"], none["reason"]) == (None, 40, "not reached")
 
 

@@ -173,7 +173,7 @@ def test_who_only_looks_at_mechanical_turk_makes_no_account(study: Study, now: d
 
 
 def test_too_many_at_once_wait(link: RecruitmentLink, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.people.recruitment.joining.IN_A_MINUTE", 1)
+    monkeypatch.setattr("annotation.people.recruitment.links.IN_A_MINUTE", 1)
     assert Client().post(address(link, "one")).status_code == 302
     refused = Client().post(address(link, "two"))
     assert refused.status_code == 429

@@ -16,7 +16,7 @@ from django.db import connection
 from django.urls import reverse
 
 from annotation.models import Annotator, LabelTask, Membership, Study
-from annotation.people.reminders.sending import is_due, members_to_remind, send_due, send_for_study
+from annotation.people.reminders import is_due, members_to_remind, send_due, send_for_study
 from annotation.studies import consent
 from benchmarks.models import AuditEvent
 from tests.conftest import make_user

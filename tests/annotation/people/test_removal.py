@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.people import removal
 from annotation.people.removal import going_of, remove_work
-from annotation.studies.removed import removed_from
+from annotation.studies.rows import removed_from
 from annotation.writing import scoring
 from annotation.writing.files import manifest
 from benchmarks.models import Insight, JudgeCall, JudgeRun, JudgeRunItem, Summary, Verdict

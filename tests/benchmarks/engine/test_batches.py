@@ -15,9 +15,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, costs, runs, versions
-from benchmarks.engine.batch_replies import outcome_of
-from benchmarks.engine.batches import Options
+from benchmarks.engine import batches, costs, runs, versions
+from benchmarks.engine.batches import Options, outcome_of
 from benchmarks.judges.replies import Failure, Reply
 from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subtopic, Verdict
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
@@ -41,8 +40,8 @@ def write(run: JudgeRun, folder: Path, **options: Any) -> batches.Written:
     return batches.write(run=run, folder=folder, clock=timezone.now, options=Options(**options))
 
 
-def read(folder: Path, **options: Any) -> batch_replies.Found:
-    return batch_replies.read(folder=folder, clock=timezone.now, **options)
+def read(folder: Path, **options: Any) -> batches.Found:
+    return batches.read(folder=folder, clock=timezone.now, **options)
 
 
 def requests_in(folder: Path) -> list[dict[str, Any]]:
@@ -137,7 +136,7 @@ def test_odd_lines_are_counted_and_the_others_are_read(run: JudgeRun, tmp_path: 
         reply(first, response=None, error="HERE").replace('"HERE"', nested(1000, before='{"error":', after="}")),
         reply(second, response=None, error={"message": "HERE"}).replace('"HERE"', nested(1000)),
         reply(third, response={"status_code": 500, "body": {"error": "HERE"}}).replace('"HERE"', nested(900)),
-        reply(fourth, padding="x" * batch_replies.MOST_IN_LINE),
+        reply(fourth, padding="x" * batches.MOST_IN_LINE),
     ]
     odd_id = reply(fifth).replace('"req-1"', nested(900))
     answer(tmp_path, [*odd, odd_id, *map(reply, others)])
@@ -149,13 +148,13 @@ def test_odd_lines_are_counted_and_the_others_are_read(run: JudgeRun, tmp_path: 
 
 
 def test_a_line_of_any_length_takes_only_so_much_memory(tmp_path: Path) -> None:
-    most = batch_replies.MOST_IN_LINE
+    most = batches.MOST_IN_LINE
     with (tmp_path / "output.jsonl").open("wb") as handle:
         for _ in range(20):
             handle.write(b"x" * most)
         handle.write(b'\n{"custom_id": "a"}')
     tracemalloc.start()
-    lengths = [len(line) for line in batch_replies.lines_in(tmp_path)]
+    lengths = [len(line) for line in batches.lines_in(tmp_path)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lengths == [most, len('{"custom_id": "a"}')]
@@ -315,7 +314,7 @@ def test_the_report_says_why_a_run_that_was_worked_on_is_paused(
 
 def interrupted(after: int) -> Callable[..., Any]:
     """Close calls as usual, but be killed at a later part."""
-    plain, n = batch_replies._store_part, 0
+    plain, n = batches._store_part, 0
 
     def store(*args: Any) -> None:
         nonlocal n
@@ -332,9 +331,9 @@ def test_reading_that_was_killed_goes_on_where_it_was(
 ) -> None:
     write(run, tmp_path)
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    monkeypatch.setattr(batch_replies, "AT_ONCE", 2)
+    monkeypatch.setattr(batches, "AT_ONCE", 2)
     with monkeypatch.context() as patch:
-        patch.setattr(batch_replies, "_store_part", interrupted(after=2))
+        patch.setattr(batches, "_store_part", interrupted(after=2))
         with pytest.raises(KeyboardInterrupt):
             read(tmp_path)
     assert (JudgeCall.objects.filter(state="answered").count(), Verdict.objects.count()) == (4, 0)

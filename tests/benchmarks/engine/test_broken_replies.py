@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 
 from benchmarks.engine import judging, runs, sending, versions
 from benchmarks.engine.tasks.coverage import CoverageQuestion, CoverageReply
-from benchmarks.engine.tasks.extraction import ExtractionQuestion, PointsAnswer, read_points
 from benchmarks.engine.tasks.key_points import AutodsQuestion
-from benchmarks.engine.tasks.points import EntailmentQuestion, EntailmentReply
+from benchmarks.engine.tasks.points import (
+    EntailmentQuestion,
+    EntailmentReply,
+    ExtractionQuestion,
+    PointsAnswer,
+    read_points,
+)
 from benchmarks.judges import parsing
 from benchmarks.judges.parsing import MOST_BYTES, MOST_CHARACTERS, NOTE, LabelAnswer, Problem, read_labels
 from benchmarks.judges.replies import Reply, read_body

@@ -31,7 +31,7 @@ from benchmarks.models import (
     Summary,
 )
 from benchmarks.retrieval.registry import make
-from benchmarks.summarizers import token_budget
+from benchmarks.summarizers import documents as token_budget
 from benchmarks.summarizers.config import FOCUS, SummarizerConfig
 from tests.fake_openai import MODEL, Answer, FakeServer, failing
 from tests.makers import make_haystack

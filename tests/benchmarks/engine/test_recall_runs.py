@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.engine import judging, overview, runs, versions
-from benchmarks.engine.tasks.extraction import PointsAnswer, read_points
-from benchmarks.engine.tasks.points import EntailmentReply
+from benchmarks.engine.tasks.points import EntailmentReply, PointsAnswer, read_points
 from benchmarks.judges.base import Background
 from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
 from benchmarks.judges.passages import PassageRanking, passages_of

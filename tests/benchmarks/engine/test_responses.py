@@ -22,7 +22,7 @@ from benchmarks.engine.responding import Documents
 from benchmarks.engine.tasks.responses import ASKS_FOR_POINTS
 from benchmarks.engine.versions import NotPossible
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import (
     Draft,
     DraftText,

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from annotation.writing.documentsets import Rule, choose, load_material
 from benchmarks.engine import retrieving
 from benchmarks.models import AuditEvent, Haystack, Retrieval, RetrieverRanking
-from benchmarks.retrieval import bm25
+from benchmarks.retrieval import lexical
 from benchmarks.retrieval.base import RetrievalFailed
 from benchmarks.retrieval.registry import make
 from benchmarks.tasks import resume_retrievals
@@ -115,7 +115,7 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(bm25.BM25, "scores", fail)
+        patch.setattr(lexical.BM25, "scores", fail)
         row, n_computed = run(haystack, "bm25")
     assert (row.state, n_computed) == ("failed", 0)
     assert said in row.message

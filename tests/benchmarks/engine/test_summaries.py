@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import batch_replies, batches, judging, overview, sending, summarizing, versions
+from benchmarks.engine import batches, judging, overview, sending, summarizing, versions
 from benchmarks.engine.summarizing import Source
 from benchmarks.engine.versions import NotPossible
 from benchmarks.models import (
@@ -296,7 +296,7 @@ def test_batch_files_answer_a_step_and_the_next_files_hold_the_next_step(
             response = {"status_code": 200, "request_id": "r", "body": body}
             lines.append(json.dumps({"custom_id": row["custom_id"], "response": response, "error": None}))
         (folder / "output.jsonl").write_text("\n".join(lines))
-        batch_replies.read(folder=folder, clock=timezone.now)
+        batches.read(folder=folder, clock=timezone.now)
     one.refresh_from_db()
     assert (made, server.n_asked, one.state) == ([3, 1], 0, JudgeRun.State.DONE)
     assert Summary.objects.get().text == GOOD

@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.schemas.long2rag import CATEGORIES, DOMAINS, QuestionText, SpanText, known_name
-from benchmarks.io.schemas.spans import LEAST_RATIO, OTHER_FORMS, locate
+from benchmarks.io.schemas.long2rag import (
+    CATEGORIES,
+    DOMAINS,
+    LEAST_RATIO,
+    OTHER_FORMS,
+    QuestionText,
+    SpanText,
+    known_name,
+    locate,
+)
 from benchmarks.scoring.text import is_inside
 from summhay_site.demo.cast import read
 

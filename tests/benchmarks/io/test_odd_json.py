@@ -139,7 +139,7 @@ def test_whole_surrogate_pairs_and_escaped_backslashes_are_ordinary_text() -> No
 def test_half_a_pair_is_found_wherever_the_file_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     text = summhay.EXAMPLE.replace("The council met on Monday …", r"\ud83d\ude00 and \ud83d alone")
     for size in range(1, 40):
-        monkeypatch.setattr("benchmarks.io.reading.jsonstream.BUFFER_BYTES", size)
+        monkeypatch.setattr("benchmarks.io.reading.jsonlines.BUFFER_BYTES", size)
         assert refusals(summhay.parse, text) == [
             "documents[0].document_text: expected a text of whole characters, got half of a surrogate pair."
         ]

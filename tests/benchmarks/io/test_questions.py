@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.running import Report
 from benchmarks.io.schemas import long2rag
-from benchmarks.io.writers.questions import questions_of
+from benchmarks.io.writers import questions_of
 from benchmarks.models import AuditEvent, KeyPoint, Question, Response, Span, System
 from summhay_site.demo.cast import read
 from tests.running import output_of

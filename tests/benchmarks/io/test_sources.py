@@ -19,7 +19,7 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import Report
 from benchmarks.io.schemas import sources
-from benchmarks.io.writers.sources import sources_of
+from benchmarks.io.writers import sources_of
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.conftest import make_user
 from tests.taking_in import import_rows

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.schemas import coverage as labels
 from benchmarks.io.schemas import summhay
+from benchmarks.io.schemas import summhay_parts as labels
 from benchmarks.io.schemas.topics import (
     TopicDocument,
     TopicFile,

@@ -18,7 +18,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import storages
 
-from benchmarks.io import jobs, uploads
+from benchmarks.io import jobs
 from benchmarks.models import Haystack, ImportJob, UploadPiece
 from summhay_site import env
 from tests.makers_topic import topic_json
@@ -47,7 +47,7 @@ def wheres(request: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.django_db
 @pytest.mark.every_database
 def test_an_import_runs_from_every_storage_and_leaves_nothing_in_it(wheres: str, ada: Any, now: datetime) -> None:
-    content = json.dumps(topic_json()).encode() + b" " * (2 * uploads.PIECE_BYTES)
+    content = json.dumps(topic_json()).encode() + b" " * (2 * jobs.PIECE_BYTES)
     job = jobs.receive(
         chunks=[content[:1000], content[1000:]],
         file_name="topic.json",

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
 from benchmarks.io.schemas import summhay
-from benchmarks.io.writers.haystacks import topic_of
+from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, Summary, System, Verdict
 from tests.makers_topic import topic_json
 from tests.taking_in import import_topic

@@ -1,12 +1,16 @@
-"""Haystacks out of the database, in the frozen rows that the formats print."""
+"""Haystacks, questions and sources out of the database, in the frozen rows that the formats print."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.db.models import Prefetch
+
 from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText, SpanText
+from benchmarks.io.schemas.sources import SourceSummary, SourceText
 from benchmarks.io.schemas.topics import (
     TopicDocument,
     TopicFile,
@@ -20,12 +24,18 @@ from benchmarks.models import (
     Haystack,
     Insight,
     Judge,
+    KeyPoint,
+    Question,
+    QuestionDocument,
+    Response,
     RetrieverRanking,
+    Span,
     Subtopic,
     Summary,
     System,
     Verdict,
 )
+from benchmarks.models.querysets import HaystackQuerySet, QuestionQuerySet
 from benchmarks.system_names import TopicSystem
 
 OURS = {"source_name", "source_title"}
@@ -125,3 +135,120 @@ def _verdicts(haystack: Haystack, judge: Judge | None) -> dict[int, list[TopicVe
                 else TopicVerdict(row.insight.key, "", ())
             )
     return verdicts
+
+
+QUESTIONS_AT_ONCE = 50
+PARTS_OF_QUESTIONS: tuple[Prefetch[Any], ...] = (
+    Prefetch("documents", QuestionDocument.objects.order_by("number")),
+    Prefetch("key_points", KeyPoint.objects.order_by("number")),
+    Prefetch("key_points__spans", Span.objects.order_by("number")),
+    Prefetch("responses", Response.objects.order_by("pk").select_related("system")),
+)
+
+
+def questions_of(rows: QuestionQuerySet) -> Iterator[QuestionText]:
+    """Read questions in the order of import, five queries for every 50 of them."""
+    for row in (
+        rows.order_by("dataset", "pk").prefetch_related(*PARTS_OF_QUESTIONS).iterator(chunk_size=QUESTIONS_AT_ONCE)
+    ):
+        yield text_of(row)
+
+
+def text_of(row: Question) -> QuestionText:
+    """One question with its parts, which are prefetched."""
+    documents = list(row.documents.all())
+    numbers = {document.pk: document.number for document in documents}
+    return QuestionText(
+        key=row.key,
+        text=row.text,
+        category=row.category,
+        domain=row.domain,
+        language=row.language,
+        documents=tuple(
+            TopicDocument(number=document.number, key=document.key, text=document.text, title=document.title)
+            for document in documents
+        ),
+        key_points=tuple(
+            KeyPointText(
+                number=point.number,
+                key=point.key,
+                text=point.text,
+                autods=point.autods,
+                spans=tuple(
+                    SpanText(
+                        quote=span.quote,
+                        document=None if span.document_id is None else numbers[span.document_id],
+                        start=span.start,
+                        end=span.end,
+                        match_ratio=span.match_ratio,
+                    )
+                    for span in point.spans.all()
+                ),
+            )
+            for point in row.key_points.all()
+        ),
+        responses=tuple(ResponseText(response.system.key, response.text) for response in row.responses.all()),
+        where=f"{row.dataset}/{row.key}",
+    )
+
+
+SOURCES_AT_ONCE = 100
+PEOPLE = "people/"
+"""Stands before the names of people in the keys of systems."""
+PARTS_OF_SOURCES = (
+    Prefetch("documents", Document.objects.order_by("number")),
+    "subtopics",
+    Prefetch("subtopics__insights", Insight.objects.order_by("number")),
+    Prefetch(
+        "subtopics__summaries", Summary.objects.counted().select_related("system").order_by("pk"), to_attr="texts"
+    ),
+)
+
+
+def key_of(dataset: str, key: str) -> str:
+    """The id of a source among all haystacks."""
+    return f"{dataset}/{key}"
+
+
+def system_key(summary: SourceSummary) -> str:
+    """The key of whoever wrote a summary."""
+    return f"{PEOPLE}{summary.writer}" if summary.is_person else summary.writer
+
+
+def sources_of(rows: HaystackQuerySet) -> Iterator[SourceText]:
+    """Read sources in the order of import, six queries for every 100 of them."""
+    for row in (
+        rows.sources()
+        .order_by("dataset", "pk")
+        .prefetch_related(*PARTS_OF_SOURCES)
+        .iterator(chunk_size=SOURCES_AT_ONCE)
+    ):
+        yield source_of(row)
+
+
+def source_of(row: Haystack) -> SourceText:
+    """One source with its parts, which are prefetched."""
+    (subtopic,) = row.subtopics.all()
+    part = TopicSubtopic(
+        key=subtopic.key,
+        number=1,
+        name=subtopic.name,
+        description=subtopic.description,
+        query=subtopic.query,
+        insights=tuple(map(insight_of, subtopic.insights.all())),
+    )
+    topic = TopicFile(
+        key=row.key.removeprefix(key_of(row.dataset, "")),
+        title=row.title,
+        documents=tuple(map(document_of, row.documents.all())),
+        subtopics=(part,),
+        domain=row.domain,
+    )
+    texts: list[Summary] = subtopic.texts
+    return SourceText(topic, row.language, tuple(_summary(text) for text in texts if text.text), where=row.key)
+
+
+def _summary(row: Summary) -> SourceSummary:
+    is_person = row.system.kind == System.Kind.HUMAN
+    writer = row.system.key.removeprefix(PEOPLE) if is_person else row.system.key
+    return SourceSummary(writer, is_person, row.text, row.visible_words, row.scores)

@@ -1,4 +1,4 @@
-"""What a form says of a value that a field refuses, in the words of this site instead of Django's.
+"""Forms: folded fields that are rarely used, choices of rows, and messages in the words of this site.
 
 A field takes its messages from `default_error_messages` of its classes when it is made, and uses them for what its
 validators say too. So the words stand here once, for every form of the site.
@@ -6,10 +6,24 @@ validators say too. So the words stand here once, for every form of the site.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
+
+
+class FoldedForm(forms.Form):
+    """A form with folded parts; `FOLDS` names the fields of each."""
+
+    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {}
+
+    @property
+    def opened(self) -> set[str]:
+        """The folded parts with a field that has an error."""
+        return {part for part, names in self.FOLDS.items() if not self.errors.keys().isdisjoint(names)}
+
 
 _CHOOSE = _("Choose one from the list.")
 _NOT_LISTED = _("Choose from the list; “%(value)s” is not in it.")
@@ -68,3 +82,27 @@ def use_own_words() -> None:
     """Give the classes of fields these messages; called before any field is made."""
     for kind, messages in MESSAGES.items():
         kind.default_error_messages = {**vars(kind).get("default_error_messages", {}), **messages}
+
+
+MOST_DIGITS = 18
+"""Of an id: more could be too large for the database."""
+
+
+def ids_among(values: Iterable[object] | None) -> list[str]:
+    """Those of the values of a field that can be ids, whether or not the form is right."""
+    texts = map(str, values or ())
+    return [text for text in texts if text.isdecimal() and len(text) <= MOST_DIGITS]
+
+
+class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """As Django's, but an id too large for the database is one that is not in the list, and no error of it."""
+
+    def clean(self, value: Any) -> Any:
+        """The rows that were chosen."""
+        for each in value if isinstance(value, list | tuple) else ():
+            text = str(each)
+            if text.lstrip("-").isdecimal() and len(text) > MOST_DIGITS:
+                raise ValidationError(
+                    self.error_messages["invalid_choice"], code="invalid_choice", params={"value": text}
+                )
+        return super().clean(value)

@@ -1,9 +1,10 @@
-"""Who is reminded of due tasks, and the mails."""
+"""Reminders of due tasks: who gets one, the mails, and the page that sends them to the members of a study."""
 
 from __future__ import annotations
 
 import logging
 import smtplib
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,20 +15,29 @@ from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.contrib import messages
 from django.core.mail import get_connection, send_mail
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Lower
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Assignment, LabelTask, Study
+from annotation.studies.amounts import in_figures
 from annotation.studies.consent import free_to_work
+from annotation.studies.kind import has_plan
+from annotation.studies.scope import study_of
 from benchmarks import audit
 from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import AuditEvent
+from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.permissions import requires
 
 BEFORE = (timedelta(days=3), timedelta(days=1))
 """A person is reminded once from each of these times before a date on."""
@@ -170,7 +180,7 @@ def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annota
     return reachable, {reason: n for reason, n in others.items() if n}
 
 
-def asked_at(study: Study, *, now: datetime) -> datetime | None:
+def asked_lately(study: Study, *, now: datetime) -> datetime | None:
     """When somebody last asked for reminders of a study, if that was a few minutes ago."""
     events = AuditEvent.objects.filter(action=REMIND, object_uid=str(study.uid), at__gt=now - ASK_AGAIN_AFTER)
     return events.values_list("at", flat=True).first()
@@ -180,7 +190,7 @@ def asked_at(study: Study, *, now: datetime) -> datetime | None:
 def ask_for_study(*, study: Study, by: Any, n: int, now: datetime) -> None:
     """Have a worker remind the members of a study, `n` as the researcher saw it. Raises `AlreadyAsked`."""
     Study.objects.select_for_update().get(pk=study.pk)  # of two who ask at once, one comes second
-    if asked_at(study, now=now):
+    if asked_lately(study, now=now):
         raise AlreadyAsked
     audit.record(actor=by, action=REMIND, target=study, now=now, n=n)
     enqueue("annotation.tasks.remind_study", str(study.uid))
@@ -245,3 +255,46 @@ def _words(user: Any, tasks: list[Open]) -> tuple[str, str]:
         "profile": urljoin(settings.SITE_ADDRESS, reverse("profile")),
     }
     return _("Your open tasks"), render_to_string("annotation/mail_reminder.txt", context)
+
+
+REASONS = {
+    Why.NOTHING: ("person has no open task.", "people have no open task."),
+    Why.TODAY: ("person was reminded in the past 24 hours.", "people were reminded in the past 24 hours."),
+    Why.OPTED_OUT: ("person wants no reminders.", "people want no reminders."),
+    Why.NO_ADDRESS: ("person has no email address.", "people have no email address."),
+}
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Say who would get a mail and who would not, and send it when asked; a worker does the sending."""
+    study = study_of(request, uid)
+    if not has_plan(study):
+        raise Http404
+    now = timezone.now()
+    people, others = members_to_remind(study, now=now)
+    asked_at = asked_lately(study, now=now)
+    may_send = settings.EMAIL_IS_SET and study.state == Study.State.OPEN and people and not asked_at
+    if request.method == "POST" and may_send:
+        try:
+            ask_for_study(study=study, by=request.user, n=len(people), now=now)
+        except AlreadyAsked:
+            return redirect("annotation:study-remind", uid=study.uid)
+        messages.success(
+            request, in_figures(len(people), "reminder is on its way.", "reminders are on their way.")
+        )
+        return redirect("annotation:study-annotators", uid=study.uid)
+    context = {
+        "study": study,
+        "people": people,
+        "others": [in_figures(n, *REASONS[reason]) for reason, n in others.items()],
+        "mail_is_set": settings.EMAIL_IS_SET,
+        "may_send": may_send,
+        "asked_at": asked_at,
+        "minutes": ASK_AGAIN_AFTER // timedelta(minutes=1),
+    }
+    return page(request, "annotation/study_remind.html", context, status=409 if request.method == "POST" else 200)
+
+
+urlpatterns = [path("studies/<uuid:uid>/remind/", study_remind, name="study-remind")]

@@ -1,1 +1,0 @@
-"""Mails that remind annotators of tasks that are due; only where the site sends mail."""

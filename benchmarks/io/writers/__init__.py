@@ -1,1 +1,0 @@
-"""Rows of the database as the frozen rows that formats print."""
