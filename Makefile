@@ -6,17 +6,21 @@ EXTRAS ?= dev
 VENV ?= .venv
 WORKERS ?= auto
 STORIES ?= browser and not nightly
+CORE ?= -n 0 tests/site/test_templates.py tests/site/test_home.py tests/annotation/test_kinds.py \
+  tests/annotation/test_study_pages.py tests/benchmarks/test_run_scopes.py
+CORE_MARKED ?= not browser and not nightly
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 unexport PYTHONDONTWRITEBYTECODE  # the suites start hundreds of processes, and compiling takes longer than loading
 
-.PHONY: help runtime setup demo serve test test-all test-night test-browser schema screens messages commands privacy load chaos audit papers interop check wheel-check lint types size scripts imports \
+.PHONY: help runtime setup demo serve test test-all test-night test-core test-browser schema screens messages commands privacy load chaos audit papers interop check wheel-check lint types size scripts imports \
   site-checks migrations-check format clean
 
 help:
 	@echo "make demo          install, migrate, load the demo, serve it (prints address and logins)"
 	@echo "make test          the first tier of the tests, on SQLite: three minutes on two cores"
 	@echo "make test-all      every test but those in a browser and at night (test-night: these too)"
+	@echo "make test-core     a part of the tests without any extension (CORE=\"-n auto tests\": all of them)"
 	@echo "make test-browser  the stories in a real Chromium"
 	@echo "make schema        write tests/schema.sql after a change of migrations"
 	@echo "make screens       screenshots of all kinds of pages, into var/screens"
@@ -61,6 +65,9 @@ test-all: MARKED = not browser and not nightly
 test-night: MARKED = not browser
 test test-all test-night: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/e2e -m "$(MARKED)"
+
+test-core: setup
+	EXTENSIONS= $(BIN)/python -m pytest -m "$(CORE_MARKED)" $(CORE)
 
 test-browser: setup
 	$(BIN)/python -m pytest -n $(WORKERS) -m "$(STORIES)" --dist loadfile --no-loadscope-reorder tests/e2e

@@ -107,6 +107,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("contended") and not ON_POSTGRESQL:
             item.add_marker("nightly")
+        if off := {name for mark in item.iter_markers("needs") for name in mark.args} - set(settings.EXTENSIONS):
+            item.add_marker(pytest.mark.skip(reason=f"without {', '.join(off)}"))
         module, _, name = item.nodeid.partition("::")
         if {name, name.partition("[")[0]} & later.get(module, set()):
             item.add_marker("second_tier")

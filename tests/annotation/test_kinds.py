@@ -102,6 +102,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
     assert not Study.objects.exists()
 
 
+@pytest.mark.needs("papers")
 def test_a_kind_needs_its_folder_alone() -> None:
     proof = "tests/annotation/preference/proof.py"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", proof]

@@ -229,6 +229,7 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
     assert found["by_chance"] == {"intervals": {}, "reasons": {}}
 
 
+@pytest.mark.needs("papers")
 @pytest.mark.usefixtures("_sources")
 def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
     server: FakeServer, ada: Any, login: Any

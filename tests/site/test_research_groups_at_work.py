@@ -91,6 +91,7 @@ def test_admins_make_groups_and_choose_their_members(ada: Any, ben: Any, eve: An
     assert login(ada).get(reverse("groups")).status_code == 403
 
 
+@pytest.mark.needs("synthesis")
 def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, eve: Any, login: Any) -> None:
     pages = ["/people/new/", "/corpora/import/", "/corpora/from-templates/", "/studies/linking/new/"]
     assert not [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()]

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.template import TemplateSyntaxError
 from django.template.loader import get_template
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = [ROOT / "templates", *ROOT.glob("extensions/*/templates")]
+FOLDERS = [ROOT / "templates", *(ROOT / "extensions" / name / "templates" for name in settings.EXTENSIONS)]
 TEMPLATES = sorted(path for folder in FOLDERS for path in folder.rglob("*.html"))
 PAGES = [path for path in TEMPLATES if not path.name.startswith(("_", "base"))]
 
