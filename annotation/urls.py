@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotation.agreement.pages")),
     path("", include("annotation.approvals.pages")),
     path("", include("annotation.leaderboard.urls")),
+    path("", include("annotation.publishing")),
     path("", include("annotation.exports.views")),
     path("studies/<uuid:uid>/annotated-summaries.json", annotated_summaries, name="annotated-summaries"),
     path("", include("annotation.people.reminders")),

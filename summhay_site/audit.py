@@ -77,6 +77,8 @@ SENTENCES: dict[str, str] = {
     "recruitment.link_made": "made a recruitment link for %(what)s",
     "recruitment.opened": "opened a recruitment link of %(what)s",
     "recruitment.place_freed": "freed places of a recruitment link of %(what)s",
+    "publication.create": "published the results %(what)s",
+    "publication.revoke": "took back the published results %(what)s",
     "questions.archived": "archived a question set",
     "questions.deleted": "deleted a question set",
     "approval.recorded": "recorded an approval of the judge %(what)s",

@@ -273,7 +273,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     if shown is not None and board is None:
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
-    context["downloads_template"] = "annotation/_leaderboard_files.html"
+    context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}
     if view is not None and board is not None:
         context |= {"judge": view.judge, "unjudged": unjudged(view)}
         context["sheet"] = sheet(Layout(board, view, names_of(board.settings), request.GET, tuple(studies)))

@@ -7,6 +7,7 @@ from annotation.models.approvals import JudgeApproval
 from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
 from annotation.models.late_texts import LateDecision, LateNotes
 from annotation.models.packed import PackedRows
+from annotation.models.publications import Publication
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
     AllowedId,
@@ -88,6 +89,7 @@ __all__ = [
     "Participant",
     "PointAdjudication",
     "PointLabel",
+    "Publication",
     "RatingLabel",
     "RatingPlan",
     "Recruitment",

@@ -38,6 +38,7 @@ from annotation.models import (
     Participant,
     PointAdjudication,
     PointLabel,
+    Publication,
     RatingLabel,
     Recruitment,
     RecruitmentLink,
@@ -283,7 +284,7 @@ HELD = (
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (ConsentText, Guideline, RecruitmentLink)),
     Acts(Study, ("created_by", "researchers", "contact")),
-    *(Acts(model, ("made_by",)) for model in (DatasetVersion, JudgeApproval)),
+    *(Acts(model, ("made_by",)) for model in (DatasetVersion, JudgeApproval, Publication)),
     *(Acts(model, ("by",)) for model in (Removal, ClockCredit, Exclusion, LateDecision, RemarkReply)),
     *(Acts(model, ("made_by",)) for model in (CoverageAdjudication, PointAdjudication, SpotCheck, TrialExamples)),
 )

@@ -68,6 +68,7 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
         "files_url": "" if sheet.is_empty else files_url,
         "form_template": results.form_template,
         "downloads_template": results.downloads_template,
+        "publishes": not part,
         **results.beside(request, study, options, shown.figures),
     }
     return page(request, "results/sheet.html", context, part="figures")

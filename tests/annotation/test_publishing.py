@@ -1,0 +1,122 @@
+"""Results at a public address: what anybody sees there, who publishes them, and what may frame a chart."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Annotator, CoverageLabel, Publication, Study
+from benchmarks.models import AuditEvent
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
+
+FORM = {"title": "How far people agree", "address": "island-ferry", "follows": "yes"}
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    people = ("anna", "bert", "cara")
+    return make_labelled_study(summaries=make_summaries(), people=people, name="Ferry", researcher=ada)
+
+
+def _publish(client: Client, of: str, **changes: str) -> Any:
+    return client.post(f"/publications/?of={of}", {key: value for key, value in (FORM | changes).items() if value})
+
+
+def _figures() -> str:
+    return Client().get("/public/island-ferry/").content.decode().partition("<main")[2]
+
+
+def _results(study: Study) -> str:
+    return reverse("annotation:study-figures", args=[study.uid])
+
+
+def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, ada: Any, login: Any) -> None:
+    assert _publish(login(ada), _results(study)).status_code == 302
+    response = Client().get("/public/island-ferry/")
+    shown = response.content.decode()
+    assert "How far people agree" in shown
+    assert "People agree on" in shown
+    assert "<svg" in shown
+    assert "<table" in shown
+    assert not [label for label in Annotator.objects.values_list("label", flat=True) if label in shown]
+    assert {link for link in re.findall(r'<a [^>]*href="([^"]+)', shown) if not link.startswith("#")} <= {"/"}
+    assert response["X-Robots-Tag"] == "noindex"
+    assert AuditEvent.objects.filter(action="publication.create").exists()
+
+
+def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), _results(study), shows_names="on", is_indexed="on")
+    response = Client().get("/public/island-ferry/")
+    assert "anna" in response.content.decode()
+    assert "X-Robots-Tag" not in response
+
+
+def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), f"{_results(study)}?view=judges")
+    page, chart = (Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/"))
+    assert "frame-ancestors *" in chart["Content-Security-Policy"]
+    assert "X-Frame-Options" not in chart
+    assert "<svg" in chart.content.decode()
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(("follows", "is_fixed"), [("yes", False), ("", True)])
+def test_figures_follow_the_data_or_stay_as_they_were(
+    study: Study, ada: Any, login: Any, follows: str, is_fixed: bool
+) -> None:
+    _publish(login(ada), _results(study), follows=follows)
+    before = _figures()
+    for label in CoverageLabel.objects.filter(study=study, annotator__label="anna")[:6]:
+        label.delete()
+    assert (_figures() == before) is is_fixed
+
+
+def test_a_blank_address_is_one_that_nobody_guesses(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), _results(study), address="")
+    assert re.fullmatch("[0-9a-f]{24}", Publication.objects.get().address)
+
+
+@pytest.mark.parametrize("address", ["Ferry", "a", "../x", "island-ferry"])
+def test_an_address_that_is_taken_or_none_is_refused(study: Study, ada: Any, login: Any, address: str) -> None:
+    client = login(ada)
+    _publish(client, _results(study))
+    assert _publish(client, _results(study), address=address).status_code == 422
+    assert Publication.objects.count() == 1
+
+
+def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), _results(study))
+    revoke = reverse("annotation:publication-revoke", args=[Publication.objects.get().uid])
+    assert login(make_user("rita", "researcher")).post(revoke).status_code == 404
+    assert Client().get("/public/island-ferry/").status_code == 200
+    login(ada).post(revoke)
+    assert Client().get("/public/island-ferry/").status_code == 404
+    assert Client().get("/public/island-ferry/chart/").status_code == 404
+    assert AuditEvent.objects.filter(action="publication.revoke").count() == 1
+
+
+def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study, ada: Any, login: Any) -> None:
+    rita = login(make_user("rita", "researcher"))
+    assert _publish(rita, _results(study)).status_code == 404
+    for page in ("/people/", "https://example.org/", "//example.org/leaderboard/x", "nonsense"):
+        assert _publish(rita, page).status_code == 404
+    assert not Publication.objects.exists()
+
+
+def test_what_somebody_published_goes_with_their_account(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), _results(study))
+    ada.is_active = False
+    ada.save()
+    assert Client().get("/public/island-ferry/").status_code == 404
+
+
+def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, ada: Any, login: Any) -> None:
+    _publish(login(ada), "/leaderboard/")
+    shown = Client().get("/public/island-ferry/").content.decode()
+    assert "<table" in shown
+    assert "alpha" in shown
