@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.models import Consent, ConsentText
+from annotation.models import ConsentText
 from annotation.studies import consent
 from tests.makers import annotator_of, give_consent, make_assignment, make_session, make_writing_study
 
@@ -39,14 +39,6 @@ def test_agreeing_twice_is_one_consent(ben: Any, now: datetime) -> None:
     text = consent.ensure_default_consent(now=now)
     first = consent.give(annotator=annotator_of(ben), version=text.version, now=now)
     assert consent.give(annotator=annotator_of(ben), version=text.version, now=now) == first
-
-
-def test_agreeing_to_a_text_that_was_replaced_meanwhile_does_not_count(ben: Any, ada: Any, now: datetime) -> None:
-    consent.ensure_default_consent(now=now)
-    consent.publish(body="Newer.", by=ada, now=now)
-    with pytest.raises(consent.StaleConsentText):
-        consent.give(annotator=annotator_of(ben), version=1, now=now)
-    assert not Consent.objects.exists()
 
 
 def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben: Any, now: datetime) -> None:

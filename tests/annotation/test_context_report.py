@@ -28,6 +28,8 @@ from tests.makers import (
 )
 from tests.running import json_of
 
+pytestmark = pytest.mark.django_db
+
 MINUTE = 60_000
 PAGE = "/leaderboard/position/"
 COPIED = "- In part 1, every day the ferry leaves at six in the morning [1]"
@@ -54,7 +56,6 @@ def summary_of(
     return make_summary(subtopic=subtopic, system=key, text=text, **fields)
 
 
-@pytest.mark.django_db
 def test_orders_are_those_of_scores_and_never_guessed() -> None:
     haystack = make_haystack()
     subtopic, other = haystack.subtopics.order_by("number")
@@ -87,7 +88,6 @@ def test_orders_are_those_of_scores_and_never_guessed() -> None:
     assert rows["vector"]["bigrams"] is None
 
 
-@pytest.mark.django_db
 def test_a_single_document_has_but_one_order() -> None:
     subtopic = make_haystack(n_documents=1, golds=[[[1]]]).subtopics.get()
     summary = summary_of(subtopic)
@@ -96,7 +96,6 @@ def test_a_single_document_has_but_one_order() -> None:
     assert wanted.order == (1,)
 
 
-@pytest.mark.django_db
 def test_what_was_generated_here_says_what_it_was_shown() -> None:
     subtopic = make_haystack().subtopics.order_by("number")[0]
     ranked(subtopic, "oracle", dict.fromkeys(range(1, 7), 1.0))
@@ -118,7 +117,6 @@ def test_what_was_generated_here_says_what_it_was_shown() -> None:
     assert sum(compute([wanted])[wanted].text.sentences) > 0
 
 
-@pytest.mark.django_db
 def test_a_document_without_a_score_leaves_the_order_of_the_full_context_unknown() -> None:
     subtopic = make_haystack().subtopics.all()[0]
     ranked(subtopic, "oracle", {1: 1, 2: 2})
@@ -140,7 +138,6 @@ def session_on(haystack: Haystack, order: list[int], name: str) -> Session:
     return session
 
 
-@pytest.mark.django_db
 def test_people_by_the_order_on_their_page() -> None:
     haystack = make_haystack(golds=[[[1], [2], [3]]], words_per_document=200)
     first = session_on(haystack, [1, 4, 5, 6, 2], "ben")
@@ -157,7 +154,6 @@ def test_people_by_the_order_on_their_page() -> None:
         report()
 
 
-@pytest.mark.django_db
 def test_what_was_found_is_kept_until_the_reference_changes() -> None:
     haystack = make_haystack()
     subtopic = haystack.subtopics.order_by("number")[0]
@@ -173,7 +169,6 @@ def test_what_was_found_is_kept_until_the_reference_changes() -> None:
     assert missing_of(texts_in(scope)) == [wanted]
 
 
-@pytest.mark.django_db
 def test_the_page_shows_curves() -> None:
     haystack = make_haystack(golds=[[[1], [2], [3]]], words_per_document=200)
     subtopic = haystack.subtopics.get()
@@ -201,7 +196,6 @@ def test_the_page_shows_curves() -> None:
     assert client.get(f"{PAGE}files/other.svg").status_code == 404
 
 
-@pytest.mark.django_db
 def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> None:
     shared, alone = make_haystack(), make_haystack(key="castle")
     for subtopic in alone.subtopics.all():
@@ -245,11 +239,9 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     assert "Top is the published order fl-ctxt-sort" in html
     assert f'<td class="num">{row["n_summaries"]}</td></tr>' in html
     for target in ("curves", "rows", "orders", "late"):
-        assert f'href="#{target}"' in html
         assert f'id="{target}"' in html
 
 
-@pytest.mark.django_db
 def test_published_summaries_follow_the_documents_of_their_order(published: Path) -> None:
     file = str(published / "topic_news1.json")
     call_command("import_dataset", "summhay", file, stdout=io.StringIO(), stderr=io.StringIO())

@@ -16,7 +16,6 @@ from annotation.labelling.handling import TaskRefused
 from annotation.linking import files
 from annotation.linking.files import files_of, unlinked_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, Study, UnlinkedLabel
-from annotation.people.removal import going_of
 from annotation.validation.answers import PairAnswer
 from annotation.validation.files import COLUMNS, label_rows
 from annotation.validation.results import as_json, results_of
@@ -26,7 +25,7 @@ from benchmarks.results.writing import long_rows
 from benchmarks.web.downloads import PROGRAMS
 from tests.annotation.test_linking_pages import JSON, choose
 from tests.annotation.test_validation import first, make, make_judged, say
-from tests.makers import NOW, annotator_of, label_task, label_url, make_linking_study
+from tests.makers import NOW, label_task, label_url, make_linking_study
 
 pytestmark = pytest.mark.django_db
 
@@ -247,8 +246,3 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
     assert "Bullets that cover no insight" in html
     plain = make_linking_study(annotators=[], name="Plain", haystack=task.item.summary.haystack, summaries=[])
     assert "bullets.csv" not in {one.name for one in files_of(plain, NOW)}
-
-
-def test_what_somebody_said_of_bullets_is_deleted_on_request(study: Study, ben: Any, login: Any) -> None:
-    give(login(ben), label_task(study, ben), line_3="general")
-    assert going_of(annotator_of(ben)).counts[study.pk, "labels"] == 1

@@ -22,6 +22,8 @@ from tests.conftest import make_user
 from tests.makers import annotator_of, flat, make_haystack, make_summary
 from tests.makers_verification import make_questions
 
+pytestmark = pytest.mark.django_db
+
 RECIPES = [(work.value, recipe) for work in works() for recipe in work.recipes]
 
 
@@ -38,7 +40,6 @@ def test_what_recipes_take_is_what_the_papers_say() -> None:
     }
 
 
-@pytest.mark.django_db
 def test_no_study_is_said_to_be_in_a_paper_that_has_none(ada: Any, login: Any) -> None:
     """Models rate in that paper, nobody else does; and the other control group is one of key points."""
     page = login(ada).get(reverse("annotation:study-create", args=["rating"]), {"recipe": "middlesum-ratings"})
@@ -49,7 +50,6 @@ def test_no_study_is_said_to_be_in_a_paper_that_has_none(ada: Any, login: Any) -
     assert "150 in the paper" not in listed
 
 
-@pytest.mark.django_db
 def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, login: Any) -> None:
     page = login(ada).get(reverse("annotation:recipes"))
     assert page.status_code == 200
@@ -58,7 +58,6 @@ def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, login: Any) 
         assert str(recipe.title) in page.text
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
 def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any, login: Any) -> None:
     make_questions(2)
@@ -72,7 +71,6 @@ def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any
         assert str(form[name].value()) == str(value), name
 
 
-@pytest.mark.django_db
 def test_people_write_on_subtopics_of_both_domains_by_seed(ada: Any, login: Any) -> None:
     for name in ("news", "conversations"):
         haystack = make_haystack(key=name)
@@ -85,14 +83,12 @@ def test_people_write_on_subtopics_of_both_domains_by_seed(ada: Any, login: Any)
     assert domains.count("news") == domains.count("conversations") > 0
 
 
-@pytest.mark.django_db
 def test_an_unknown_recipe_gives_the_usual_form(ada: Any, login: Any) -> None:
     page = login(ada).get(reverse("annotation:study-create", args=["linking"]), {"recipe": "<script>"})
     assert page.status_code == 200
     assert "Filled in as in" not in page.text
 
 
-@pytest.mark.django_db
 def test_the_form_says_what_its_choice_takes(ada: Any, login: Any) -> None:
     summaries = make_summaries(n=12)
     sent = {
@@ -112,7 +108,6 @@ def row_of(kind: str, recipe: Any, client: Client) -> str:
     return flat(client.get(address).text)
 
 
-@pytest.mark.django_db
 def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> None:
     client = login(ada)
     page = " ".join(row_of(kind, recipe, client) for kind, recipe in RECIPES)
@@ -136,7 +131,6 @@ def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
     return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
 def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
     kind: str, recipe: Any, ada: Any, ben: Any, cleo: Any, login: Any

@@ -26,6 +26,8 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.running import json_of, output_of
 
+pytestmark = pytest.mark.django_db
+
 FIRST = ("FFF", "FPF", "NNN", "NPF", "PPN")
 FIGURES = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal")
 
@@ -138,7 +140,6 @@ def test_a_bad_row_of_a_file_is_named(tmp_path: Path, body: str, sentence: str) 
     assert sentence in str(refused.value)
 
 
-@pytest.mark.django_db
 def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
     with pytest.raises(CommandError, match="There are no labels here"):
         report("judges")
@@ -146,7 +147,6 @@ def test_no_labels_or_an_unknown_study_is_a_sentence() -> None:
         report("agreement", "--study", "nothing")
 
 
-@pytest.mark.django_db
 def test_what_a_file_leaves_open_is_told_beside_its_figures(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("annotator,item,label\na,1,yes\nb,1,NA\na,2,no\nb,2,no\na,3,yes\nb,3,no\n")
@@ -170,7 +170,6 @@ def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Pa
         report("agreement", "--study", "Elsewhere", "--haystack", "Tides", "--guideline", "1")
 
 
-@pytest.mark.django_db
 def test_bias_of_judges_that_cover_different_summarizers_stands_beside_their_names() -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("first", "second"))
     verdicts = Verdict.objects.filter(judge__name="first")
@@ -192,7 +191,6 @@ def test_bias_of_judges_that_cover_different_summarizers_stands_beside_their_nam
     assert text("bias", "--study", study.name).splitlines()[1].startswith("beta ")
 
 
-@pytest.mark.django_db
 def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
     study = make_labelled_study(summaries=make_summaries())
     assert [row["n_insights"] for row in report("judges")] == [36, 36]
@@ -222,7 +220,6 @@ def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
     ]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["agreement", "judges", "bias"])
 def test_every_report_is_also_a_table_for_a_console_with_intervals(name: str) -> None:
     make_labelled_study(summaries=make_summaries())
@@ -230,7 +227,6 @@ def test_every_report_is_also_a_table_for_a_console_with_intervals(name: str) ->
     assert text(name).count("[") >= 6
 
 
-@pytest.mark.django_db
 def test_a_reference_or_annotator_who_labelled_nothing_is_named_with_those_who_did() -> None:
     make_labelled_study(summaries=make_summaries())
     with pytest.raises(CommandError, match="use one of: mean, majority, adjudicated, anna, bert, cora"):
@@ -254,7 +250,6 @@ def test_every_report_is_in_the_list() -> None:
     assert made == {id(report) for report in REPORTS.values()}
 
 
-@pytest.mark.django_db
 def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -> None:
     source = published / "eval_benchmark_conversations.json"
     call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
@@ -284,7 +279,6 @@ def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -
     assert "with citations and score" in text("bias")
 
 
-@pytest.mark.django_db
 def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> None:
     source = published / "eval_benchmark_conversations.json"
     call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
@@ -298,7 +292,6 @@ def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> 
     assert row["cost"] == 0
 
 
-@pytest.mark.django_db
 def test_judges_come_with_all_that_follows_from_them() -> None:
     study = make_labelled_study(summaries=make_summaries())
     full = report("judges", "--study", study.name, "--full")
@@ -312,7 +305,6 @@ def test_judges_come_with_all_that_follows_from_them() -> None:
     assert {(row["judge"], "people") for row in full["judges"]} < pairs
 
 
-@pytest.mark.django_db
 def test_before_a_majority_each_person_stands_before_the_majority_of_the_others() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
     people = report("judges", "--study", study.name, "--full", "--reference", "majority")["people"]
@@ -339,7 +331,6 @@ def _split(of: Any, person: int) -> list[tuple[str, list[str]]]:
     return [(row[person], [label for who, label in row.items() if who != person]) for row in of.values()]
 
 
-@pytest.mark.django_db
 def test_intervals_over_people_speak_of_annotators_like_these() -> None:
     people = ("anna", "bert", "carl", "dora", "emil")
     study = make_labelled_study(summaries=make_summaries(n=16), people=people)
@@ -361,7 +352,6 @@ def test_intervals_over_people_speak_of_annotators_like_these() -> None:
     assert found["reasons"]["percent"] == "no interval over people under 5 annotators"
 
 
-@pytest.mark.django_db
 def test_whether_a_judge_may_replace_an_annotator() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl"))
     give_accounts(study)
@@ -381,7 +371,6 @@ def test_whether_a_judge_may_replace_an_annotator() -> None:
     assert "2 annotators" in row["reason"]
 
 
-@pytest.mark.django_db
 def test_the_report_names_by_pseudonym_who_has_too_few_items_to_be_replaced() -> None:
     study = make_labelled_study(summaries=make_summaries(), people=("anna", "bert", "carl", "dora"))
     give_accounts(study)

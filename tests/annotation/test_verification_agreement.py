@@ -17,6 +17,8 @@ from benchmarks.scoring.retention import Task
 from tests.makers_verification import make_questions, make_verification_study, say
 from tests.running import json_of
 
+pytestmark = pytest.mark.django_db
+
 PEOPLE = ("anna", "bert", "cora")
 MARKS = {"Y": "yes", "X": "no", "F": "agree", "P": "neutral", "N": "disagree"}
 
@@ -44,7 +46,6 @@ def file_of(folder: Path, *, grounded: Sequence[str] = (), key_point: Sequence[s
     return path
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("items", "expected"),
     [
@@ -67,7 +68,6 @@ def test_the_worked_examples_hold_for_labels_of_external_study(
     assert report("--study", "Elsewhere", "--task", "grounded")["percent"] == 1
 
 
-@pytest.mark.django_db
 def test_task_2_is_missing_after_a_no_whatever_was_stored(tmp_path: Path) -> None:
     path = file_of(tmp_path, grounded=["YY", "YX", "XX", "YY"], key_point=["FF", "FF", "NN", "FP"])
     import_labels(path)
@@ -81,7 +81,6 @@ def test_task_2_is_missing_after_a_no_whatever_was_stored(tmp_path: Path) -> Non
     assert (grounded["percent"], grounded["randolph"], grounded["q"]) == (0.75, 0.5, 2)
 
 
-@pytest.mark.django_db
 def test_the_two_judgments_can_come_in_two_files_under_their_names(tmp_path: Path) -> None:
     for task, items in (("grounded", ("yes", "no")), ("key_point", ("agree", "neutral"))):
         path = tmp_path / f"{task}.csv"
@@ -93,7 +92,6 @@ def test_the_two_judgments_can_come_in_two_files_under_their_names(tmp_path: Pat
     assert report("--study", "Elsewhere", "--task", "keep")["n_items"] == 2
 
 
-@pytest.mark.django_db
 def test_a_label_of_the_other_task_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("annotator,item,task,label\na,1,grounded,agree\n")
@@ -149,7 +147,6 @@ def test_the_control_group_and_some_annotators_can_be_asked_for(study: Study) ->
     assert everything["per_annotator"][1]["n_under_5_s"] == 1
 
 
-@pytest.mark.django_db
 def test_a_question_that_cannot_be_answered_is_a_sentence(study: Study) -> None:
     with pytest.raises(CommandError, match="Name a task with --task: grounded, key_point, keep"):
         report("--study", study.name)

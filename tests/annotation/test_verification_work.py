@@ -267,16 +267,6 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: An
     assert queries(cleo, many, 50) == queries(ben, few, 2) <= 19
 
 
-def test_the_list_of_numbers_shows_those_around(ben: Any, login: Any) -> None:
-    question = make_points_question(points=[f"Point {k}" for k in range(80)], quotes=["none of it"] * 80)
-    study = make_points_study(annotators=[ben], questions=[question])
-    html = shown(login(ben), label_task(study, ben, position=40))
-    assert "<strong>40 / 80</strong>" in html
-    numbers = [int(n) for n in re.findall(r'class="task-number is-todo"[^>]*>(\d+)<', html)]
-    assert numbers == list(range(25, 56))
-    assert html.count('aria-current="page"') == 1
-
-
 def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben: Any, login: Any) -> None:
     client = login(ben)
     html = client.get(reverse("annotation:work")).content.decode()

@@ -21,6 +21,8 @@ from summhay_site.demo.cast import read
 from tests.makers import flat
 from tests.taking_in import import_questions
 
+pytestmark = pytest.mark.django_db
+
 Login = Callable[..., Client]
 TEXT = "Ice <b>stopped</b> the boats & Fog did so too."
 
@@ -52,14 +54,12 @@ def body(client: Client, address: str, **headers: Any) -> str:
     return response.content.decode()
 
 
-@pytest.mark.django_db
 def test_a_set_is_listed_and_downloaded(now: datetime, ada: Any, login: Login) -> None:
     take(now, line())
     assert reverse("benchmarks:questions") in body(login(ada), reverse("benchmarks:questions"))
     assert login(ada).get(reverse("benchmarks:question-download", args=["long2rag"])).status_code == 200
 
 
-@pytest.mark.django_db
 def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
     now: datetime, ada: Any, login: Login
 ) -> None:
@@ -76,7 +76,6 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
     assert "AutoDS 0.81" in html
 
 
-@pytest.mark.django_db
 def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: Any, login: Login) -> None:
     take(now, *read("questions.jsonl"), dataset="demo")
     take(now, line(category="riddle"))
@@ -98,7 +97,6 @@ def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: 
     assert by_words.index(str(longest.uid)) < by_words.index(str(shortest.uid))
 
 
-@pytest.mark.django_db
 def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, ada: Any, login: Login) -> None:
     take(now, *(line(key=number, category="causal") for number in range(101)))
     client, address = login(ada), reverse("benchmarks:questions")
@@ -108,13 +106,11 @@ def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, ada: Any, 
     assert sum(str(row.uid) in second for row in Question.objects.all()) == 1
 
 
-@pytest.mark.django_db
 def test_without_questions_the_list_says_how_they_come_in(ada: Any, login: Login) -> None:
     assert reverse("benchmarks:import-new") in body(login(ada), reverse("benchmarks:questions"))
     assert login(ada).get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
 
 
-@pytest.mark.django_db
 def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, ada: Any, login: Login) -> None:
     take(now, line(key="small", key_points=[], responses=[]))
     take(now, *read("questions.jsonl"), dataset="demo")

@@ -20,6 +20,8 @@ from benchmarks.scoring.sums import Resampling
 from tests.makers_recall import extract, make_judge, make_response, say, support
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
+pytestmark = pytest.mark.django_db
+
 FEW = Resampling(n_resamples=20)
 
 
@@ -42,7 +44,6 @@ def judge(db: None, now: datetime) -> Judge:
     return judge
 
 
-@pytest.mark.django_db
 def test_figures_worked_by_hand(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
     overall = report(capsys)["overall"]
     assert overall["judge"] == "owl"
@@ -58,7 +59,6 @@ def test_figures_worked_by_hand(judge: Judge, capsys: pytest.CaptureFixture[str]
     assert "under" in overall["reasons"]["kpr_macro"]
 
 
-@pytest.mark.django_db
 def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
     judge: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,7 +73,6 @@ def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
     assert [row["name"] for row in by["document_length"]] == ["under 1,000"]
 
 
-@pytest.mark.django_db
 def test_figures_of_several_judges_are_never_mixed(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
     other = make_judge("jay")
     say(other, make_response("d", system="heron", category="causal", n_points=2), ["yes", "yes"])
@@ -86,7 +85,6 @@ def test_figures_of_several_judges_are_never_mixed(judge: Judge, capsys: pytest.
     assert found["n_not_judged"] == 3, "jay lacks a and b, owl lacks d; the one without key points is in both"
 
 
-@pytest.mark.django_db
 def test_the_report_narrows_down_and_refuses_unknown_names(
     judge: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,7 +97,6 @@ def test_the_report_narrows_down_and_refuses_unknown_names(
     assert "Recall (KPR) %" in capsys.readouterr().out
 
 
-@pytest.mark.django_db
 def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pytest.CaptureFixture[str]) -> None:
     before = report(capsys)["overall"]
     verdict = PointVerdict.objects.filter(premise="response", answer="no")[0]
@@ -108,7 +105,6 @@ def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pyte
     assert report(capsys)["overall"] == before
 
 
-@pytest.mark.django_db
 def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
     verified = PointVerdict.objects.filter(premise="response", answer="yes").values_list("key_point", flat=True)
     table = figures.table(figures.ResponseFilter(key_points=tuple(verified)))
@@ -119,7 +115,6 @@ def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undef
     assert "was not judged" in overall["reasons"]["kpp_key_points"]
 
 
-@pytest.mark.django_db
 def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
     ada: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,7 +133,6 @@ def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
     assert verified["verified"] == {"study": study.name, "version": 0, "n_kept": 1}
 
 
-@pytest.mark.django_db
 def test_counts_are_read_in_as_many_queries_however_much_there_is(judge: Judge) -> None:
     def cost() -> int:
         with CaptureQueriesContext(connection) as queries:

@@ -26,12 +26,13 @@ from tests.makers import NOW, flat, make_haystack, make_writing_study
 from tests.makers_topic import topic_json, write_topic
 from tests.running import output_of
 
+pytestmark = pytest.mark.django_db
+
 
 def load(path: Path) -> None:
     call_command("import_dataset", "summhay", str(path), stdout=io.StringIO(), stderr=io.StringIO())
 
 
-@pytest.mark.django_db
 def test_every_cell_equals_the_published_leaderboard(published: Path) -> None:
     load(published / "topic_news1.json")
     figures = json.loads((published / "expected_figures.json").read_text())
@@ -89,7 +90,6 @@ def _the_order_of_documents_moves_the_joint_score() -> None:
         assert 0 < row["p"] <= 1
 
 
-@pytest.mark.django_db
 def test_an_unusable_verdict_costs_its_insight_and_is_counted(published: Path) -> None:
     load(published / "topic_news1.json")
     judge = Judge.objects.get(name="published")
@@ -128,7 +128,6 @@ def _a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing() 
     assert without["joint"] == found["joint"], "not judged yet is left out, and missing insights are in no figure"
 
 
-@pytest.mark.django_db
 def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published: Path) -> None:
     load(published / "topic_news1.json")
     rows = Verdict.objects.filter(judge__name="published", coverage="full")
@@ -148,13 +147,11 @@ def test_coverage_takes_what_the_judge_expects_where_that_is_asked_for(published
     assert sum(row["coverage"] for row in expected) < sum(row["coverage"] for row in by_label)
 
 
-@pytest.mark.django_db
 def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
     with pytest.raises(CommandError, match="There is no judge “nobody”; known judges: none"):
         report("leaderboard", "--judge", "nobody")
 
 
-@pytest.mark.django_db
 def test_without_gold_documents_nobody_leads(tmp_path: Path, ada: Any, login: Any) -> None:
     load(write_topic(tmp_path, topic_json()))
     Insight.objects.update(gold_documents=[])
@@ -164,7 +161,6 @@ def test_without_gold_documents_nobody_leads(tmp_path: Path, ada: Any, login: An
     assert "leads with" not in page.text
 
 
-@pytest.mark.django_db
 def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, ada: Any, login: Any) -> None:
     load(write_topic(tmp_path, topic_json()))
     mark = "family of the generator"
@@ -183,7 +179,6 @@ def test_the_family_of_a_model_is_the_word_that_its_name_begins_with(model: str,
     assert family_of(model) == family
 
 
-@pytest.mark.django_db
 def test_haystacks_are_named_one_by_one_and_archived_ones_on_purpose(tmp_path: Path) -> None:
     for name in ("harbour", "castle"):
         load(write_topic(tmp_path, topic_json(key=name, title=name, seed=ord(name[0])), name=f"topic_{name}"))
@@ -198,7 +193,6 @@ def test_haystacks_are_named_one_by_one_and_archived_ones_on_purpose(tmp_path: P
     assert report("leaderboard", "--haystack", "topic_castle", "--haystack", "topic_harbour") == whole
 
 
-@pytest.mark.django_db
 def test_a_judge_is_named_with_its_version(tmp_path: Path) -> None:
     load(write_topic(tmp_path, topic_json()))
     first = report("leaderboard", "--judge", "published")
@@ -211,7 +205,6 @@ def test_a_judge_is_named_with_its_version(tmp_path: Path) -> None:
         report("leaderboard", "--judge", "published v3")
 
 
-@pytest.mark.django_db
 def test_the_table_has_intervals_unless_told_otherwise(tmp_path: Path) -> None:
     load(write_topic(tmp_path, topic_json(n_subtopics=6)))
 

@@ -42,6 +42,8 @@ from tests.benchmarks.engine.budgeted import (
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged
 from tests.makers import make_summary
 
+pytestmark = pytest.mark.django_db
+
 # The arithmetic
 
 MONEY = st.integers(0, 10**9).map(lambda millionths: Decimal(millionths) / MILLION)
@@ -100,7 +102,6 @@ def test_the_worst_case_is_more_than_any_estimate_and_grows_with_the_text(text: 
 # Against a server
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_requests_of_uneven_size_stay_within_the_cap(server: FakeServer, subtopic: Subtopic, share: float) -> None:
     price()
@@ -121,7 +122,6 @@ def test_requests_of_uneven_size_stay_within_the_cap(server: FakeServer, subtopi
     assert large > 10 * CENT, "one of the large ones was among them"
 
 
-@pytest.mark.django_db
 def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, subtopic: Subtopic) -> None:
     price()
     uneven(subtopic, 4)
@@ -140,7 +140,6 @@ def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, su
     assert (found.settled, found.reserved) == (till.taken, 0)
 
 
-@pytest.mark.django_db
 def test_what_a_server_refuses_takes_nothing_from_the_budget(server: FakeServer, subtopic: Subtopic) -> None:
     price()
     make_summary(subtopic=subtopic, text="- Nothing.")
@@ -150,7 +149,6 @@ def test_what_a_server_refuses_takes_nothing_from_the_budget(server: FakeServer,
     assert (run.state, server.n_asked, LostReply.objects.count()) == (JudgeRun.State.DONE, 12, 0)
 
 
-@pytest.mark.django_db
 def test_a_repair_is_paid_from_the_same_budget(server: FakeServer, subtopic: Subtopic) -> None:
     price()
     make_summary(subtopic=subtopic, text="- Nothing.")
@@ -161,7 +159,6 @@ def test_a_repair_is_paid_from_the_same_budget(server: FakeServer, subtopic: Sub
     assert judge.verdicts.count() == 0, "an unusable answer is not final before it was asked again"
 
 
-@pytest.mark.django_db
 def test_a_server_that_counts_more_than_the_worst_case_is_counted_and_pauses_the_run(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
@@ -174,7 +171,6 @@ def test_a_server_that_counts_more_than_the_worst_case_is_counted_and_pauses_the
     assert "$200.0008 are spent" in run.message
 
 
-@pytest.mark.django_db
 def test_answers_without_a_count_are_counted_at_their_worst(server: FakeServer, subtopic: Subtopic) -> None:
     price()
     uneven(subtopic, 4)
@@ -186,7 +182,6 @@ def test_answers_without_a_count_are_counted_at_their_worst(server: FakeServer, 
     assert costs.cost_of(run.calls.all()).dollars is None, "the cost itself stays unknown"
 
 
-@pytest.mark.django_db
 def test_a_price_that_rises_tomorrow_is_what_is_reserved(server: FakeServer, subtopic: Subtopic) -> None:
     price()
     price(valid_from=timezone.now().date() + timedelta(days=1), input_per_million=INPUT * 100)
@@ -195,7 +190,6 @@ def test_a_price_that_rises_tomorrow_is_what_is_reserved(server: FakeServer, sub
     assert (run.state, server.n_asked) == (JudgeRun.State.PAUSED, 0)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("budget", [Decimal("0.05"), Decimal(10)], ids=["lowered", "raised"])
 def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
     server: FakeServer, subtopic: Subtopic, budget: Decimal
@@ -227,7 +221,6 @@ def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
         assert till.taken > Decimal("0.4")
 
 
-@pytest.mark.django_db
 def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     server: FakeServer, subtopic: Subtopic, eve: Any, login: Callable[..., Client]
 ) -> None:
@@ -248,7 +241,6 @@ def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     assert work(run).state == JudgeRun.State.DONE
 
 
-@pytest.mark.django_db
 def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
     server: FakeServer, subtopic: Subtopic, now: datetime
 ) -> None:
@@ -271,7 +263,6 @@ def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
     costs.change_budget(run=run, budget=5 * CENT, by=None, now=now)
 
 
-@pytest.mark.django_db
 def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_counted(
     server: FakeServer, subtopic: Subtopic, settings: Any
 ) -> None:
@@ -306,7 +297,6 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     assert after.settled == one + sum(dollars(all_used(sent)) for sent in server.bodies)
 
 
-@pytest.mark.django_db
 def test_an_answer_that_comes_after_its_request_was_taken_over_counts_twice_and_is_stored_once(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
@@ -338,7 +328,6 @@ def test_an_answer_that_comes_after_its_request_was_taken_over_counts_twice_and_
     assert account.settled >= sum(asked)
 
 
-@pytest.mark.django_db
 def test_a_judge_that_is_archived_while_it_runs_asks_nothing_more(server: FakeServer, subtopic: Subtopic) -> None:
     uneven(subtopic, 4)
     judge = make_judge(server)
@@ -358,7 +347,6 @@ def test_a_judge_that_is_archived_while_it_runs_asks_nothing_more(server: FakeSe
         request(judge)
 
 
-@pytest.mark.django_db
 def test_a_judge_that_is_edited_while_it_runs_finishes_as_it_was(server: FakeServer, subtopic: Subtopic) -> None:
     make_summary(subtopic=subtopic, text="- Nothing.")
     judge = make_judge(server)

@@ -19,6 +19,8 @@ from benchmarks.judges.passages import split_points
 from benchmarks.models import Extraction, JudgeRun, PointVerdict, Response, ResponsePoint
 from tests.taking_in import import_questions
 
+pytestmark = pytest.mark.django_db
+
 Task = JudgeRun.Task
 Premise = PointVerdict.Premise
 ICE = "Thick ice on the river stopped all boats for eleven weeks in the winter of 1709."
@@ -69,7 +71,6 @@ def answers(premise: str) -> dict[tuple[str, str], str]:
     }
 
 
-@pytest.mark.django_db
 def test_recall_says_which_key_points_a_response_has_and_where(responses: list[Response], now: datetime) -> None:
     done = run(Task.RECALL, responses, now)
     assert done is not None
@@ -84,7 +85,6 @@ def test_recall_says_which_key_points_a_response_has_and_where(responses: list[R
     assert run(Task.RECALL, responses, now) is None, "nothing is asked twice"
 
 
-@pytest.mark.django_db
 def test_points_are_split_and_each_is_held_against_documents_and_key_points(
     responses: list[Response], now: datetime
 ) -> None:
@@ -107,7 +107,6 @@ def test_points_are_split_and_each_is_held_against_documents_and_key_points(
     assert (run(Task.EXTRACTION, responses, now), run(Task.SUPPORT, responses, now)) == (None, None)
 
 
-@pytest.mark.django_db
 def test_a_verdict_depends_on_its_own_question_only(responses: list[Response], now: datetime) -> None:
     run(Task.RECALL, [responses[0]], now)
     alone = PointVerdict.objects.filter(response=responses[0]).values_list("key_point", "score", "input_sha256")
@@ -118,7 +117,6 @@ def test_a_verdict_depends_on_its_own_question_only(responses: list[Response], n
     assert sorted(alone.all()) == first
 
 
-@pytest.mark.django_db
 def test_a_cancelled_run_stops_and_what_it_has_is_not_asked_again(
     responses: list[Response], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +133,6 @@ def test_a_cancelled_run_stops_and_what_it_has_is_not_asked_again(
     assert again.items.count() == 1
 
 
-@pytest.mark.django_db
 def test_the_command_does_each_task_and_counts_answers(
     responses: list[Response], capsys: pytest.CaptureFixture[str]
 ) -> None:
