@@ -153,14 +153,14 @@ class ApprovalSource:
             *(_of_others(judge) for judge in others if judge not in of_coverage),
         ]
 
-    def approved(self, judged: Judged) -> list[str]:
+    def approved(self, judged: Judged) -> set[str]:
         """All judges that are approved for these data, whatever scores they would give. One query."""
         latest: dict[str, JudgeApproval] = {}
         rows = JudgeApproval.objects.filter(judge__archived_at=None).select_related("judge").defer("figures")
         for approval in rows:
             if not _reasons(approval, approval.judge, replace(judged, scores=())):
                 latest.setdefault(str(approval.judge), approval)
-        return sorted(name for name, its in latest.items() if Finding.SAFE in {its.absolute, its.ranking})
+        return {name for name, its in latest.items() if Finding.SAFE in {its.absolute, its.ranking}}
 
     def votes(self, jury: Judge, reader: Any) -> str:
         """As how many independent judges a jury counts."""

@@ -53,7 +53,7 @@ class Source(Protocol):
         """One for each of these judges that there is, for a reader; None sees all. One query at most."""
         ...
 
-    def approved(self, judged: Judged) -> Sequence[str]:
+    def approved(self, judged: Judged) -> set[str]:
         """The names of all judges that are approved for these data."""
         ...
 
@@ -70,9 +70,9 @@ def register(source: Source) -> None:
     _source[:] = [source]
 
 
-def approved(judged: Judged) -> Sequence[str]:
+def approved(judged: Judged) -> set[str]:
     """The names of all judges that are approved for these data; none where nobody knows of approvals."""
-    return _source[0].approved(judged) if _source else ()
+    return _source[0].approved(judged) if _source else set()
 
 
 def votes(jury: Any, *, reader: Any) -> str:

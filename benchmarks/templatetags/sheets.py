@@ -326,7 +326,8 @@ def judged_by(context: Any, by: Judged | Model) -> dict[str, Any]:
     told = notes if len(notes) == 1 else [note for note in notes if note.is_found_safe]
     if not isinstance(by, Judged):
         return {"notes": told, "is_told": True}
-    return {"notes": told, "has_judges": bool(notes), "approved": approved(judged) if notes else ()}
+    others = sorted(approved(judged) - {note.judge for note in notes}) if notes else []
+    return {"notes": told, "has_judges": bool(notes), "approved": others}
 
 
 @register.simple_tag(takes_context=True)

@@ -203,6 +203,7 @@ def test_not_enough_data_cannot_be_recorded(client: Client, study: Study) -> Non
     Subtopic.objects.filter(number__gt=2).delete()
     page = shown(client, address(study), judge=uid("owl"))
     assert "There is not enough data to say whether owl is safe" in page
+    assert "Not recorded yet" not in page
     assert "Record this" not in page
     assert "There is not enough data to approve this judge" in record(client, study, "owl").text
     assert not JudgeApproval.objects.exists()
@@ -267,6 +268,11 @@ def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_
     assert "echo is approved: safe for absolute scores and for ranking" in shown(client, leaderboard, **page)
     owl = shown(client, leaderboard, judge=uid("owl"))
     assert "echo is approved for these data, this judge is not. Test owl" in owl
+    JudgeApproval.objects.update(scope=JudgeApproval.objects.get().scope | {"lowest": 0.9, "highest": 0.9})
+    assert re.search(
+        r"No judge is approved for these data yet. echo was tested on \S+, which does not hold here: \d rows",
+        shown(client, leaderboard, **page),
+    )
     second = Judge.objects.create(
         name="echo", version=2, kind="imported", config_sha256="other settings", created_at=NOW
     )
