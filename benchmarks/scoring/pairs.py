@@ -238,8 +238,8 @@ LINK_FIGURES: Mapping[str, Figure] = {
 def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figure]:
     """The figures for categories worth so much; with `has_covered` the first one is "not covered"."""
     q = len(worth)
-    eye, everything = np.eye(q).ravel(), np.ones(q * q)
-    figures: dict[str, Figure] = {"exact_agreement": _rate("exact_agreement", eye, everything)}
+    everything = np.ones(q * q)
+    figures: dict[str, Figure] = {"exact_agreement": _rate("exact_agreement", np.eye(q).ravel(), everything)}
     if has_covered:
         positive = np.arange(q) > 0
         yes = np.outer(positive, positive).ravel().astype(float)
@@ -250,31 +250,39 @@ def pair_figures(worth: Sequence[float], *, has_covered: bool) -> dict[str, Figu
             "covered.tpr": _rate("covered.tpr", yes, covered, "the human calls nothing covered"),
             "covered.tnr": _rate("covered.tnr", no, 1 - covered, "the human calls nothing not covered"),
         }
-    by_chance = ("cohen_kappa", "linear_kappa", "quadratic_kappa", "alpha_ordinal")
-    minorities: dict[str, Formula] = dict.fromkeys(by_chance, minority_of_table(q))
-    formulas: dict[str, tuple[Formula, str]] = {
-        "pearson": (_pearson(np.array(worth)), CONSTANT),
-        "spearman": (_spearman(q), CONSTANT),
-        "tau_b": (_tau_b(q), CONSTANT),
-        "cohen_kappa": (cohen_formula(Weights.NONE, q), ONE_USED),
-        "linear_kappa": (cohen_formula(Weights.LINEAR, q), ONE_USED),
-        "quadratic_kappa": (cohen_formula(Weights.QUADRATIC, q), ONE_USED),
-        "randolph_kappa": (_randolph(q), NOTHING_SHARED if q > 1 else ONE_ALLOWED),
-        "alpha_ordinal": (_alpha(q), ONE_USED),
+    kappas = {
+        name: cohen_formula(weights, q)
+        for name, weights in (
+            ("cohen_kappa", Weights.NONE),
+            ("linear_kappa", Weights.LINEAR),
+            ("quadratic_kappa", Weights.QUADRATIC),
+        )
+    }
+    minorities: dict[str, Formula] = dict.fromkeys((*kappas, "alpha_ordinal"), minority_of_table(q))
+    ordinal, eye = alpha_formula(Level.ORDINAL, np.arange(q, dtype=np.float64)), np.eye(q).ravel()
+    both_ways = np.arange(q * q).reshape(q, q).T.ravel()
+    formulas: dict[str, Formula] = {
+        "pearson": _pearson(np.array(worth)),
+        "spearman": _spearman(q),
+        "tau_b": _tau_b(q),
+        **kappas,
+        "randolph_kappa": lambda totals: above_chance(divide(totals @ eye, totals.sum(axis=1)), 1 / q),
+        "alpha_ordinal": lambda totals: ordinal(totals + totals[:, both_ways]),
     }
     if has_covered:
-        formulas["covered.kappa"] = (_of_covered(q, cohen_formula(Weights.NONE, 2)), ONE_USED)
+        formulas["covered.kappa"] = _of_covered(q, cohen_formula(Weights.NONE, 2))
         minorities["covered.kappa"] = _of_covered(q, minority_of_table(2))
+    reasons = dict.fromkeys(CORRELATIONS, CONSTANT) | {"randolph_kappa": NOTHING_SHARED if q > 1 else ONE_ALLOWED}
     return figures | {
         name: Figure(
             METHODS[name],
             formula,
-            reason,
+            reasons.get(name, ONE_USED),
             COEFFICIENT,
             minority=minorities.get(name),
             is_correlation=name in CORRELATIONS,
         )
-        for name, (formula, reason) in formulas.items()
+        for name, formula in formulas.items()
     }
 
 
@@ -304,17 +312,15 @@ def _spearman(q: int) -> Formula:
     def formula(totals: Floats) -> Floats:
         table = totals.reshape(len(totals), q, q)
         n = table.sum(axis=(1, 2))
-        x, y = (_centred_ranks(table.sum(axis=axis)) for axis in (2, 1))
+        x, y = (  # the mean rank of each category less the mean of all
+            np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
+            for counts in (table.sum(axis=2), table.sum(axis=1))
+        )
         product = (table * x[:, :, None] * y[:, None, :]).sum(axis=(1, 2))
         squares = [(table.sum(axis=axis) * ranks**2).sum(axis=1) for axis, ranks in ((2, x), (1, y))]
         return np.where(n < MIN_POINTS, np.nan, divide(product, np.sqrt(squares[0] * squares[1])))
 
     return formula
-
-
-def _centred_ranks(counts: Floats) -> Floats:
-    """The mean rank of each category less the mean of all, for counts of shape (resamples, q)."""
-    return np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
 
 
 def _tau_b(q: int) -> Formula:
@@ -334,18 +340,3 @@ def _tau_b(q: int) -> Formula:
         return np.where(n < MIN_POINTS, np.nan, divide(order, np.sqrt(untied[0] * untied[1])))
 
     return formula
-
-
-def _randolph(q: int) -> Formula:
-    eye = np.eye(q).ravel()
-
-    def formula(totals: Floats) -> Floats:
-        return above_chance(divide(totals @ eye, totals.sum(axis=1)), 1 / q)
-
-    return formula
-
-
-def _alpha(q: int) -> Formula:
-    ordinal = alpha_formula(Level.ORDINAL, np.arange(q, dtype=np.float64))
-    both_ways = np.arange(q * q).reshape(q, q).T.ravel()
-    return lambda totals: ordinal(totals + totals[:, both_ways])

@@ -104,11 +104,11 @@ def ndcg(gains: Sequence[float], all_gains: Iterable[float]) -> float | None:
     ideal = sorted(all_gains, reverse=True)
     if not ideal or not ideal[0]:
         return None
-    return _discounted(gains) / _discounted(ideal[: len(gains)]) if gains else 0.0
-
-
-def _discounted(gains: Sequence[float]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+    ours, best = (
+        sum(gain / math.log2(rank + 1) for rank, gain in enumerate(order, 1))
+        for order in (gains, ideal[: len(gains)])
+    )
+    return ours / best if gains else 0.0
 
 
 def qualities(

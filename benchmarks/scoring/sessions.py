@@ -151,32 +151,26 @@ def progress(
             for session, figures in scored
             if session.writer is not None and figures and (value := figures.get(measure)) is not None
         ]
-        values = [point.value for point in here]
+        reason = "no session lasted until here"
+        if present:
+            reason = "nothing covered yet" if here else "not scored yet"
+        mean = bootstrap_mean(
+            [point.value for point in here],
+            resampling=resampling,
+            method=f"mean over sessions, {rule.value.replace('_', ' ')}",
+            reason=reason,
+            bounds=SHARE,
+        )
         means.append(
             CurvePoint(
                 mark_ms=mark,
-                mean=over_writers(
-                    _mean(values, n_sessions=len(present), n_scored=len(here), rule=rule, resampling=resampling),
-                    cells,
-                    bounds=SHARE,
-                    level=resampling.level,
-                ),
+                mean=over_writers(mean, cells, bounds=SHARE, level=resampling.level),
                 n_sessions=len(present),
                 n_unscored=len(present) - len(here),
             )
         )
         points.extend(here)
     return Curve(measure=measure, rule=rule, points=tuple(means), sessions=tuple(points))
-
-
-def _mean(
-    values: Sequence[float | None], *, n_sessions: int, n_scored: int, rule: CurveRule, resampling: Resampling
-) -> Stat:
-    method = f"mean over sessions, {rule.value.replace('_', ' ')}"
-    reason = "no session lasted until here"
-    if n_sessions:
-        reason = "nothing covered yet" if n_scored else "not scored yet"
-    return bootstrap_mean(values, resampling=resampling, method=method, reason=reason, bounds=SHARE)
 
 
 SHARES = (0.5, 0.7, 0.9)

@@ -44,6 +44,11 @@ def ranges(starts: Ints, ends: Ints) -> Ints:
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()), dtype=np.int64)
 
 
+def _ends(ordered: Ints, keys: Ints) -> tuple[Ints, Ints]:
+    """Where each key starts and ends among ordered ones."""
+    return np.searchsorted(ordered, keys, side="left"), np.searchsorted(ordered, keys, side="right")
+
+
 class Documents:
     """Texts by document number, indexed for many summaries and orders.
 
@@ -100,16 +105,13 @@ class Documents:
                 if first >= 0 and second >= 0:
                     wanted.add(first * width + second)
         keys = np.array(sorted(wanted), dtype=np.int64)
-        starts = np.searchsorted(self._pair_keys, keys, side="left")
-        ends = np.searchsorted(self._pair_keys, keys, side="right")
-        return self._pair_words[ranges(starts, ends)]
+        return self._pair_words[ranges(*_ends(self._pair_keys, keys))]
 
     def holding(self, counts: Mapping[str, int]) -> tuple[Ints, Ints, Ints, Ints]:
         """Sentences that hold any of the words: rows (sentence, which word, how often), and the words' counts."""
         known = [(self._ids[word], n) for word, n in counts.items() if word in self._ids]
         ids = np.array([word for word, _n in known], dtype=np.int64)
-        starts = np.searchsorted(self._word_keys, ids, side="left")
-        ends = np.searchsorted(self._word_keys, ids, side="right")
+        starts, ends = _ends(self._word_keys, ids)
         rows = ranges(starts, ends)
         which = np.repeat(np.arange(len(ids), dtype=np.int64), ends - starts)
         wanted = np.array([n for _word, n in known], dtype=np.int64)
