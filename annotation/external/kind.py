@@ -1,4 +1,4 @@
-"""What a study with labels made elsewhere says of itself: they are imported and compared, nobody works in it."""
+"""Study kind: labels made elsewhere. They are imported and compared, nobody works in it."""
 
 from __future__ import annotations
 

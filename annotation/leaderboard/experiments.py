@@ -303,7 +303,7 @@ def place_chart(rows: Sequence[Experiment], size: int, *, are_ratings: bool = Fa
         title=(
             "Do ratings depend on the place of the relevant document, of %(n)d?"
             if are_ratings
-            else "Does the place of the relevant document matter, of %(n)d?"
+            else "Does the position of the relevant document among %(n)d matter?"
         )
         % {"n": size},
         subtitle="Bands: 95 % intervals."

@@ -159,7 +159,7 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
     return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))
 
 
-RANDOM_MEANS = "mean; between the ends lie 95 of 100 means of as many random texts"
+RANDOM_MEANS = "mean; 95 % range for the same number of random texts"
 NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))
 TEXTS = Measure("n", "Texts", Unit.COUNT)
 

@@ -1,4 +1,4 @@
-"""What coverage linking says of itself."""
+"""Study kind: coverage linking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What researchers decide where people disagree. A record of its own: labels stay, and agreement never sees it."""
+"""Decisions of researchers where people disagree. A separate record: labels stay, and agreement never sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers of label work have in common. Append-only: a change is a new row, the first answer stays."""
+"""Base of all answers of label work. Append-only: a change is a new row, the first answer stays."""
 
 from __future__ import annotations
 

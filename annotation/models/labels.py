@@ -1,4 +1,4 @@
-"""What people say of summaries: coverage labels with links, why bullets have none, and labels made elsewhere.
+"""Answers about summaries: coverage labels with links, why bullets have none, and labels made elsewhere.
 
 Append-only: a change is a new row that supersedes the old one, and the first answer stays. Labels made here are
 covered exactly when linked once they are complete; imported ones are kept as published, and `breaks_rule` says

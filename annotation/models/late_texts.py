@@ -1,4 +1,4 @@
-"""What reached the server after the end of a session, and what a researcher decided about it.
+"""Text that reached the server after the end of a session, and the decision of a researcher about it.
 
 A late summary is a `DraftRevision` with the code `closed`; late notes have a table of their own, since nobody but
 their writer reads them. Nothing in here changes a snapshot.

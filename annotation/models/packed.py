@@ -9,7 +9,7 @@ from annotation.models.sessions import Session
 
 
 class PackedRows(models.Model):
-    """What one session has of drafts or events, but for the rows that figures and decisions name.
+    """All drafts or events of one session, compressed, but for the rows that figures and decisions name.
 
     `rows` is JSON by columns, compressed as .xz, which `annotation.writing.packing` writes and reads.
     """

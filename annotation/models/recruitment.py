@@ -31,7 +31,7 @@ def _consists_of(expression: F | Substr, characters: str) -> Exact:
 
 
 def new_key() -> str:
-    """What stands in the address of a link; nobody guesses it."""
+    """The secret part of a link's address; nobody guesses it."""
     return secrets.token_urlsafe(12)
 
 

@@ -1,4 +1,4 @@
-"""What was removed because a person asked for it: who, when and how much, never any content."""
+"""Removals that a person asked for: who, when and how much, never any content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server found out about a finished text, for review by researchers; never a reason by itself."""
+"""Findings of the server about a finished text, for review by researchers; never a reason by itself."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class Snapshot(models.Model):
 
 
 class SessionEvent(models.Model):
-    """What the browser reports: searches, pastes by class, visibility, gaps, translation. No keys or contents."""
+    """A report of the browser: searches, pastes by class, visibility, gaps, translation. No keys or contents."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
     tab_id = models.CharField(max_length=40)
@@ -319,7 +319,7 @@ class CreditRequest(models.Model):
 
 
 class SessionReport(models.Model):
-    """What the annotator says after the session."""
+    """Answers of the annotator to the questions after the session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="report")
     time_was_enough = models.BooleanField()

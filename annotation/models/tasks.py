@@ -197,7 +197,7 @@ class LabelTask(models.Model):
 
 
 class RemarkReply(models.Model):
-    """What a researcher answers to the flag or the comment on a task; never edited, only followed by another one.
+    """A researcher's answer to the flag or the comment on a task; never edited, only followed by another one.
 
     `comment` is the one that was answered, as it was then; empty where there was only a flag.
     """

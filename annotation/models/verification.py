@@ -80,7 +80,7 @@ class PointLabel(Answer):
 
 
 class PointAdjudication(Adjudication):
-    """What a researcher decides on a key point, with the reason. It never enters agreement."""
+    """A researcher's decision on a key point, with the reason. It never enters agreement."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="point_adjudications")
     key_point = models.ForeignKey(KeyPoint, on_delete=models.PROTECT, related_name="adjudications")

@@ -1,4 +1,4 @@
-"""What timed writing says of itself."""
+"""Study kind: timed writing."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class Budget:
         try:
             self._account = account_of(run, prices=prices, gone=gone, now=now)
         except CostUnknown as error:
-            self.pause_because = "What was spent is not known, so the budget cannot be kept." + f" {error}"
+            self.pause_because = f"Spending is unknown, so the budget cannot be enforced. {error}"
 
     def admits(self, tokens: tuple[int, int]) -> bool:
         """Reserve the worst case of a request if it fits; if it never will, say why the run pauses."""

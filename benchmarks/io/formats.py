@@ -24,7 +24,7 @@ class UnknownFormat(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What whoever imports says beside the file: a field of the form, an argument of the command."""
+    """An extra option of an import: a field of the form, an argument of the command."""
 
     name: str
     label: str | _StrPromise

@@ -158,7 +158,7 @@ class LostReply(models.Model):
 
 
 class ModelPrice(models.Model):
-    """What a million tokens of a model cost from a day on, in US dollars; an empty address means any."""
+    """Prices of a million tokens of a model from a day on, in US dollars; an empty address means any."""
 
     base_url = models.CharField(max_length=300, blank=True)
     model = models.CharField(max_length=200)

@@ -70,7 +70,7 @@ class Haystack(models.Model):
 
 
 class SourceDataset(models.Model):
-    """What is asked of summaries of sources, the same for all of a dataset: sentences, and tokens at most."""
+    """The length asked of summaries of sources, the same for all of a dataset: sentences, and tokens at most."""
 
     name = models.SlugField(max_length=80, unique=True)
     n_sentences = models.PositiveSmallIntegerField()
@@ -139,7 +139,7 @@ class Subtopic(models.Model):
 
     @property
     def phrase(self) -> str:
-        """What it is about, as prompts and retrievers say it; nothing of a source, whose name is no subject."""
+        """Its subject, as prompts and retrievers say it; empty of a source, whose name is no subject."""
         return "" if self.haystack.is_source else self.description or self.name
 
 
@@ -171,7 +171,7 @@ class Insight(models.Model):
 
 
 class RetrieverRanking(models.Model):
-    """What one retriever thinks of the documents for one subtopic: {document number: score}.
+    """Scores of one retriever for the documents of one subtopic: {document number: score}.
 
     What was imported has no version; what was computed here has that of its `Retrieval`. Whoever refers to either
     in one word takes the `reference`: `keywords`, `keywords@609c279f1505`.

@@ -82,7 +82,7 @@ class ResponsePointCheck(models.Model):
 
 
 class PointVerdict(models.Model):
-    """What a judge says of one point; append-only.
+    """A judge's answer on one point; append-only.
 
     `premise` names the text that does or does not say it: the response (a key point: recall), or the documents or
     the key points of the question (a point of the response: precision). `score` is the judge's own measure.

@@ -108,7 +108,7 @@ class Summarizer(Judge):
 
 
 class Generator(Judge):
-    """What makes benchmarks, a model or a search for documents, at one version of its configuration."""
+    """A model or a search for documents that makes benchmarks, at one version of its configuration."""
 
     objects: ClassVar[RoleManager] = RoleManager(Judge.Role.GENERATOR)
 
@@ -186,12 +186,12 @@ class JudgeRun(models.Model):
 
     @property
     def task_label(self) -> str:
-        """What is asked, in words; the name of a task that has none."""
+        """The task in words; the name of a task that has none."""
         return str(dict(self.Task.choices).get(self.task, self.task))
 
 
 class JudgeRunItem(models.Model):
-    """What a run is about, one piece of it: pending, claimed for a while, then done or failed."""
+    """One item of a run: pending, claimed for a while, then done or failed."""
 
     State = RunItemState
 
@@ -259,7 +259,7 @@ class JudgeRunItem(models.Model):
 
 
 class Verdict(models.Model):
-    """What a judge says of one insight in one summary; append-only.
+    """A judge's answer on one insight in one summary; append-only.
 
     `lines` are the 1-based line numbers of the covering bullets. Verdicts made here are covered exactly when
     linked, but for those of a jury whose members link different bullets; imported ones are kept as published

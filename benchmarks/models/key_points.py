@@ -1,4 +1,4 @@
-"""What judges say of key points: the two judgments that annotators give, and AutoDS scores. Append-only."""
+"""Answers of judges on key points: the two judgments that annotators give, and AutoDS scores. Append-only."""
 
 from __future__ import annotations
 

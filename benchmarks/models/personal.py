@@ -1,4 +1,4 @@
-"""What the models of benchmarks hold of people: the audit log, and who made what."""
+"""Data that the models of benchmarks hold of people: the audit log, and who made what."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def counted_judges(path: str = "") -> Q:
 
 
 class JudgedQuerySet(FencedQuerySet[Any]):
-    """What judges answered."""
+    """Answers of judges."""
 
     def counted(self) -> JudgedQuerySet:
         """Only those of judges that count."""

@@ -86,7 +86,7 @@ class QuestionDocument(models.Model):
 
 
 class KeyPoint(models.Model):
-    """What a good answer says, as extracted; `autods` is the share of yes of a model asked whether it is key."""
+    """A point of a good answer, as extracted; `autods` is the share of yes of a model asked whether it is key."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="key_points")
@@ -160,7 +160,7 @@ class Span(models.Model):
 
 
 class Response(models.Model):
-    """What one system answered; the text never changes."""
+    """A system's answer to a question; the text never changes."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="responses")

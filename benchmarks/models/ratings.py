@@ -14,7 +14,7 @@ from benchmarks.scoring.likert import HIGHEST, LOWEST
 
 
 class SummaryRating(models.Model):
-    """What a judge gives a summary on one aspect; without a value its answer could not be used."""
+    """A judge's rating of a summary on one aspect; without a value its answer could not be used."""
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="ratings")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")

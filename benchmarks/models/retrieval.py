@@ -63,7 +63,7 @@ class Retrieval(models.Model):
 
 
 class RetrieverAnswer(models.Model):
-    """What a server answered about a text, or a query and a document, by the hash of what was asked."""
+    """A server's answer about a text, or a query and a document, by the hash of what was asked."""
 
     key = models.CharField(max_length=64, unique=True)
     content = models.BinaryField(help_text="Little-endian numbers.")

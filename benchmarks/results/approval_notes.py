@@ -1,4 +1,4 @@
-"""What is said of the judges behind figures, as a part of what is shown of them in files and on a console."""
+"""Notes on the judges behind figures, as a part of what is shown of them in files and on a console."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def with_words(chart: Chart, words: str) -> Chart:
 
 
 def as_comments(said: Sequence[ApprovalNote]) -> str:
-    """What is said of judges above or below a table in LaTeX, as lines that it skips."""
+    """Notes on judges above or below a table in LaTeX, as lines that it skips."""
     return "".join(latex.comment(note.text) for note in said)
 
 

@@ -1,4 +1,4 @@
-"""What can be computed and stored: a name, the options it takes, the figures it gives, and what these depend on.
+"""Stored computations: a name, the options it takes, the figures it gives, and what these depend on.
 
 Options and figures are plain dataclasses; pydantic writes them as JSON and makes them from it again, so a new
 result brings no code for storing it.
@@ -37,7 +37,7 @@ def totals(*several: QuerySet[Any, Any]) -> list[Total]:
 
 
 def contents(haystacks: QuerySet[Haystack]) -> list[tuple[Any, ...]]:
-    """What haystacks are called and hold, which a file that is imported later may complete. One query."""
+    """Titles and contents of haystacks, which a file that is imported later may complete. One query."""
     return list(haystacks.order_by("pk").values_list("pk", "title", "domain", "dataset", "content_sha256"))
 
 

@@ -49,7 +49,7 @@ class File:
 
     @property
     def content(self) -> bytes:
-        """What it holds."""
+        """The bytes."""
         return base64.b64decode(self.encoded)
 
 

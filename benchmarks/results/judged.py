@@ -28,7 +28,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalNote:
-    """What is said of a judge: its approval, that it has none, or that it has expired and why.
+    """A note on a judge: its approval, that it has none, or that it has expired and why.
 
     `url` leads to what it stands on if it `is_on_record` or was tested, else to where it can be tested. A judge
     without an approval on record `is_found_safe` if a test says so. One that `is_expired` gives way to a test.
@@ -81,5 +81,5 @@ def votes(jury: Any, *, reader: Any) -> str:
 
 
 def approval_notes(judged: Judged, *, reader: Any = None) -> Sequence[ApprovalNote]:
-    """What is said of the judges behind figures; nothing without judges, or where nobody knows of approvals."""
+    """Notes on the judges behind figures; none without judges, or where nobody knows of approvals."""
     return _source[0].approval_notes(judged, reader) if _source and (judged.judges or judged.others) else ()

@@ -222,7 +222,7 @@ F = TypeVar("F")
 
 
 def shown_of(sheet: Sheet, query: QueryDict) -> dict[str, Any]:
-    """What a page shows of a sheet: its parts, or the page of it that the address names, and by which judges."""
+    """Parts of a sheet for a page: its parts, or the page of it that the address names, and by which judges."""
     chosen = sheet.page(query.get("view", ""))
     parts = Sheet(sheet.shown(chosen.key if chosen else ""))
     is_of_people = bool(parts.tables) and all(table.is_of_people for table in parts.tables)
@@ -292,11 +292,11 @@ class FigurePage(Generic[F]):
         return origin_of(self.shown, str(self.heading))
 
     def beside(self) -> dict[str, Any]:
-        """What the page shows before there are figures, too."""
+        """Context that the page has before there are figures, too."""
         return {}
 
     def context(self, figures: F) -> dict[str, Any]:
-        """What the page shows beside the figures: its form, crumbs and links."""
+        """Context beside the figures: the form, crumbs and links."""
         return {}
 
     def show(self) -> HttpResponse:

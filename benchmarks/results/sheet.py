@@ -126,7 +126,7 @@ class Row:
         return self.cell(key).value
 
     def number(self, key: str) -> float | str | None:
-        """What rows are sorted by: the value of a figure, None where it is undefined."""
+        """The key for sorting rows: the value of a figure, None where it is undefined."""
         value = self.value(key)
         return value.value if isinstance(value, Stat) else value
 
@@ -259,7 +259,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What only a page shows and no table can say: a template with its context, as rows of texts or a form."""
+    """A part that only pages show: a template with its context, as rows of texts or a form."""
 
     template: str
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -326,7 +326,7 @@ class Sheet:
         return next((page for page in self.pages if page.key == key), next(iter(self.pages), None))
 
     def shown(self, key: str) -> tuple[Part, ...]:
-        """What a reader of this page sees of it."""
+        """The parts that a reader of this page sees."""
         page = self.page(key)
         if page is None:
             return self.parts
@@ -389,7 +389,7 @@ def table_of_cards(cards: Cards) -> Table:
 
 
 def few_clusters(table: Table) -> tuple[Note, ...]:
-    """What to know of intervals over few clusters, below a table that has no marks beside figures."""
+    """A warning about intervals over few clusters, below a table that has no marks beside figures."""
     values = (row.value(key) for row in table.rows for key in row.values)
     has_few = any(isinstance(value, Stat) and value.has_few_clusters for value in values)
     words = "Over 5 to 9 clusters the coverage of these intervals is 90–95 %."

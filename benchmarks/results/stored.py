@@ -57,7 +57,7 @@ COMPRESSION = 6
 
 @dataclass(frozen=True, slots=True)
 class Shown(Generic[F]):
-    """What a page has of a result: the newest figures, None before the first, and how they stand."""
+    """A result as a page has it: the newest figures, None before the first, and how they stand."""
 
     figures: F | None
     result: Result
@@ -287,7 +287,7 @@ def _groups() -> list[int] | None:
 
 
 def sight_of(row: Result) -> Sight | None:
-    """What the figures of a row are made of: all that the site has, or what some research groups see."""
+    """The data behind the figures of a row: all that the site has, or what some research groups see."""
     return None if row.groups is None else Sight(frozenset(row.groups))
 
 

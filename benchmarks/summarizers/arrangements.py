@@ -1,4 +1,4 @@
-"""What is shown of a source in experiments (MiddleSum, section 4): which documents in which order, or how much.
+"""Arrangements of sources in experiments (MiddleSum, section 4): which documents in which order, or how much.
 
 Position: one relevant document among documents of other sources, at each place in turn; the summarizer is told
 which one it is. Infilling: the first and the last document of a source, alone or with documents of other sources
@@ -38,7 +38,7 @@ LEAST, MOST = 2, 50
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What is shown of a source: `size` documents in all (of `ends` two of them), the relevant one at `place`.
+    """An arrangement of a source: `size` documents in all (of `ends` two of them), the relevant one at `place`.
 
     `by` is the measure that chooses the relevant one. Of `first` there are the first `place` of `size` documents;
     of `upto` all of them, and `size` counts tokens.

@@ -75,7 +75,7 @@ class Condition:
 
 
 def named_system(key: str) -> tuple[str, str]:
-    """What the name of a system in a file says: (condition, "" for all documents, and model).
+    """The parts of a system's name in a file: (condition, "" for all documents, and model).
 
     `cut-512_heron` and `snippets@heron_gull` say a condition and a model, `full-ctxt_heron` all documents; any
     other name is a model's. Where another system made snippets or summaries, the last underscore parts them.
@@ -90,7 +90,7 @@ def named_system(key: str) -> tuple[str, str]:
 
 
 def column_order(name: str) -> tuple[int, int, str]:
-    """What sorts conditions as the paper's table does: cut ones, made ones, none, all; others last, by name."""
+    """A sort key for conditions as in the paper's table: cut ones, made ones, none, all; others last, by name."""
     try:
         condition = Condition.named(name)
     except UnknownCondition:

@@ -58,7 +58,7 @@ Values = Mapping[str, Callable[[], str]]
 
 
 def _places(*, of_source: bool) -> dict[str, str]:
-    """What stands in prompts, with the field that it is."""
+    """Placeholders of prompts, each with its field."""
     published = _OF_MIDDLESUM if of_source else _OF_SUMMHAY
     return {**{f"{{{name}}}": name for name in FIELDS}, **published}
 
@@ -108,7 +108,7 @@ def worded_documents(
 
 
 def facts(**known: str) -> str:
-    """What is known, a line each."""
+    """All facts, a line each."""
     return "\n".join(f"{name.capitalize()}: {text}" for name, text in known.items() if text)
 
 

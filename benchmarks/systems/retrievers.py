@@ -127,7 +127,7 @@ LABELS = {
     "document_prefix": "Text before each document",
 }
 WORDS = [
-    (TOKENS, "all tokens but stop words, as SummHay's authors"),
+    (TOKENS, "all tokens except stop words, as in the SummHay paper"),
     (CONTENT, "different content words"),
 ]
 HELP = {

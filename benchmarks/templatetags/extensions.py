@@ -1,4 +1,4 @@
-"""What extensions have for a place on a page of the core."""
+"""Parts that extensions add to pages of the core."""
 
 from __future__ import annotations
 

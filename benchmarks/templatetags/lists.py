@@ -1,4 +1,4 @@
-"""What surrounds the rows of a list: filters, and what puts its part of the next page in place."""
+"""The surroundings of a list's rows: filters, and what puts its part of the next page in place."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _options(field: forms.BoundField) -> dict[str, str]:
 
 
 def _words_of(field: forms.BoundField) -> str:
-    """What a select shows: of what is not chosen its first option, or that all count where several may."""
+    """The words of a select: of what is not chosen its first option, or that all count where several may."""
     words = _options(field)
     named = [words[each] for each in _chosen(field) if each in words]
     return ", ".join(named) or (
@@ -77,7 +77,7 @@ def list_filters(context: Any, form: forms.Form, n: int | None = None, of: int |
 
 @register.simple_tag(takes_context=True)
 def kept_fields(context: Any, form: forms.Form) -> SafeString:
-    """What an address says beside a form, as the order of tables, so that sending the form keeps it."""
+    """Parameters of an address beside a form, as the order of tables, so that sending the form keeps it."""
     return hidden_fields(_others(context, form))
 
 

@@ -98,7 +98,7 @@ def figure(
 
 
 def _marks(stat: Stat) -> SafeString:
-    """What one has to know of an interval: that it is about these people only, over few clusters, or less sure."""
+    """Marks of an interval: that it is about these people only, over few clusters, or less sure."""
     these = few = SafeString("")
     if stat.only_these is not None:
         words = "The interval is about these people only, not about people like them."
@@ -126,7 +126,7 @@ def sheet_parts(context: Any, parts: tuple[Any, ...]) -> SafeString:
 
 @register.simple_tag
 def explained(stats: Sequence[Stat | None]) -> SafeString:
-    """What the marks beside these figures mean."""
+    """Explanations of the marks beside these figures."""
     return SafeString("".join(_explained(["".join(figure(stat) for stat in stats)])[1:]))
 
 
@@ -338,7 +338,7 @@ def jury_votes(context: Any, jury: Model) -> str:
 
 @register.simple_tag(takes_context=True)
 def kept_but(context: Any, name: str) -> SafeString:
-    """What the address says beside one of its choices, as hidden fields."""
+    """Hidden fields with all parameters of the address but one."""
     query = context["request"].GET.copy()
     query.pop(name, None)
     return hidden_fields(query)

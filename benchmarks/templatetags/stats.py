@@ -97,7 +97,7 @@ def seconds(value_ms: int | None) -> str:
 
 @register.filter
 def named(reference: str, names: Mapping[str, str]) -> str:
-    """What pages call a choice of documents, by `retrieval_words.names_of`; else as files call it."""
+    """The name of a choice of documents on pages, by `retrieval_words.names_of`; else as files call it."""
     return names.get(reference, reference)
 
 

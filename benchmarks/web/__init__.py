@@ -1,1 +1,1 @@
-"""What both apps share on the web: fragments, permissions, downloads, the audit log."""
+"""Web parts that both apps share: fragments, permissions, downloads, the audit log."""

@@ -104,7 +104,7 @@ def dots(chart: Chart, layout: Dots) -> Plan:
 
 
 def _rows(words: Words, rows: Sequence[Mapping[str, Any]], colour: Any, *, is_dodged: bool) -> Any:
-    """What all layers of rows share: a row for each series, in which groups may stand one under the other."""
+    """Encodings of all layers of rows: a row for each series, in which groups may stand one under the other."""
     import altair as alt
 
     size = 12 if words.is_small else 13
@@ -287,7 +287,7 @@ def _groups(rows: Sequence[Mapping[str, Any]], colours: Colours) -> list[str]:
 
 
 def tips_of(words: Words, points: Sequence[Point]) -> list[Any]:
-    """What a tooltip shows: name, place, value, interval, n; only what these points have."""
+    """Fields of a tooltip: name, place, value, interval, n; only what these points have."""
     import altair as alt
 
     tips = [alt.Tooltip("series:N", title="title")]

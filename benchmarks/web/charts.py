@@ -252,13 +252,13 @@ class Chart:
 
     @property
     def figures(self) -> list[Point]:
-        """What is drawn, people first."""
+        """The series drawn, people first."""
         band = self.layout.band if isinstance(self.layout, Dots) else None
         return [*([] if band is None or band.value is None else [band]), *self.points]
 
     @property
     def text(self) -> str:
-        """What it says to those who do not see it."""
+        """A text for those who do not see it."""
         spoken = [in_words(self.words, point) for point in self.figures if point.kind is not Kind.THIN]
         return self.words.text or ("; ".join(spoken) if len(spoken) <= MOST_SPOKEN else self.words.subtitle)
 

@@ -78,7 +78,7 @@ def parquet(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[Any]]])
 
 
 def kinds_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """What each column holds: whole or real numbers, truth values, lists of whole numbers or texts, else texts.
+    """The type of each column: whole or real numbers, truth values, lists of whole numbers or texts, else texts.
 
     A column whose name ends in `_at` holds moments where each of its values is one in ISO 8601 with its offset, or
     empty.

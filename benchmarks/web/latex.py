@@ -74,7 +74,7 @@ LONGEST_WORD = 12
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell prints: its text, with what stands beside it in small print."""
+    """A printed cell: its text, with what stands beside it in small print."""
 
     text: str
     small: str = ""

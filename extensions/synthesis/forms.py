@@ -358,9 +358,9 @@ class QuestionsForm(BeginForm):
         label="… or searched for at", choices=search_addresses, required=False,
         widget=forms.CheckboxSelectMultiple,
     )  # fmt: skip
-    categories = _names("Categories", _USUAL_QUESTIONS.categories, "One a line.")
+    categories = _names("Categories", _USUAL_QUESTIONS.categories, "One per line.")
     domains = _names(
-        "Domains", _USUAL_QUESTIONS.domains, "One a line. Every category has questions in every domain."
+        "Domains", _USUAL_QUESTIONS.domains, "One per line. Every category has questions in every domain."
     )
     picked = _of_questions("Seeds of a category", "picked", 1000)
     per_cell = _of_questions("Questions of a category in a domain", "per_cell", 100)

@@ -58,7 +58,7 @@ class AccountChanged(Exception):
 
 @dataclass(frozen=True)
 class NewAccount:
-    """What is needed to make an account; the password is set later through a link.
+    """Data of a new account; the password is set later through a link.
 
     `language` is that of an annotator's mails and pages, such as “de”; empty is up to the person's browser, and
     mails are in English until they set a password.

@@ -88,7 +88,9 @@ class AccountForm(GroupedForm):
         super().__init__(*args, **kwargs)
         self.fields["username"].widget.attrs.update(autocomplete="off", autofocus=False)
         if "group" in self.fields:
-            self.fields["group"].help_text = "Its researchers see this person; of the whole site, all do."
+            self.fields[
+                "group"
+            ].help_text = "Only this group's researchers see this person; without a group, all do."
         choices = [choice for choice in ROLES if may_create(actor, role=choice[0])]
         self.fields["role"].choices = choices  # type: ignore[attr-defined]
         if len(choices) == 1:
@@ -140,7 +142,7 @@ class RoleForm(forms.Form):
 
 
 class AccommodationForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What a person needs to work on equal terms."""
+    """Adjustments that a person needs to work on equal terms."""
 
     class Meta:
         model = Annotator

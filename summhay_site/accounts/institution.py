@@ -50,7 +50,7 @@ class NoAccount(Exception):
 
 
 def discovered() -> dict[str, Any]:
-    """What the institution says of itself at its well-known address; asked once an hour.
+    """The institution's settings from its well-known address; asked once an hour.
 
     Raises `requests.RequestException`, or `ValueError` where it calls itself otherwise or leaves an address out.
     """

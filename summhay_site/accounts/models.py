@@ -256,7 +256,7 @@ class User(AbstractUser):
         return self.role == ANNOTATOR and not self.has_usable_password() and not self.is_recruited
 
     def _get_session_auth_hash(self, secret: Any = None) -> str:
-        """What a log-in must match: Django's hash of the password and, once log-ins were ended, how often."""
+        """The hash of a log-in: Django's hash of the password and, once log-ins were ended, how often."""
         key_salt = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
         value = f"{self.password}{self.logins_ended or ''}"
         return salted_hmac(key_salt, value, secret=secret, algorithm="sha256").hexdigest()

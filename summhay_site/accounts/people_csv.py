@@ -37,7 +37,7 @@ class RowError:
 
 @dataclass
 class Parsed:
-    """What a file holds; `rows` are good to use only where `errors` is empty."""
+    """The content of a file; `rows` are good to use only where `errors` is empty."""
 
     rows: list[NewAccount] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)

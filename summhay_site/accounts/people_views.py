@@ -62,7 +62,7 @@ STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "ever
 
 
 class PeopleTable(ListTable):
-    """What people are sorted by."""
+    """People in a table that sorts."""
 
     username = Column("User name")
     name = Column("Name")

@@ -215,7 +215,7 @@ def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: dat
 
 
 def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: User | None) -> str:
-    """What stands in the way whatever the state of the link; empty if nothing does."""
+    """The obstacle, whatever the state of the link; empty if nothing does."""
     if request.user.is_authenticated and not actor(request).is_recruited:
         return "own_account"
     if not panel_id:

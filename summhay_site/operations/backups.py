@@ -121,7 +121,7 @@ def restore(*, source: Path) -> int:
 
 @dataclass(frozen=True)
 class Drilled:
-    """What a drill saw in a backup that it restored into a place of its own."""
+    """Results of a drill on a backup that it restored into a place of its own."""
 
     engine: str
     n_tables: int

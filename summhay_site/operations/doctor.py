@@ -43,7 +43,7 @@ MAIL_EVERY = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong, in a sentence; `is_bad` where work stands still or may be lost, else it is a warning."""
+    """A problem, in a sentence; `is_bad` where work stands still or may be lost, else it is a warning."""
 
     name: str
     says: str
@@ -145,7 +145,7 @@ def _workers(now: datetime) -> Iterator[Problem]:
 
 
 def _machines(now: datetime) -> Iterator[Problem]:
-    """What one machine may keep to itself, and several must share."""
+    """Checks of services that one machine may keep to itself and several must share."""
     hosts = {row.name.rpartition("@")[2] for row in _speaking(now)} | {socket.gethostname()}
     if len(hosts) == 1:
         return

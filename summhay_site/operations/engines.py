@@ -270,7 +270,7 @@ def _saved(connection: BaseDatabaseWrapper, fields: Sequence[Field[Any, Any]], r
 
 
 def _parser(field: Any) -> Callable[[str], Any]:
-    """What reads a value of this field as PostgreSQL prints it."""
+    """A parser for values of this field as PostgreSQL prints them."""
     while field.remote_field is not None:
         field = field.target_field
     kind = field.get_internal_type()

@@ -56,7 +56,7 @@ class Channel(filesystem.Channel):
         return made(self.transport_options["control_folder"])
 
     def get_table(self, exchange: str) -> Any:
-        """What is bound to an exchange. Processes bind a queue of ours once, so a table that was lost is known."""
+        """Bindings of an exchange. Processes bind a queue of ours once, so a table that was lost is known."""
         table: Any = super().get_table(exchange)
         if not table and exchange in settings.QUEUES:
             return [filesystem.exchange_queue_t(exchange, "", exchange)]

@@ -93,7 +93,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Alarm:
-    """What needs an admin's eye now; `queues_without_worker` are those that no worker takes work from."""
+    """Alarms for admins; `queues_without_worker` are those that no worker takes work from."""
 
     worker_silent_since: datetime | None
     no_worker_yet: bool
@@ -341,7 +341,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class SiteNumbers(Collector):
-    """What every web process says alike: a few queries, none of which grows with the texts."""
+    """Numbers that all web processes agree on: a few queries, none of which grows with the texts."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Ask the database and the disk."""

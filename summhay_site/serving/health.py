@@ -29,7 +29,7 @@ BROKER_PATIENCE_S = 1
 
 @dataclass(frozen=True)
 class Health:
-    """What is known: whether all is well, and how many seconds ago it last was; None: never."""
+    """State of the site: whether all is well, and how many seconds ago it last was; None: never."""
 
     ok: bool
     answered_s_ago: float | None

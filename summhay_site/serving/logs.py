@@ -67,7 +67,7 @@ class JsonLines(logging.Formatter):
     """One JSON object a line, without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """What was said, when and where, for which request of whom, and in which task."""
+        """Format a record: message, time and place, for which request of whom, and in which task."""
         said: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname,

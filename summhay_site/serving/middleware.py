@@ -1,4 +1,4 @@
-"""What every request needs (language, time zone, a complete body, headers), every template, and error pages."""
+"""For every request (language, time zone, a complete body, headers), every template, and error pages."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _is_full(error: BaseException) -> bool:
 
 
 def _sqlstate(error: BaseException) -> str:
-    """What PostgreSQL calls an error, empty for others."""
+    """PostgreSQL's code of an error, empty for others."""
     return getattr(error.__cause__, "sqlstate", None) or ""
 
 
@@ -205,5 +205,5 @@ class BusyMiddleware(_Middleware):
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """What every template may use: name and contact of the site."""
+    """Variables of every template: name and contact of the site."""
     return {"site_name": "SummHay", "contact_address": settings.CONTACT_ADDRESS}

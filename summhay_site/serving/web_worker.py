@@ -27,7 +27,7 @@ LONGEST = 16_384
 
 
 class Log(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """What Gunicorn itself says, in the form of the site's log and without secrets."""
+    """Gunicorn's own log, in the form of the site's log and without secrets."""
 
     def setup(self, cfg: Any) -> None:
         """Called by gunicorn, which has opened its handlers then."""

@@ -135,7 +135,7 @@ class LinkForm(FoldedForm):
         required=False,
         max_length=MAX_ALLOWED * 101,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
-        help_text="One a line. Blank: every id of the right form.",
+        help_text="One per line. Leave blank to accept any valid ID.",
     )
 
     def __init__(self, *args: Any, instance: RecruitmentLink | None = None, **kwargs: Any) -> None:

@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["yes"]:
-            raise CommandError("This replaces everything in the present database. Say --yes if that is meant.")
+            raise CommandError("This replaces everything in the present database. Pass --yes to confirm.")
         has_no_list = is_unlisted(options["file"])
         try:
             n_erased = restore(source=options["file"])
