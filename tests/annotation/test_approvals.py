@@ -178,7 +178,7 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study:
 
 
 def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
-    assert "Not recorded yet" in shown(client, address(study), judge=uid("owl"))
+    assert "Not recorded yet" in shown(client, address(study), judge=uid("owl"), **WIDE)
     answer = record(client, study, "owl", **WIDE)
     assert "The result is on record" in answer.text
     made = JudgeApproval.objects.get()
