@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, re_path, reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -217,12 +217,17 @@ def to_test(request: HttpRequest, judge: uuid.UUID) -> HttpResponse:
     return redirect(url_of(chosen, None if dataset else study, dataset))
 
 
-def moved(request: HttpRequest) -> HttpResponse:
+@requires("annotation.view_session")
+@require_safe
+def moved(request: HttpRequest, uid: uuid.UUID | None = None, name: str = "") -> HttpResponse:
     """Lead from the address that a page or a file had before."""
+    if uid is not None:
+        get_object_or_404(Study.objects.readable_by(request.user), uid=uid)
     return redirect(request.get_full_path().replace("/licences/", "/approvals/", 1), permanent=True)
 
 
 PART = {"part": "approvals"}
+FORMERLY = ("", "files/<str:name>")
 
 urlpatterns = [
     *ApprovalsPage.urls("approvals/"),
@@ -236,5 +241,9 @@ urlpatterns = [
         name="study-approvals-file",
     ),
     path("studies/<uuid:uid>/approvals/record/", record_approval, name="approval-record"),
-    re_path(r"^(?:studies/[^/]+/)?licences/", moved),
+    *(
+        path(f"{of}licences/{rest}", moved)
+        for of in ("", "studies/<uuid:uid>/")
+        for rest in ("", "files/<str:name>")
+    ),
 ]
