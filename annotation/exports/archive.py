@@ -96,7 +96,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is said of a whole archive; `rai` is what Croissant's vocabulary for responsible AI has of it."""
+    """Statements about a whole archive; `rai` is what Croissant's vocabulary for responsible AI has of it."""
 
     name: str
     title: str
@@ -286,7 +286,7 @@ def methods() -> Methods:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What an archive holds; `told` writes the data sheet, given the files, and `facts` are for the manifest."""
+    """Contents of an archive; `told` writes the data sheet, given the files, and `facts` are for the manifest."""
 
     card: Card
     files: Iterable[StudyFile]

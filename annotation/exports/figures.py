@@ -1,4 +1,4 @@
-"""What an archive holds of results: figures, a table for a paper of each, charts, and the judges behind them."""
+"""Results in an archive: figures, a table for a paper of each, charts, and the judges behind them."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Described:
 
     @property
     def removed_in_words(self) -> list[tuple[Any, int]]:
-        """What was deleted, as rows of a table."""
+        """Deletions, as rows of a table."""
         return in_words(self.removed)
 
     @property
@@ -145,7 +145,7 @@ def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Descr
 
 
 def data_sheet(about: Described, files: Sequence[Packed], *, licence: str, methods: str) -> str:
-    """What is in the archive and how it came about, in Markdown."""
+    """A description of the archive and how it came about, in Markdown."""
     context = {"about": about, "files": files, "licence": licence, "methods": methods}
     return render_to_string("annotation/datasheet.md", context)
 
@@ -240,7 +240,7 @@ def write_archive(
 
 
 def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime, draw: Draw) -> Contents:
-    """What the archive of a study holds, with these figures."""
+    """Contents of the archive of a study, with these figures."""
     about = described(study, now=now)
     told = methods().of_study(about, made)
     return Contents(
@@ -253,7 +253,7 @@ def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime,
 
 
 def peoples_texts(haystack: Haystack) -> dict[int, list[Any]]:
-    """What people wrote on a haystack in studies of any kind, by subtopic, as its file has summaries."""
+    """Texts of people on a haystack in studies of any kind, by subtopic, as its file has summaries."""
     return {pk: texts for kind in kinds() for pk, texts in kind.texts_on(haystack).items()}
 
 

@@ -59,7 +59,7 @@ def exports(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def study_archive(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """What the archive of a study holds, and under which licence it is to be given."""
+    """Show the contents of the archive of a study, and choose its licence."""
     return _archive_page(request, _study(request, uid), LicenceForm())
 
 
@@ -123,7 +123,7 @@ def _drawn(made: Made | None) -> Draw | Shown[Any]:
 @requires("annotation.view_session")
 @require_safe
 def board_archive(request: HtmxHttpRequest) -> HttpResponse:
-    """What the archive of a leaderboard holds, and under which licence it is to be given."""
+    """Show the contents of the archive of a leaderboard, and choose its licence."""
     return _board_page(request, LicenceForm())
 
 

@@ -47,7 +47,7 @@ class PersonPart(Part):
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What is read of an archive: its study, who took part, and the rows that the plan of its kind takes.
+    """An archive as it is read: its study, who took part, and the rows that the plan of its kind takes.
 
     `kind` is that of the study it becomes; `uid` is None in archives without one. By `told`, how often what is
     there, a study is known that holds all of it.
@@ -62,7 +62,7 @@ class Archive:
 
     @property
     def plan(self) -> type[LabelPlan[Any]]:
-        """What makes a study of it."""
+        """A plan that makes a study of it."""
         plan: type[LabelPlan[Any]] = kind_named(self.kind).archive_plan
         return plan
 
@@ -105,7 +105,7 @@ def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archiv
 
 
 def _names(name: str) -> Iterator[str]:
-    """What a study may be called: its own name, then “NAME (archive)”, “NAME (archive 2)” …"""
+    """Names that a study may get: its own, then “NAME (archive)”, “NAME (archive 2)” …"""
     yield name
     for number in count(1):
         suffix = f" (archive {number})" if number > 1 else " (archive)"

@@ -82,7 +82,7 @@ class LabelPlan(Plan[Rows]):
 
     @staticmethod
     def placed(labels: Iterable[PlacedLabel]) -> Iterable[Mapping[str, Any]]:
-        """What labels say, as far as they are complete."""
+        """Answers of labels, as far as they are complete."""
         return [row.model_dump() for row in labels if row.label and row.is_complete]
 
     def find_study(self, name: str, *, kind: str, categories: Sequence[str] = ()) -> Study:

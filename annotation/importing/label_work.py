@@ -49,7 +49,7 @@ class LabelPart(PlacedLabel):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an archive holds of label work: kind and terms, `work.json`, labels, questions by dataset."""
+    """Label work in an archive: kind and terms, `work.json`, labels, questions by dataset."""
 
     kind: str
     terms: Mapping[str, Any]
@@ -90,7 +90,7 @@ class LabelWorkPlan(LabelPlan[Work]):
 
     @abstractmethod
     def said(self, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
-        """What judges said."""
+        """Answers of judges."""
 
     # Reading
 
@@ -249,7 +249,7 @@ class LabelWorkPlan(LabelPlan[Work]):
         return tuple([getattr(row, name) for name in self.SAID[type(row)][1]])
 
     def _stored(self, judge: Judge, rows: Sequence[Model]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-        """What a judge has said of the texts of these rows: {place: answer}."""
+        """A judge's answers on the texts of these rows: {place: answer}."""
         stored = {}
         for model in {type(row) for row in rows}:
             subjects, answers = self.SAID[model]

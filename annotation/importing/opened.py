@@ -62,7 +62,7 @@ class FilePart(Part):
 
 
 class ManifestPart(Part):
-    """What is read of the manifest of an archive."""
+    """The manifest of an archive, as far as it is read."""
 
     EXPECTED = "the manifest of a study"
     study: Annotated[StudyPart, Expected("the manifest of a study")]
@@ -197,7 +197,7 @@ def opened(file: File, problems: Problems) -> Iterator[Opened]:
 
 
 def _unfit(info: zipfile.ZipInfo) -> str:
-    """What makes a file of a zip one that no archive has; empty where nothing does."""
+    """Why no archive has such a file of a zip; empty where nothing does."""
     if info.filename.startswith("/") or ".." in PurePosixPath(info.filename.replace("\\", "/")).parts:
         return "a name that leads elsewhere"
     if stat.S_ISLNK(info.external_attr >> 16):

@@ -206,7 +206,7 @@ def _minutes(value: float) -> str:
 
 
 def reading(layout: Layout) -> Iterator[Note]:
-    """What the figures are of, and how to read them."""
+    """A note on what the figures are of, and how to read them."""
     board, view = layout.board, layout.view
     scores = (
         f"Scores from 0 to 100 by judge {view.judge}; 95 % intervals are over subtopics, of people over "
@@ -255,7 +255,7 @@ def below(layout: Layout) -> Iterator[Note]:
 
 
 def of_sample(sample: Sample | None) -> Iterator[Note]:
-    """What people labelled of the texts above, and what follows from it; nothing without labels."""
+    """Labels of people on the texts above, and conclusions from them; nothing without labels."""
     if sample is None:
         return
     if not sample.is_random:

@@ -41,7 +41,7 @@ PEOPLE = Entry(systems.PEOPLE, "oracle")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is compared: haystacks, a judge, an average by name, people's texts at a minute (None: final).
+    """Things compared: haystacks, a judge, an average by name, people's texts at a minute (None: final).
 
     `score` is whether coverage takes the judge's labels or what it expects. `with_people_only` leaves out the
     subtopics that no person wrote on.
@@ -114,7 +114,7 @@ class Line:
 
     @property
     def key(self) -> str:
-        """What the row is called in addresses."""
+        """The row's name in addresses."""
         return str(self.entry)
 
     @property

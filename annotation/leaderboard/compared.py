@@ -38,7 +38,7 @@ Rows = Sequence[tuple[Insight, "InsightRow"]]
 
 @dataclass(frozen=True, slots=True)
 class InsightRow:
-    """What two entries score on an insight, by its primary key (means over their texts, None where undefined)."""
+    """Scores of two entries on an insight, by its primary key (means over their texts, None where undefined)."""
 
     insight: int
     first: dict[str, float | None]

@@ -55,7 +55,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What one system scored under each arrangement, on the `n` sources that it summarized under all of them.
+    """Scores of one system under each arrangement, on the `n` sources that it summarized under all of them.
 
     `size` is the number of documents, 0 of truncation; `by` the measure that chose the relevant one (position).
     `by_chance` are the scores of its summaries with the references of other sources (position only). Sources that

@@ -1,4 +1,4 @@
-"""What the leaderboard compares, read from the address."""
+"""The form of the leaderboard, read from the address."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class ViewForm(forms.Form):
             del self.errors[name]
 
     def view(self) -> View | None:
-        """What to compare, None while nothing is judged; an unknown choice falls back to the default.
+        """The view to compare, None while nothing is judged; an unknown choice falls back to the default.
 
         The fields then show what is compared.
         """
@@ -180,7 +180,7 @@ class PositionForm(ViewForm):
         return replace(scope, is_late_only=self.cleaned_data.get("texts") == LATE)
 
     def kept(self) -> str | None:
-        """What the leaderboard takes of this, as an address; None of sources, which it does not have."""
+        """The leaderboard's part of this, as an address; None of sources, which it does not have."""
         if self.data.get("dataset"):
             return None
         shared = ("haystack", "domain", "judge", "average")

@@ -1,4 +1,4 @@
-"""What people add to the board: labels of a random sample beside the judge's, and their active time."""
+"""People's part of the board: labels of a random sample beside the judge's, and their active time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What people labelled of the texts of a leaderboard, and in which studies, as far as it is a random draw.
+    """Labels of people on the texts of a leaderboard, and in which studies, as far as it is a random draw.
 
     `is_random` is False where there are labels in other studies only: then nothing is computed of them.
     """
@@ -265,7 +265,7 @@ def _points(time_to_score: TimeToScore, series: str, url: str) -> Iterator[Point
 
 
 def times_json(times: Times) -> dict[str, Any] | None:
-    """What a row's sessions take, by the share in percent; None of people, and without a common subtopic."""
+    """Time that a row's sessions take, by the share in percent; None of people, and without a common subtopic."""
     return {
         str(PERCENTS[time.share]): {
             "value": time.mean.value,

@@ -33,7 +33,7 @@ def beside_systems(of: str = "") -> StudyQuerySet:
 
 
 def measure_name(aspect: str, rater: str) -> str:
-    """What a rating is called beside other scores: “overall (people)”, “coherence (gull v2)”."""
+    """The name of a rating beside other scores: “overall (people)”, “coherence (gull v2)”."""
     return f"{aspect} ({rater})"
 
 
@@ -80,7 +80,7 @@ def ratings_of(haystacks: Haystacks, studies: Collection[int]) -> dict[int, dict
 
 
 def facts_of(haystacks: Haystacks, studies: Collection[int], *others: QuerySet[Any, Any]) -> object:
-    """What ratings depend on, and the totals of other rows. Two queries."""
+    """Facts that ratings depend on, and the totals of other rows. Two queries."""
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version"))
     return totals(_of_people(haystacks, studies), _of_judges(haystacks), *others), judges
 

@@ -48,7 +48,7 @@ def add_task(parser: ArgumentParser) -> None:
 
 
 def add_view(parser: ArgumentParser) -> None:
-    """What is compared."""
+    """Add options that say what is compared."""
     add_task(parser)
     parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
     parser.add_argument(
@@ -64,7 +64,7 @@ def add_view(parser: ArgumentParser) -> None:
 
 
 def add_leaderboard(parser: ArgumentParser) -> None:
-    """What is compared, and in which form it is printed."""
+    """Add options that say what is compared, and how it is printed."""
     add_view(parser)
     parser.add_argument(
         "--intervals",
@@ -126,7 +126,7 @@ def _no_people(view: View, studies: QuerySet[Study]) -> str:
 
 
 def view_of(options: Mapping[str, Any]) -> View:
-    """What options of a command compare.
+    """The view that options of a command ask for.
 
     Raises:
         ReportRefused: an option says nothing that could be.

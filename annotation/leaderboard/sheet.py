@@ -266,7 +266,7 @@ def _finite(value: float | None) -> Cell:
 
 
 def block_titles(board: Board) -> list[str]:
-    """What to call each block: how many subtopics of which haystacks; a single one needs no title."""
+    """Titles of blocks: how many subtopics of which haystacks; a single one needs no title."""
     if len(board.blocks) == 1:
         return [""]
     of = dict(

@@ -242,18 +242,18 @@ def _notes(board: Board) -> list[str]:
 
 
 def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:
-    """What a board is of, as captions say it."""
+    """The subject of a board, as captions say it."""
     return Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version, computed_at)
 
 
 def board_name(view: View) -> str:
-    """What the archive is called without its ending."""
+    """The name of the archive without its ending."""
     titles = [haystack.title for haystack in view.haystacks.order_by("title")[:2]]
     return slugify(f"leaderboard {titles[0]}", allow_unicode=True)[:80] if len(titles) == 1 else "leaderboard"
 
 
 def _chosen(view: View) -> str:
-    """What was chosen, where it is not the usual, in a few words."""
+    """Choices other than the usual ones, in a few words."""
     parts = [
         *(["means over summaries"] if view.average != "pooled" else []),
         *(["coverage as the judge expects it"] if view.score is Score.EXPECTED else []),
@@ -331,7 +331,7 @@ FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Mar
 def shown_board(
     request: HttpRequest, studies: QuerySet[Study] | None = None, *, wait_s: float = WAIT_S
 ) -> tuple[ViewForm, View | None, Shown[Board] | None]:
-    """What an address asks for, None where nothing is judged, with the stored board."""
+    """The view that an address asks for, None where nothing is judged, with the stored board."""
     haystacks = Haystack.objects.for_work().order_by("title")
     form = ViewForm(request.GET, haystacks=haystacks)
     view = form.view()

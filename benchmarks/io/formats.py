@@ -1,4 +1,4 @@
-"""What a format of import is, and the registry of those there are; an app registers its own when it is ready."""
+"""Formats of import, and the registry of those there are; an app registers its own when it is ready."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def register(entry: Format[Any]) -> None:
 
 
 def kind_in_words(kind: str) -> str:
-    """What pages call a kind of rows, in the plural."""
+    """The name of a kind of rows on pages, in the plural."""
     return str(KINDS.get(kind, kind.replace("_", " ")))
 
 

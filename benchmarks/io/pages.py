@@ -78,7 +78,7 @@ class ImportForm(GroupedForm):
         return [self[option.name] for option in self.entry.options]
 
     def options(self) -> dict[str, Any]:
-        """What was given in the fields of the format, and whose what is new will be."""
+        """Options from the fields of the format, and whose what is new will be."""
         options = {option.name: self.cleaned_data[option.name] for option in self.entry.options}
         return options if self.chosen_group is None else {**options, jobs.GROUP: self.chosen_group.pk}
 

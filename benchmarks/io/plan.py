@@ -1,4 +1,4 @@
-"""What an import would change: the rows of files compared with those in the database. Only `write` writes.
+"""Changes that an import would make: the rows of files compared with those in the database. Only `write` writes.
 
 Every format has a `Plan`, and all compare in the same words: `create` what is new, refuse what would alter what
 never changes (`same`, `is_new_answer`), `change` what may.
@@ -42,7 +42,7 @@ def _worded(answer: Answer) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What is the same for all files of an import.
+    """Settings for all files of an import.
 
     `actor` is None on the command line; `researcher` is then whom labels belong to. `group` is the research group,
     by primary key, of what is new; None is the whole site.
@@ -107,7 +107,7 @@ class Plan(ABC, Generic[Rows]):
 
     @abstractmethod
     def results(self) -> Sequence[Result]:
-        """What to look at once it is written; nothing that is not there yet."""
+        """Pages to look at once it is written; nothing that is not there yet."""
 
     @property
     def into(self) -> Destination | None:
@@ -116,7 +116,7 @@ class Plan(ABC, Generic[Rows]):
 
     @property
     def about(self) -> dict[str, str]:
-        """What else the audit log keeps."""
+        """More that the audit log keeps."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""What is published with a corpus, as rows and hashes: what the formats that bring such things share."""
+"""Parts published with a corpus, as rows and hashes: what the formats that bring such things share."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def place_of(summary: Summary, insight: Insight) -> Place:
 
 
 def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[int, Answers]:
-    """What judges have said on haystacks, by the key of the judge. One query."""
+    """Answers of judges on haystacks, by the key of the judge. One query."""
     stored = [[row.pk for row in rows if row.pk] for rows in (judges, haystacks)]
     rows = Verdict.objects.filter(judge__in=stored[0], summary__haystack__in=stored[1], repeat=0)
     answers: dict[int, Answers] = defaultdict(dict)

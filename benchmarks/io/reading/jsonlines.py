@@ -20,7 +20,7 @@ MISSING = object()
 
 
 class Keyed(Protocol):
-    """What a line holds: its id, and its name."""
+    """A line by its id and its name."""
 
     @property
     def key(self) -> str: ...

@@ -1,4 +1,4 @@
-"""What is wrong with a file, row by row: errors stop an import, warnings are counted and shown.
+"""Problems of a file, row by row: errors stop an import, warnings are counted and shown.
 
 A file of a million bad rows must not become a million objects, so each kind keeps a few examples and a count.
 """

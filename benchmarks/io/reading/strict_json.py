@@ -85,7 +85,7 @@ def loads(data: bytes) -> Any:
 
 
 class _Hooks:
-    """What Python's reader calls for numbers and objects; `n` counts what was replaced by a flaw."""
+    """Hooks of Python's reader for numbers and objects; `n` counts what was replaced by a flaw."""
 
     def __init__(self) -> None:
         self.n = 0

@@ -54,7 +54,7 @@ def _in_utf8(text: Iterable[str], problems: Problems) -> Iterator[str]:
 
 
 def delimiter_of(head: str) -> str:
-    """What parts the cells of a table, by its head."""
+    """The delimiter of a table's cells, by its head."""
     return max(",;\t", key=head.count)
 
 

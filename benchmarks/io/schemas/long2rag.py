@@ -176,7 +176,7 @@ class KeyPointText:
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
-    """What a system answered."""
+    """The answer of a system."""
 
     system: str
     text: str
@@ -256,7 +256,7 @@ class KeyPointPart(Part):
 
 
 class ResponsePart(Part):
-    """What one system answered."""
+    """A system's answer."""
 
     system: Name = Field(description="Name of the system; unique in the question.")
     text: Annotated[str, AfterValidator(no_nul), Expected("a text")] = Field(

@@ -177,7 +177,7 @@ def _warn_of_alike(labels: Sequence[Label], problems: Problems, *, has_categorie
 
 
 def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:
-    """What the tasks of the labels allow, in order; empty where they are no tasks of a study here."""
+    """Categories that the tasks of the labels allow, in order; empty where they are no tasks of a study here."""
     for family in FAMILIES:
         if all(label.label in family.get(task or label.task, ()) for label in labels):
             return tuple(dict.fromkeys(label for allowed in family.values() for label in allowed))

@@ -45,7 +45,7 @@ class TextScores:
 
     @property
     def key(self) -> str:
-        """What no other line has: the source with the writer."""
+        """The key of a line: the source with the writer."""
         return f"{self.source} · {self.writer}"
 
 

@@ -41,7 +41,7 @@ def named_scores(value: dict[str, float]) -> dict[str, float]:
 
 
 class SummaryPart(Part):
-    """What one system or person wrote."""
+    """The text of one system or person."""
 
     EXPECTED = "an object with a text, and a system or a person"
     system: Name | None = None
@@ -113,7 +113,7 @@ class SourceText:
 
     @property
     def query(self) -> str:
-        """What the summaries answer."""
+        """The question that the summaries answer."""
         return self.topic.subtopics[0].query
 
     @property

@@ -206,7 +206,7 @@ class InsightPart(Part):
 
 
 class VerdictPart(Part):
-    """What a judge says of an insight in a summary; a verdict on an unknown insight may hold anything."""
+    """A judge's answer on an insight in a summary; a verdict on an unknown insight may hold anything."""
 
     EXPECTED = "an object with insight_id, coverage, bullet_id"
     insight_id: Id
@@ -252,7 +252,7 @@ VERDICTS = TypeAdapter(Verdicts)
 
 @dataclass(slots=True)
 class Draft:
-    """What was read so far, by the ids of the file."""
+    """Parts read so far, by the ids of the file."""
 
     problems: Problems
     fields: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a haystack file holds, whatever its format: frozen rows between a parser, the database and a printer."""
+"""Contents of a haystack file, whatever its format: frozen rows between a parser, the database and a printer."""
 
 from __future__ import annotations
 
