@@ -64,8 +64,8 @@ def answer(layout: Layout) -> str:
     block = layout.board.leading
     n_others = len(block.level) - 1
     level = ngettext(
-        "%(n)d other row is level with the best system.",
-        "%(n)d other rows are level with the best system.",
+        "%(n)d other row is statistically tied with the best system.",
+        "%(n)d other rows are statistically tied with the best system.",
         n_others,
     )
     said = [_leads(layout, block)]
@@ -105,10 +105,10 @@ def _leads(layout: Layout, block: Block) -> str:
     }
     if difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high:
         if difference.value > 0:
-            return ("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the interval does "
-                     "not separate them.") % words  # fmt: skip
+            return ("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the difference is not "
+                     "significant.") % words  # fmt: skip
         return ("%(on)s, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
-                 "interval does not separate them.") % words  # fmt: skip
+                 "difference is not significant.") % words  # fmt: skip
     if difference.value > 0:
         return "%(on)s, %(best)s beats %(people)s by %(gap)s points." % words
     return "%(on)s, %(people)s beat the best system, %(best)s, by %(gap)s points." % words
@@ -138,9 +138,9 @@ def cards(layout: Layout) -> Iterator[Card]:
         yield Card("best", "Best system, joint", joint.scaled(100), unit, name, of=_scores(joint))
     if best is not None and best.minutes is not None:
         minutes = minutes_cell(best.minutes)
-        between = f" ({minutes.aside})" if minutes.aside else ""
-        about = f"of people's active time reach the best system{between}"
-        yield Card("minutes", "Human minutes", best.minutes.value, Unit.MINUTES, about, text=minutes.text)
+        between = f" (95 % CI {str(minutes.aside).replace(' – ', ' to ')})" if minutes.aside else ""
+        about = f"min of active time people need to match the best system{between}"
+        yield Card("minutes", "People need", best.minutes.value, Unit.MINUTES, about, text=minutes.text)
     elif people is None:
         yield Card("rows", "Rows", len(board.lines), Unit.COUNT, "systems with their documents")
     n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)
@@ -202,7 +202,7 @@ def minutes_cell(minutes: Minutes) -> Cell:
 
 
 def _minutes(value: float) -> str:
-    return f"{value:.0f}" if math.isfinite(value) else "not reached"
+    return f"{value:.0f}" if math.isfinite(value) else "never"
 
 
 def reading(layout: Layout) -> Iterator[Note]:
@@ -246,11 +246,11 @@ def below(layout: Layout) -> Iterator[Note]:
     if not gaps:
         return
     ranks = (
-        "Bold (level_with_best in files): level with the best, where all systems of the same subtopics are "
-        "compared at once. Small figures: 95 % intervals, and the ranks that a row may have."
+        "Bold (level_with_best in files): statistically tied with the best, where all systems of the same "
+        "subtopics are compared at once. Small figures: 95 % intervals, and the ranks that a row may have."
     )
     if any(block.n_subtopics < FEW_CLUSTERS for block in layout.board.blocks):
-        gaps.append("Under 10 subtopics such intervals hold the truth in about 90 to 95 of 100.")
+        gaps.append("Under 10 subtopics the coverage of such intervals is 90–95 %.")
     yield Note(" ".join([ranks, *gaps]))
 
 

@@ -25,9 +25,21 @@ from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Insight
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.pages import FigurePage
-from benchmarks.results.sheet import Measure, Name, Note, Part, Row, Section, Sheet, Table, Unit
+from benchmarks.results.sheet import (
+    Card,
+    Cards,
+    Measure,
+    Name,
+    Part,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    first_look,
+)
 from benchmarks.results.stored import Shown, look_up
-from benchmarks.results.writing import Origin
+from benchmarks.results.writing import Origin, is_significant, spoken
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import MEASURES, SummaryScore
@@ -141,7 +153,7 @@ class ComparedPage(FigurePage[Compared]):
 
     url, prefix, part = "leaderboard-compared", "compared", ""
     heading, computation = gettext_lazy("Leaderboard"), COMPARED
-    template = "annotation/leaderboard_compared.html"
+    form_template = "annotation/_compare.html"
     view: View
     board: Board
 
@@ -164,7 +176,12 @@ class ComparedPage(FigurePage[Compared]):
     def context(self, figures: Compared) -> dict[str, Any]:
         heading = " – ".join(self.names[key] for key in self.pair if key)
         first, second = self.pair
-        return {"view": self.view, "names": self.names, "first": first, "second": second, "heading": heading}
+        query = self.request.GET.copy()
+        for name in ("a", "b"):
+            query.pop(name, None)
+        crumbs = [(_("Leaderboard"), f"{reverse('annotation:leaderboard')}?{query.urlencode()}")]
+        pair = {"names": self.names, "first": first, "second": second}
+        return {**pair, "heading": heading, "crumbs": crumbs}
 
     def as_json(self, figures: Compared) -> Any:
         return as_json(self._as_on_board(figures), self.rows)
@@ -183,7 +200,7 @@ class ComparedPage(FigurePage[Compared]):
             [row.insight for row in figures.rows]
         )
         self.rows = [(insights[row.insight], row) for row in figures.rows if row.insight in insights]
-        return Sheet(tuple(self._parts(self._as_on_board(figures))), judged_in(self.view, self.board))
+        return Sheet(self._parts(self._as_on_board(figures)), judged_in(self.view, self.board))
 
     def _as_on_board(self, figures: Compared) -> Compared:
         """With the differences to people of the leaderboard, over writers too."""
@@ -197,25 +214,50 @@ class ComparedPage(FigurePage[Compared]):
             return replace(figures, difference={name: stat.scaled(-1) for name, stat in second.to_people.items()})
         return figures
 
-    def _parts(self, figures: Compared) -> Iterator[Part]:
+    def _parts(self, figures: Compared) -> tuple[Part, ...]:
         n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {
             "n": figures.n_subtopics
         }
         about = f"Mean scores from 0 to 100 by judge {self.view.judge}."
         first, second = self.pair
         if not self.rows:
-            yield Note(about)
-            yield Note("They share no subtopic." if second else "It has no scored insight.", is_empty=True)
-        elif not second:
-            yield Note(f"{about} {self.names[first]} on {n_subtopics}; the lowest joint score first.")
-            yield self._totals(figures)
-            yield self._insights()
-        else:
-            said = f"Both have {n_subtopics}. Intervals are over subtopics, of people over writers too."
-            yield Note(f"{about} {said}")
-            yield Section("total", "In total", (self._totals(figures), self._alone(figures)))
-            yield from self._timed()
-            yield Section("insights", "Insight by insight", (self._insights(),))
+            none = "They share no subtopic." if second else "It has no scored insight."
+            return first_look(none, reading=[about])
+        table = self._totals(figures)
+        rows = Section("by-insight", "Insight by insight", (self._insights(),), is_folded=True)
+        cards = Cards("scores", tuple(self._cards(figures)))
+        if not second:
+            joint = figures.first["joint"].scaled(100)
+            said = f"{self.names[first]}: joint score {spoken(joint, Unit.POINTS)} on {n_subtopics}."
+            reading = [f"{about} Insights stand by their joint score, the lowest first."]
+            return (*first_look(said, cards=cards, table=table, reading=reading), rows)
+        reading = [f"{about} Both have {n_subtopics}. Intervals are over subtopics, of people over writers too."]
+        said = self._which_is_better(figures, n_subtopics)
+        more: list[Part] = [self._alone(figures), *self._timed()]
+        return (*first_look(said, cards=cards, table=table, more=more, reading=reading), rows)
+
+    def _cards(self, figures: Compared) -> Iterator[Card]:
+        """Joint scores, and their difference first."""
+        if self.pair[1]:
+            difference = figures.difference["joint"].scaled(100)
+            yield Card("difference", "Difference, joint", difference, Unit.POINTS, "first minus second, paired")
+        for side, key in zip(PARTS, self.pair, strict=False):
+            if key:
+                joint = getattr(figures, side)["joint"].scaled(100)
+                yield Card(side, self.names[key], joint, Unit.POINTS, "joint")
+
+    def _which_is_better(self, figures: Compared, n_subtopics: str) -> str:
+        """Whether the first is better than the second, and whether that is significant."""
+        names = [self.names[key] for key in self.pair]
+        joint = figures.difference["joint"].scaled(100)
+        if joint.value is None:
+            return f"Which is better is unknown: {joint.undefined_reason}."
+        better, other = names if joint.value >= 0 else reversed(names)
+        ahead = spoken(joint if joint.value >= 0 else joint.scaled(-1), Unit.POINTS)
+        if is_significant(joint):
+            return f"{better} is significantly better than {other}: by {ahead} points, on {n_subtopics}."
+        verdict = "the difference is not significant" if joint.low is not None else "too few to test it"
+        return f"{better} is {ahead} points ahead of {other} on {n_subtopics}; {verdict}."
 
     def _timed(self) -> Iterator[Section]:
         """How long people take to the score of the other row, where one of both is the leaderboard's people."""

@@ -67,9 +67,9 @@ class ViewForm(forms.Form):
         choices=[("pooled", "pooled over insights"), ("summary", "mean over summaries")],
     )
     score = forms.ChoiceField(
-        label="Coverage by",
+        label="Scores",
         required=False,
-        choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expectation")],
+        choices=[(Score.LABEL.value, "hard"), (Score.EXPECTED.value, "expected")],
     )
     minute = forms.TypedChoiceField(
         label="People's texts",
@@ -187,15 +187,10 @@ class PositionForm(ViewForm):
         return urlencode({name: self.data[name] for name in shared if self.data.get(name)})
 
     def offer(self, settings: Mapping[str, str]) -> str:
-        """Offer these settings, in words, and give the chosen one, else the first; of none, ask nothing."""
-        if not settings:
-            self.fields.pop("setting", None)
-            return ""
-        self.fields["setting"].widget.choices = list(settings.items())
+        """The chosen one of these settings, else the first; it is chosen beside its charts."""
+        self.fields.pop("setting", None)
         setting = self.cleaned_data.get("setting", "")
-        chosen = setting if setting in settings else next(iter(settings))
-        self.data["setting"] = chosen  # type: ignore[index]
-        return chosen
+        return setting if setting in settings else next(iter(settings), "")
 
 
 class ExperimentForm(PositionForm):

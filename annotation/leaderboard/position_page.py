@@ -30,6 +30,8 @@ from benchmarks.models import Haystack
 from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
+    Card,
+    Cards,
     Cell,
     Drawing,
     Measure,
@@ -40,7 +42,9 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    choice,
     few_clusters,
+    first_look,
 )
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
@@ -128,7 +132,21 @@ def orders_as_json(rows: Iterable[OrderRow], judge: str) -> list[dict[str, Any]]
     ]
 
 
-def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
+def most_sensitive(rows: Sequence[OrderRow]) -> str:
+    """Which system's score depends most on where the relevant documents stand, and whether that is significant."""
+    known = [row for row in rows if row.stats["sensitivity"].value is not None]
+    if not known:
+        return "How far scores depend on the order of the documents is unknown."
+    most = max(known, key=lambda row: row.stats["sensitivity"].value or 0.0)
+    points, p = most.stats["sensitivity"].value or 0.0, most.p
+    verdict = "" if p is None else f", {'significant' if p < SIGNIFICANT else 'not significant'} (p = {p:.3f})"
+    return f"The order of the documents matters most to {most.system}: {points:.1f} points{verdict}."
+
+
+SIGNIFICANT = 0.05
+
+
+def orders_table(rows: Iterable[OrderRow]) -> Table:
     """Joint scores by the order of the documents, and how sensitive systems are to it."""
     points = Unit.POINTS
     measures = (
@@ -141,6 +159,15 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
         Measure("p", "p"),
         Measure("n_summaries", "Summaries", Unit.COUNT),
     )
+    shown = tuple(
+        SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
+        for row in rows
+    )
+    return Table("sensitivity", "Sensitivity to position", (Name("system", _("System")),), measures, shown)
+
+
+def about_orders(table: Table, judge: str) -> tuple[Note, ...]:
+    """How to read this table."""
     about = (
         "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
         "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
@@ -149,14 +176,14 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
         "distance of Top and Bottom from Random: above 0 by chance alone, so it has no interval; p is how often "
         "it is as large when the orders are permuted within subtopics."
     ) % {"judge": judge, **ORDERS}
-    shown = tuple(
-        SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
-        for row in rows
-    )
-    title = "Sensitivity to position"
-    names = (Name("system", _("System")),)
-    table = Table("sensitivity", title, names, measures, shown)
-    return Sheet((Section("orders", title, (Note(about), table, *few_clusters(table))),))
+    return (Note(about), *few_clusters(table))
+
+
+def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
+    """The table by itself, for a console."""
+    table = orders_table(rows)
+    about, *few = about_orders(table, judge)
+    return Sheet((Section("orders", "Sensitivity to position", (about, table, *few)),))
 
 
 RANDOM_MEANS = "mean; 95 % range for the same number of random texts"
@@ -209,17 +236,54 @@ class Content:
 def position_sheet(content: Content) -> Sheet:
     """Curves of one setting, all rows, sensitivity to position, and scores where the content lies late."""
     if not content.rows:
-        text = "There is no summary of a system and no finished text of a person here."
-        return Sheet((Note(text, is_empty=True),))
-    drawings = tuple(_drawings(content))
+        return Sheet(first_look("There is no summary of a system and no finished text of a person here."))
+    drawings, rows = tuple(_drawings(content)), _all_rows(content)
+    settings = [(name, content.names.get(name, name)) for name in content.settings]
+    whose = choice("setting", "Documents from", settings, content.setting)
+    curves = (Section("curves", "Curves", (whose, *drawings)),) if drawings else ()
+    late = Section("late", "Where the content lies late", (_late(content),))
+    orders = orders_table(content.orders) if content.orders else None
     return Sheet(
-        (
-            *([Section("curves", "Curves", drawings)] if drawings else ()),
-            Section("rows", "All rows", (_all_rows(content), _about_rows(content.judge))),
-            *(orders_sheet(content.orders, content.judge).parts if content.orders else ()),
-            Section("late", "Where the content lies late", (_late(content),)),
+        first_look(
+            _answer(content),
+            cards=Cards("position-cards", cards) if (cards := tuple(_cards(content))) else None,
+            table=orders or rows,
+            more=(*([rows] if orders else ()), *curves, late),
+            reading=(*(about_orders(orders, content.judge) if orders else ()), _about_rows(content.judge)),
         )
     )
+
+
+def _answer(content: Content) -> str:
+    """Which system depends most on the order of the documents, and where texts take their content from."""
+    said = [most_sensitive(content.orders)] if content.orders else []
+    people = next((row for row in content.known if row.is_people), None)
+    systems = [row for row in content.known if not row.is_people]
+    shares = [value for row in systems if (value := _first_fifth(row)) is not None]
+    if shares:
+        between = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))) + " %"
+        said.append(f"Systems take {between} of their words from the first fifth of the documents")
+        of_people = None if people is None else _first_fifth(people)
+        said[-1] += (
+            "." if of_people is None else f", people {100 * of_people:.0f} %; spread evenly it would be 20 %."
+        )
+    return " ".join(said) or "No text here has documents in a known order."
+
+
+def _first_fifth(row: Row) -> float | None:
+    stat = row.positions.shares.get("first") if row.positions else None
+    return stat.value if stat else None
+
+
+def _cards(content: Content) -> Iterator[Card]:
+    people = next((row for row in content.known if row.is_people), None)
+    if people is not None and people.positions is not None:
+        for key, title in (("first", "First fifth"), ("last", "Last fifth")):
+            yield Card(f"people_{key}", f"People: {title.lower()}", people.positions.shares[key], Unit.SHARE)
+    ranked = sorted(content.orders, key=lambda row: -(row.stats["sensitivity"].value or 0.0))
+    for at, row in enumerate(ranked[:2], 1):
+        p = "" if row.p is None else f"p = {row.p:.3f}"
+        yield Card(f"sensitivity-{at}", f"{row.system}: sensitivity", row.stats["sensitivity"], Unit.POINTS, p)
 
 
 def _drawings(content: Content) -> Iterator[Drawing]:

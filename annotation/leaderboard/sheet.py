@@ -33,12 +33,10 @@ from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Cards,
     Cell,
-    Drawing,
     Fragment,
     Mark,
     Measure,
     Name,
-    Note,
     Part,
     Row,
     Section,
@@ -48,6 +46,7 @@ from benchmarks.results.sheet import (
     Text,
     Unit,
     Value,
+    first_look,
 )
 from benchmarks.scoring.leaderboard import WORDS
 from benchmarks.scoring.stat import Stat
@@ -62,21 +61,17 @@ def sheet(layout: Layout) -> Sheet:
     """All that a page, a file or the console shows of a leaderboard."""
     board = layout.board
     if not board.lines:
-        return Sheet(
-            (Note("This judge has not been run on any system summary in this selection.", is_empty=True),)
-        )
+        return Sheet(first_look("This judge has not been run on any system summary in this selection."))
     chart = board_chart(board, layout.names, str(layout.view.judge), url_of=layout.rows_url)
-    return Sheet(
-        (
-            Note(answer(layout), is_answer=True),
-            Cards("answer", tuple(cards(layout))),
-            *([Drawing(chart, table=ROWS)] if chart else []),
-            Section("all-rows", "All rows", tuple(_rows_or_matrix(layout))),
-            *_time(layout),
-            Section("reading", "How to read these figures", tuple(reading(layout))),
-        ),
-        judged_in(layout.view, board),
+    parts = first_look(
+        answer(layout),
+        cards=Cards("answer", tuple(cards(layout))),
+        chart=chart,
+        table=tuple(_rows_or_matrix(layout)),
+        more=_time(layout),
+        reading=(*below(layout), *of_sample(board.sample), *reading(layout)),
     )
+    return Sheet(parts, judged_in(layout.view, board))
 
 
 def judged_in(view: View, board: Board) -> Judged:
@@ -93,8 +88,6 @@ def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
         yield Fragment("annotation/_leaderboard_views.html", {"shows_matrix": shows_matrix, "as_paper": AS_PAPER})
     if layout.is_whole or not shows_matrix:
         yield rows_table(layout)
-        yield from below(layout)
-        yield from of_sample(layout.board.sample)
     if layout.is_whole or shows_matrix:
         yield from (matrix(layout, name) for name in BLOCKS)
 

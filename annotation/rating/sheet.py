@@ -27,6 +27,9 @@ from benchmarks.models import SummaryRating
 from benchmarks.models.querysets import counted_judges
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
+    Card,
+    Cards,
+    Fragment,
     Measure,
     Name,
     Note,
@@ -36,8 +39,10 @@ from benchmarks.results.sheet import (
     Sheet,
     Table,
     Unit,
+    first_look,
     stat_row,
 )
+from benchmarks.results.writing import number, spoken
 from benchmarks.scoring.likert import ALPHA, DIFFERENCE, HIGHEST, LOWEST, MEAN, PEOPLE, MeasureRows, SystemRows
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
@@ -49,7 +54,6 @@ class RatingResults(StudyResults[OfStudy, Results]):
     """Ratings of people and judges."""
 
     computation = RATING
-    form_template = "annotation/_rating_run.html"
     published = published_agreement(
         "Randolph's κ of overall ratings",
         "at the widest, as if every other pair of people agreed: nothing is published",
@@ -58,7 +62,8 @@ class RatingResults(StudyResults[OfStudy, Results]):
     )
 
     def sheet(self, study: Study, figures: Results, query: QueryDict) -> Sheet:
-        return sheet(figures)
+        made = sheet(figures)
+        return replace(made, parts=(*made.parts, Fragment("annotation/_rating_run.html")))
 
     def judged(self, study: Study, options: OfStudy, figures: Results) -> Judged:
         return Judged(others=figures.judges)
@@ -89,21 +94,22 @@ class RatingResults(StudyResults[OfStudy, Results]):
         return [Answers(rows, ("summary",))]
 
     def card(self, figures: Results) -> Chart | None:
-        """How the mean ratings of people and of judges correlate with those of people."""
-        mean = _mean(figures)
-        return small_dots(
-            "Correlation of mean ratings with people",
-            [
-                ("people", mean.people.stats["pearson"]),
-                *((row.name, row.stats["pearson"]) for row in mean.judges),
-            ],
-            x_label="Pearson",
-            caption=f"{figures.report.n_rated} summaries, 95 % intervals",
-            n_human=1,
-        )
+        return card_of(figures)
 
 
 RESULTS = RatingResults()
+
+
+def card_of(results: Results) -> Chart | None:
+    """How the mean ratings of people and of judges correlate with those of people."""
+    mean = _mean(results)
+    return small_dots(
+        "Correlation of mean ratings with people",
+        [("people", mean.people.stats["pearson"]), *((row.name, row.stats["pearson"]) for row in mean.judges)],
+        x_label="Pearson",
+        caption=f"{results.report.n_rated} summaries, 95 % intervals",
+        n_human=1,
+    )
 
 
 def _mean(results: Results) -> MeasureRows:
@@ -114,8 +120,8 @@ def sheet(results: Results) -> Sheet:
     """All that a page, a file or the console shows of ratings."""
     notes = tuple(_notes(results))
     if not results.report.n_rated:
-        waiting = Note("No summary is rated in full yet. Figures appear with the first one.", is_empty=True)
-        return Sheet((*notes, waiting))
+        none = "No summary is rated in full yet. Figures appear with the first one."
+        return Sheet(first_look(none, reading=notes))
     measures = (
         Section(measured.measure, capfirst(name_of(measured.measure)), (_raters(measured),))
         for measured in results.report.measures
@@ -132,7 +138,69 @@ def sheet(results: Results) -> Sheet:
         ),
     )
     differing = Section("rows", "Where people differ", _differing(results, words))
-    return Sheet((*notes, *measures, systems, differing))
+    chart = card_of(results)
+    return Sheet(
+        first_look(
+            _answer(results, words),
+            cards=Cards("alpha", tuple(_alpha(rows) for rows in _mean_first(results))),
+            chart=chart and replace(chart, words=replace(chart.words, is_small=False, name="mean-rating")),
+            table=_aspects(results),
+            more=(*measures, systems, differing),
+            reading=notes,
+        )
+    )
+
+
+def _mean_first(results: Results) -> list[MeasureRows]:
+    """The mean rating, then each aspect."""
+    return sorted(results.report.measures, key=lambda rows: rows.measure != MEAN)
+
+
+def _alpha(rows: MeasureRows) -> Card:
+    title = capfirst(name_of(rows.measure))
+    return Card(rows.measure, title, rows.people.stats[ALPHA], about="Krippendorff's α of people")
+
+
+def _answer(results: Results, words: Mapping[str, str]) -> str:
+    """How far people agree on the mean rating, on what most and least, and whom they rate highest."""
+    said = [f"People agree on the mean rating with α {spoken(_mean(results).people.stats[ALPHA])}."]
+    alphas = {
+        name_of(rows.measure): value
+        for rows in results.report.measures
+        if rows.measure != MEAN and (value := rows.people.stats[ALPHA].value) is not None
+    }
+    if len(alphas) > 1:
+        most, least = max(alphas, key=lambda name: alphas[name]), min(alphas, key=lambda name: alphas[name])
+        said.append(f"Most on {most} ({number(alphas[most])}), least on {least} ({number(alphas[least])}).")
+    people = next((side for side in results.report.systems if side.rater == PEOPLE), None)
+    means = {row.system: row.stats[MEAN].value for row in people.rows if MEAN in row.stats} if people else {}
+    known = {system: mean for system, mean in means.items() if mean is not None}
+    if known:
+        best = max(known, key=lambda system: known[system])
+        said.append(f"They rate {words[best]} highest: {known[best]:.2f} of {HIGHEST}.")
+    return " ".join(said)
+
+
+def _aspects(results: Results) -> Table:
+    """One coefficient an aspect of people, and of each judge with them."""
+    judges = [row.name for row in _mean(results).judges]
+    rows = tuple(
+        Row(
+            (capfirst(name_of(rows.measure)),),
+            {
+                "n": rows.people.n_items,
+                ALPHA: rows.people.stats[ALPHA],
+                **{f"judge-{judges.index(row.name) + 1}": row.stats["pearson"] for row in rows.judges},
+            },
+        )
+        for rows in _mean_first(results)
+    )
+    measures = (
+        Measure("n", "Summaries", Unit.COUNT),
+        Measure(ALPHA, "People: Krippendorff α", how="of all people at once"),
+        *(Measure(f"judge-{at}", f"{name}: Pearson", how="with people") for at, name in enumerate(judges, 1)),
+    )
+    return Table("aspects", "Agreement by aspect", (Name("aspect", "Aspect"),), measures, rows)
 
 
 def _notes(results: Results) -> Iterable[Note]:

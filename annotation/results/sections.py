@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -110,8 +111,10 @@ def questions_look(
         most = max(known, key=lambda title: known[title])
         ends = (most, spoken(kappas[most]), least, spoken(kappas[least]))
         said = ["People agree most on “%s”, κ %s, least on “%s”, %s." % ends]
+    outstanding = Counter(name for _key, _title, people in questions for name in stand_out(people))
     said += [
-        f"Worth a look: {who} (“{title}”)." for _key, title, people in questions if (who := stand_out(people))
+        f"Worth a look: {name}, without whom κ is higher on {n} of {len(questions)} questions."
+        for name, n in outstanding.most_common(1)
     ]
     rows = tuple(
         Row(
@@ -143,14 +146,12 @@ def questions_look(
     )
 
 
-def stand_out(people: Agreement) -> str:
-    """Without whom κ is notably higher, the highest first; empty where it is without nobody."""
+def stand_out(people: Agreement) -> dict[str, float]:
+    """Without whom κ is notably higher, and how high, the highest first."""
     kappa = people.cards["randolph"].value or 0.0
     without = {name: stats["randolph"].value or 0.0 for name, stats in people.without.items()}
     names = sorted(without, key=lambda name: -without[name])
-    return ", ".join(
-        f"{name} (κ {without[name]:.2f} without them)" for name in names if without[name] - kappa >= STANDS_OUT
-    )
+    return {name: without[name] for name in names if without[name] - kappa >= STANDS_OUT}
 
 
 def people_answer(people: Agreement) -> str:
@@ -161,8 +162,9 @@ def people_answer(people: Agreement) -> str:
     said = f"People agree on {100 * percent.value:.0f} % of pairs of labels, κ {spoken(kappa)}."
     if not people.without:
         return said
-    who = stand_out(people) or f"nobody, κ rises by less than {STANDS_OUT} without any one of them"
-    return f"{said} Worth a look: {who}."
+    who = ", ".join(f"{name} (κ {value:.2f} without them)" for name, value in stand_out(people).items())
+    nobody = f"nobody, κ rises by less than {STANDS_OUT} without any one of them"
+    return f"{said} Worth a look: {who or nobody}."
 
 
 def people_parts(people: Agreement, *, prefix: str = "") -> tuple[Part, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -30,6 +31,8 @@ from benchmarks.models import DraftText, Judge, Verdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     COUNTED,
+    Card,
+    Cards,
     Cell,
     Drawing,
     Mark,
@@ -43,8 +46,10 @@ from benchmarks.results.sheet import (
     Unit,
     Value,
     few_clusters,
+    first_look,
     stat_row,
 )
+from benchmarks.results.writing import spoken
 from benchmarks.scoring.components import Cell as WriterCell
 from benchmarks.scoring.planning import Variances
 from benchmarks.scoring.sessions import Curve, measures_of
@@ -217,7 +222,7 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
     """Scores of final texts and over active time, by one judge."""
 
     computation = PROGRESS
-    form_template = "annotation/_progress_look.html"
+    form_template = "results/_form.html"
     downloads_template = "annotation/_progress_files.html"
     published = Published(
         "People's joint, mean over sessions",
@@ -299,23 +304,55 @@ def look_form(study: Study | None, query: QueryDict) -> ViewForm:
 def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
     """All that a page, a file or the console shows; with a `query` rows lead to their pages."""
     if not report.sessions:
-        none = "No session has begun yet. Curves appear with the first snapshot."
-        return Sheet((Note(none, is_empty=True),))
+        return Sheet(first_look("No session has begun yet. Curves appear with the first snapshot."))
     sessions = Section("sessions-part", "Sessions", (_sessions(report, query),), about=_about_sessions())
-    curves = Drawing(progress_chart(report), table="sessions")
+    chart = progress_chart(report)
     if not report.n_counted:
-        return Sheet((Note(_none_counted(report)), curves, sessions))
+        return Sheet((Note(_none_counted(report)), Drawing(chart, table="sessions"), sessions))
     final = _final(report)
     return Sheet(
         (
-            *_notes(report),
-            Section("final-texts", "Final texts", (final, *few_clusters(final)), about=_about_final(report)),
-            *_parallel_forms(report),
-            curves,
-            Section("marks-part", "Mean at each mark", (_marks(report),), about=report.rule_text),
-            sessions,
+            *first_look(
+                _answer(report),
+                cards=Cards("scores", tuple(_cards(report))),
+                chart=chart,
+                table=final,
+                more=(
+                    *_parallel_forms(report),
+                    Section("marks-part", "Mean at each mark", (_marks(report),), about=report.rule_text),
+                ),
+                reading=(*_notes(report), _about_final(report), *few_clusters(final)),
+            ),
+            replace(sessions, is_folded=True),
         )
     )
+
+
+def _answer(report: StudyReport) -> str:
+    """What people reach, and when they match the best system that was shown the same documents."""
+    joint = _of_sessions(report)["joint"]
+    said = [f"People reach a joint score of {spoken(joint.scaled(100), Unit.POINTS)}."]
+    if joint.value is None:
+        said = [f"People's joint score is unknown: {joint.undefined_reason}."]
+    curve = next((curve for curve in report.curves if curve.measure == "joint"), None)
+    for level in report.levels[:1]:
+        at = level.reached_at(curve) if curve else None
+        when = "not within the time they have" if at is None else f"after {at:.0f} min of active time"
+        said.append(f"They match the best system, {level.system} ({level.retriever}), {when}.")
+    return " ".join(said)
+
+
+def _of_sessions(report: StudyReport) -> Mapping[str, Stat]:
+    """The scores of final texts that stand first: those of the leaderboard's average."""
+    return report.final[0].stats if report.final else dict.fromkeys(MEASURES, Stat.undefined("no text is scored"))
+
+
+def _cards(report: StudyReport) -> Iterator[Card]:
+    n = "1 session" if report.n_counted == 1 else f"{report.n_counted} sessions"
+    about = "1 writer" if report.n_annotators == 1 else f"{report.n_annotators} writers"
+    for name, stat in _of_sessions(report).items():
+        if name in {"joint", "coverage", "citation"}:
+            yield Card(name, capfirst(name), stat.scaled(100), Unit.POINTS, about, of=n)
 
 
 def _none_counted(report: StudyReport) -> str:
@@ -450,6 +487,7 @@ class ViewForm(forms.Form):
     """
 
     chosen: Judge
+    defaults: dict[str, Any]
     shown: dict[str, bool]
 
     judge = forms.ChoiceField(required=False, label="Judge")
@@ -490,7 +528,7 @@ class ViewForm(forms.Form):
         data = form.cleaned_data
         judge = next((judge for judge in judges if str(judge.uid) == data.get("judge")), default)
         bound = cls({**data, "judge": judge.uid}, judges=judges)
-        bound.chosen = judge
+        bound.chosen, bound.defaults = judge, {"judge": default.uid}
         bound.shown = {
             "present_only": data.get("insights") == "present",
             "carried": data.get("average") != "working",

@@ -23,6 +23,7 @@ from benchmarks.recall.systems import (
     length_chart,
     names_of,
     part_chart,
+    systems_chart,
 )
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
@@ -42,8 +43,11 @@ from benchmarks.results.sheet import (
     Table,
     Unit,
     Value,
+    all_cards,
+    first_look,
     values_of,
 )
+from benchmarks.results.writing import spoken
 from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
 
@@ -188,7 +192,7 @@ TITLES = {
 def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
     """All that is shown of one judge, or without one of all, each in rows of its own."""
     if not figures.n_responses and beside.is_narrowed:
-        return Sheet((Note("No response has all that is chosen above.", is_empty=True),))
+        return Sheet(first_look("No response has all that is chosen above."))
     if not figures.judges:
         text = (
             "No judge has verdicts on these responses yet."
@@ -198,24 +202,62 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
         start = Fragment("benchmarks/_recall_start.html", {"n_responses": figures.n_responses})
         return Sheet((Note(text, is_empty=True), start))
     shown = figures.of(judge) if judge else figures
-    return Sheet(
-        judged=Judged(others=shown.judges),
-        parts=(
-            *_notes(shown, beside),
-            *([Cards("summary", _cards(shown.by["judge"][0], beside.checked))] if judge else [_overall(shown)]),
-            Section("accuracy", "How well judges agree with people", (_accuracy(shown, beside.measured),)),
-            *(_systems(shown, shown.systems) if shown.systems else ()),
-            *(_by_condition(shown, shown.conditions) if shown.conditions else ()),
-            *(_parts(shown, shown.systems) if shown.systems else ()),
-            *(judges_section(figures.systems) if figures.systems and len(figures.judges) > 1 else ()),
-            Section("all-systems", "All systems together", tuple(_splits(shown))),
-            Section(
-                "how",
-                "How this is computed",
-                (*([_overall(shown, is_folded=True)] if judge else []), Fragment("benchmarks/_recall_how.html")),
-            ),
-        ),
+    more = (
+        Section("accuracy", "How well judges agree with people", (_accuracy(shown, beside.measured),)),
+        *(_by_condition(shown, shown.conditions) if shown.conditions else ()),
+        *(_parts(shown, shown.systems) if shown.systems else ()),
+        *(judges_section(figures.systems) if figures.systems and len(figures.judges) > 1 else ()),
+        Section("all-systems", "All systems together", tuple(_splits(shown))),
     )
+    systems, how = shown.systems, Fragment("benchmarks/_recall_how.html")
+    if not judge:
+        table: list[Part] = [*_captions(systems.counted), _systems(shown, systems)] if systems else []
+        return Sheet((*_notes(shown, beside), _overall(shown), *table, *more), Judged(others=shown.judges))
+    summary = Cards("summary", _cards(shown.by["judge"][0], beside.checked))
+    if systems is None:
+        return Sheet(first_look("No system has a verdict here.", more=more, reading=_notes(shown, beside)))
+    counted = systems.counted[judge]
+    parts = first_look(
+        _who_leads(systems, counted),
+        cards=_leaders(systems, summary.cards[0]),
+        chart=systems_chart(systems.whole, counted),
+        table=_systems(shown, systems),
+        more=(*all_cards(summary), *more, _overall(shown, is_folded=True)),
+        reading=(*_captions(systems.counted), *_notes(shown, beside), how),
+    )
+    return Sheet(parts, Judged(others=shown.judges))
+
+
+def _ranked(systems: Systems) -> list[Group]:
+    known = (group for group in systems.whole if group.scores.kpr_macro.value is not None)
+    return sorted(known, key=lambda group: -(group.scores.kpr_macro.value or 0.0))
+
+
+def _who_leads(systems: Systems, counted: Counted) -> str:
+    """Which system finds most key points, and the next one."""
+    ranked = _ranked(systems)
+    if not counted.n_questions:
+        return "No question was answered by all systems shown. Choose fewer, or compare them on all questions."
+    if not ranked:
+        return "No system has a recall here yet."
+    best = ranked[0].scores.kpr_macro
+    said = f"{ranked[0].system} finds most key points: recall {spoken(best, Unit.SHARE)}."
+    if len(ranked) > 1:
+        other = ranked[1].scores.kpr_macro
+        said += f" Next is {ranked[1].system} with {spoken(other, Unit.SHARE)}."
+        if best.low is not None and other.high is not None:
+            said += " Their intervals overlap." if best.low <= other.high else " The difference is significant."
+    return said
+
+
+def _leaders(systems: Systems, of_all: Card) -> Cards:
+    """The best systems, and the mean over all responses."""
+    best = (
+        Card(f"system-{at}", group.system, group.scores.kpr_macro, Unit.SHARE, "recall", of=_of_responses(n))
+        for at, group in enumerate(_ranked(systems)[:3], 1)
+        for n in (group.scores.kpr_macro.n_items,)
+    )
+    return Cards("leaders", (*best, replace(of_all, key="all", title="All systems")))
 
 
 def _notes(figures: RecallFigures, beside: Beside) -> Iterator[Note]:
@@ -336,15 +378,10 @@ def _captions(counted: Mapping[str, Counted]) -> Iterator[Note]:
         yield Note(f"{caption_of(count)}." if len(counted) == 1 else f"{judge}: {caption_of(count)}.")
 
 
-def _systems(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
+def _systems(figures: RecallFigures, systems: Systems) -> Table:
     rows = tuple(_row(figures, group, group.system, words=group.words) for group in systems.whole)
     title, names, measures = "Systems", _names(figures, Name("system", _("System"))), (*MEASURES, WORDS)
-    table = Table("by-system", title, names, measures, rows, default="kpr_macro")
-    parts: list[Part] = [*_captions(systems.counted), table]
-    if not all(count.n_questions for count in systems.counted.values()):
-        text = "No question was answered by all systems shown. Choose fewer, or compare them on all questions."
-        parts.append(Note(text, warns=True))
-    yield Section("systems", "Systems", tuple(parts))
+    return Table("by-system", title, names, measures, rows, default="kpr_macro")
 
 
 def _by_condition(figures: RecallFigures, tables: Sequence[ConditionTable]) -> Iterator[Section]:

@@ -275,6 +275,23 @@ def names_of(groups: Sequence[Group], part: str) -> list[str]:
     return sorted({group.name for group in groups}, key=lambda name: order_of(name, part))
 
 
+def systems_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
+    """Recall of each system with its interval, the best on top; None where there is none."""
+    known = [group for group in groups if group.scores.kpr_macro.value is not None]
+    if not known:
+        return None
+    known.sort(key=lambda group: -(group.scores.kpr_macro.value or 0.0))
+    words = Words(
+        name="systems",
+        title="Which system finds most key points?",
+        subtitle=_with_intervals(counted),
+        value="key point recall in %",
+        columns={"series": _("System")},
+    )
+    points = [Point.of(group.scores.kpr_macro, factor=100, series=group.system) for group in known]
+    return Chart(words, points, Dots(domain=PERCENT))
+
+
 def part_chart(part: str, groups: Sequence[Group], counted: Counted) -> Chart | None:
     """Domains as rows of dots, lengths as lines; None for other parts and where there is too little."""
     names = names_of(groups, part)

@@ -177,6 +177,7 @@ class RecallForm(forms.Form):
         """Show what an address says; `judge` is the one whose figures are shown."""
         chosen = query.dict() | {"judge": judge, "system": query.getlist("system")}
         super().__init__(initial=chosen, auto_id="%s", use_required_attribute=False)
+        self.defaults = {"judge": "" if query.get("judge") else judge, "questions": "common"}
         offered: dict[str, list[tuple[str, Any]]] = {
             "judge": [(name, name) for name in judges] or [("", _("none"))],
             "system": [(name, name) for name in _systems_of_responses()],

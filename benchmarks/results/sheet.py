@@ -346,7 +346,7 @@ def first_look(
     cards: Cards | None = None,
     choice: Fragment | None = None,
     chart: Chart | None = None,
-    table: Table | None = None,
+    table: Table | tuple[Part, ...] | None = None,
     more: Iterable[Part] = (),
     reading: Iterable[Part | Text] = (),
     prefix: str = "",
@@ -354,17 +354,20 @@ def first_look(
     """The parts of a page of results: a sentence that answers its question, four figures, a chart and a table.
 
     All else is folded: `more` measures, and how to read them. Where nothing can be answered yet there are neither
-    cards nor chart, and the sentence says why. Keys of the folds begin with `prefix`.
+    cards nor chart, and the sentence says why. A table of several views has them in a tuple. Keys of the folds
+    begin with `prefix`.
     """
+    views = table if isinstance(table, tuple) else (table,) if table else ()
+    key = next((view.key for view in views if isinstance(view, Table)), "")
     more = (*(all_cards(cards)[1:] if cards else ()), *more)
     notes = tuple(part if isinstance(part, Part) else Note(part) for part in reading if part)
-    is_empty = not (cards or chart or table)
+    is_empty = not (cards or chart or views)
     return (
         Note(answer, is_answer=not is_empty, is_empty=is_empty),
         *([cards] if cards else ()),
         *([choice] if choice else ()),
-        *([Drawing(chart, table.key if table else "")] if chart else ()),
-        *([table] if table else ()),
+        *([Drawing(chart, key)] if chart else ()),
+        *views,
         *([Section(f"{prefix}more", "More measures", more, is_folded=True)] if more else ()),
         *([Section(f"{prefix}reading", "How to read this", notes, is_folded=True)] if notes else ()),
     )

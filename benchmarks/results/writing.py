@@ -150,6 +150,7 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, wit
         "" if each is None else _in_sentence(each, unit, is_signed=is_signed)
         for each in (stat.value, stat.low, stat.high)
     )
+    value += " %" if unit is Unit.SHARE else ""
     interval = f"95 % CI {low} to {high}" if low else ""
     return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"
 

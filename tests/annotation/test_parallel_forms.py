@@ -26,6 +26,7 @@ from annotation.writing.assigning import SessionGaps
 from annotation.writing.eligibility import Code, Forms, NotEligible, Task, apart, deal_forms, forms_of
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, JudgeRun
+from benchmarks.results.sheet import Section
 from tests.annotation.leaderboard.board import report, written
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_writing_study
 from tests.synthesis.worlds import pack
@@ -232,7 +233,7 @@ def test_results_are_paired_by_person(
         assert (stat.value, stat.n_pairs) == (pytest.approx(12.5), 3)
         half = 100 * 12.7062 * 0.216506
         assert (stat.low, stat.high) == pytest.approx((12.5 - half, 12.5 + half), abs=0.01)
-    [section] = [part for part in sheet.headings if part.key == "forms-part"]
+    [section] = [part for part in sheet.walk() if isinstance(part, Section) and part.key == "forms-part"]
     assert "2 began with form A and 1 with form B" in section.about
     forms = report("results", "--study", forms_study.name)["forms"]
     assert forms["b_minus_a"]["coverage"] == pytest.approx(0.125)

@@ -207,7 +207,7 @@ def test_another_judge_or_carrying_forward_keeps_the_order_of_the_sessions(
 ) -> None:
     judge_everything(now)
     page = flat(login(ada).get(f"/studies/{study.uid}/results/?sessions-sort=-minutes").content.decode())
-    assert '<form method="get" id="look"' in page
+    assert 'id="look" method="get"' in page
     assert '<input type="hidden" name="sessions-sort" value="-minutes">' in page
 
 

@@ -56,7 +56,7 @@ def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study)
 @pytest.mark.parametrize(
     ("name", "label"),
     [("judge", "Judge"), ("haystack", "Haystack"), ("domain", "Domain"), ("average", "Average"),
-     ("score", "Coverage by"), ("minute", "People&#x27;s texts")],
+     ("score", "Scores"), ("minute", "People&#x27;s texts")],
 )  # fmt: skip
 def test_a_value_that_is_not_known_is_named_and_the_default_shown(
     name: str, label: str, people: Study, reader: Reader
