@@ -5,8 +5,6 @@ from __future__ import annotations
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.approvals import JudgeApproval
 from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
-from annotation.models.late_texts import LateDecision, LateNotes
-from annotation.models.packed import PackedRows
 from annotation.models.publications import Publication
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
@@ -25,6 +23,9 @@ from annotation.models.sessions import (
     CreditRequest,
     DraftRevision,
     Exclusion,
+    LateDecision,
+    LateNotes,
+    PackedRows,
     Session,
     SessionEvent,
     SessionReport,
@@ -41,8 +42,16 @@ from annotation.models.studies import (
     Study,
     WritingPlan,
 )
-from annotation.models.tasks import LabelItem, LabelKey, LabelTask, LinkingPlan, RemarkReply
-from annotation.models.trials import Trial, TrialAnswer, TrialExamples
+from annotation.models.tasks import (
+    LabelItem,
+    LabelKey,
+    LabelTask,
+    LinkingPlan,
+    RemarkReply,
+    Trial,
+    TrialAnswer,
+    TrialExamples,
+)
 from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,

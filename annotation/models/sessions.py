@@ -1,7 +1,11 @@
 """A timed writing session and everything recorded of it; durations in integer milliseconds.
 
 Revisions, snapshots, events and credits are append-only. The rules live in `annotation.clock` and
-`annotation.writing`; the constraints here say what may never be stored.
+`annotation.writing`; the constraints here say what may never be stored. Rows of sessions that are over are kept
+compressed: the one exception to "append, don't edit".
+
+A late summary is a `DraftRevision` with the code `closed`; late notes have a table of their own, since nobody but
+their writer reads them. They change no snapshot.
 """
 
 from __future__ import annotations
@@ -351,3 +355,101 @@ class Exclusion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id}: {self.reason[:40]}"
+
+
+class PackedRows(models.Model):
+    """All drafts or events of one session, compressed, but for the rows that figures and decisions name.
+
+    `rows` is JSON by columns, compressed as .xz, which `annotation.writing.packing` writes and reads.
+    """
+
+    class Table(models.TextChoices):
+        """Of which table the rows are."""
+
+        REVISIONS = "revisions", "drafts"
+        EVENTS = "events", "events"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="packed")
+    table = models.CharField(max_length=9, choices=Table)
+    n_rows = models.PositiveIntegerField()
+    rows = models.BinaryField()
+    packed_at = models.DateTimeField()
+    search_words_gone_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Of events: when the words that were searched for went."
+    )
+
+    class Meta:
+        ordering = ["session", "table"]
+        verbose_name_plural = "packed rows"
+        constraints = [
+            models.UniqueConstraint(fields=["session", "table"], name="packedrows_once"),
+            models.CheckConstraint(condition=Q(table__in=["revisions", "events"]), name="packedrows_table_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {self.n_rows} {self.table}"
+
+
+class LateDecision(models.Model):
+    """A researcher accepts or declines a late text, with a reason; the newest decision on a text is in force.
+
+    `Session.late_text` names the text that is accepted now. `summary` is what the judges score of it.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="late_decisions")
+    revision = models.ForeignKey(DraftRevision, on_delete=models.CASCADE, related_name="late_decisions")
+    is_accepted = models.BooleanField()
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField()
+    summary = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    copied_lines: models.JSONField[Any, Any] = models.JSONField(
+        null=True, blank=True, help_text="As in a copy check; empty: not compared yet."
+    )
+
+    class Meta:
+        ordering = ["session", "pk"]
+        indexes = [
+            models.Index(
+                fields=["id"], condition=Q(is_accepted=True, summary=None), name="late_text_not_yet_scored"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=~Q(reason=""), name="late_decision_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(is_accepted=True) | Q(summary=None), name="late_text_scored_only_if_accepted"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {'accepted' if self.is_accepted else 'declined'}"
+
+    @property
+    def text(self) -> str:
+        """The text that was decided about."""
+        return self.revision.text
+
+
+class LateNotes(models.Model):
+    """Notes that came after the end, or from a tab that had lost the session; only their writer reads them."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="late_notes")
+    op_id = models.CharField(max_length=40)
+    tab_id = models.CharField(max_length=40)
+    text = models.TextField()
+    typed_at = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField()
+    reject_code = models.CharField(max_length=20)
+
+    class Meta:
+        verbose_name_plural = "late notes"
+        ordering = ["session", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "op_id"], name="late_notes_op_unique"),
+            models.CheckConstraint(
+                condition=Q(typed_at=None) | Q(typed_at__lte=F("received_at")), name="late_notes_typed_before"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {len(self.text)} characters"

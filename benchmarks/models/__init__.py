@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from benchmarks.models.audit import AuditEvent
-from benchmarks.models.calls import Batch, Endpoint, JudgeCall, LostReply, ModelPrice
+from benchmarks.models.calls import Batch, Draft, DraftText, Endpoint, JudgeCall, LostReply, ModelPrice
 from benchmarks.models.corpora import (
     Document,
     Haystack,
     ImportJob,
     Insight,
+    Retrieval,
+    RetrieverAnswer,
     RetrieverRanking,
     SourceDataset,
+    SourceSample,
     Subtopic,
     UploadPiece,
 )
-from benchmarks.models.drafts import Draft, DraftText
 from benchmarks.models.entailment import (
+    AutodsScore,
     Extraction,
+    KeyPointVerdict,
     PointVerdict,
     ResponsePoint,
     ResponsePointCheck,
+    SummaryRating,
 )
 from benchmarks.models.groups import ResearchGroup
 from benchmarks.models.judging import Generator, Judge, JudgeRun, JudgeRunItem, Summarizer, Verdict
-from benchmarks.models.key_points import AutodsScore, KeyPointVerdict
-from benchmarks.models.positions import TextPosition
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
-from benchmarks.models.ratings import SummaryRating
 from benchmarks.models.results import Result
-from benchmarks.models.retrieval import Retrieval, RetrieverAnswer
-from benchmarks.models.samples import SourceSample
-from benchmarks.models.summaries import Summary, System
+from benchmarks.models.summaries import Summary, System, TextPosition
 
 __all__ = [
     "AuditEvent",

@@ -1,6 +1,8 @@
-"""Corpora: haystacks with numbered documents, subtopics with queries, insights with gold documents.
+"""Corpora: haystacks with numbered documents, subtopics with queries, insights with gold documents; their samples.
 
-Texts are written by an import and never edited; what people do with them lives in `annotation`.
+Texts are written by an import and never edited; what people do with them lives in `annotation`. A sample has some
+sources of each of several datasets, drawn by seed and then fixed. Scores of retrievers are `RetrieverRanking`
+rows.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ import uuid
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.conf import settings as django_settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.groups import group_field
@@ -21,7 +24,7 @@ from benchmarks.models.querysets import (
     RankingQuerySet,
     SubtopicQuerySet,
 )
-from benchmarks.states import ImportState, TextDirection
+from benchmarks.states import ImportState, RetrievalState, SampleRule, TextDirection
 
 
 class Haystack(models.Model):
@@ -248,3 +251,106 @@ class UploadPiece(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.number}"
+
+
+class SourceSample(models.Model):
+    """Sources drawn by seed, `parts` says how many of each dataset; until it is drawn it has no members.
+
+    With the rule *late* only such are drawn whose reference follows no sentence before a word (`from_word`), as
+    MiddleSum does. A `problem` says why it could not be drawn.
+    """
+
+    Rule = SampleRule
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=80, unique=True)
+    rule = models.CharField(max_length=4, choices=Rule, default=Rule.ANY)
+    from_word = models.PositiveIntegerField(default=0)
+    seed = models.PositiveIntegerField(default=0)
+    parts: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    members: models.ManyToManyField[Haystack, Any] = models.ManyToManyField(
+        Haystack, blank=True, related_name="samples"
+    )
+    problem = models.TextField(blank=True)
+    drawn_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    group = group_field()
+
+    SEEN_BY = ("group", "members")
+    objects: ClassVar[models.Manager[SourceSample]] = FencedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(rule__in=SampleRule.values), name="sourcesample_rule_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def n_wanted(self) -> int:
+        """How many sources it asks for."""
+        return sum(self.parts.values())
+
+
+class Retrieval(models.Model):
+    """A retriever with its settings on one haystack: one row, however often it is run.
+
+    `n_done` and `n_total` count subtopics, `n_requests` what a server was sent since it was last asked for, tries
+    that failed included, `max_requests` at most; `message` says why it failed.
+    """
+
+    State = RetrievalState
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    haystack = models.ForeignKey(Haystack, on_delete=models.CASCADE, related_name="retrievals")
+    retriever = models.CharField(max_length=120)
+    version = models.CharField(max_length=12, help_text="Hash of the retriever, its revision and its settings.")
+    settings: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    n_done = models.PositiveIntegerField(default=0)
+    n_total = models.PositiveIntegerField(default=0)
+    n_requests = models.PositiveIntegerField(default=0)
+    max_requests = models.PositiveIntegerField(null=True, blank=True)
+    message = models.TextField(blank=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    SEEN_BY = "haystack"
+    objects: ClassVar[models.Manager[Retrieval]] = FencedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["haystack", "retriever", "created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["haystack", "retriever", "version"], name="retrieval_version_unique"),
+            models.CheckConstraint(
+                condition=Q(state__in=RetrievalState.values),
+                name="retrieval_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_requests=None) | Q(n_requests__lte=F("max_requests")), name="retrieval_keeps_limit"
+            ),
+            models.CheckConstraint(condition=Q(n_done__lte=F("n_total")), name="retrieval_done_of_total"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.retriever}@{self.version}"
+
+
+class RetrieverAnswer(models.Model):
+    """A server's answer about a text, or a query and a document, by the hash of what was asked."""
+
+    key = models.CharField(max_length=64, unique=True)
+    content = models.BinaryField(help_text="Little-endian numbers.")
+
+    def __str__(self) -> str:
+        return self.key

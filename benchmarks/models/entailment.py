@@ -1,4 +1,8 @@
-"""Verdicts of judges on responses and key points, and the points that a judge takes a response apart into."""
+"""Verdicts of judges on responses and key points, and their ratings of summaries; append-only.
+
+A judge takes a response apart into points, gives the two judgments on key points that annotators give, and AutoDS
+scores. Ratings run from 1 to 5, a row for each aspect.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,12 @@ from django.db.models import Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.judging import Judge, JudgeRun
+from benchmarks.models.querysets import JudgedQuerySet
 from benchmarks.models.questions import KeyPoint, Response
+from benchmarks.models.summaries import Summary
 from benchmarks.scoring.keypoints import ENTAILMENTS
-from benchmarks.states import PointPremise
+from benchmarks.scoring.likert import HIGHEST, LOWEST
+from benchmarks.states import Grounded, Keyness, PointJudgment, PointPremise
 
 
 class Extraction(models.Model):
@@ -152,3 +159,118 @@ class PointVerdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.judge_id}: {self.answer or 'invalid'}"
+
+
+class KeyPointVerdict(models.Model):
+    """A judge's answer to one of the two judgments of verification; an empty one could not be used."""
+
+    Judgment = PointJudgment
+
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="key_point_verdicts")
+    key_point = models.ForeignKey(KeyPoint, on_delete=models.CASCADE, related_name="judgments")
+    judgment = models.CharField(max_length=9, choices=Judgment)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    answer = models.CharField(max_length=8, blank=True, help_text="Empty: invalid answer.")
+    is_valid = models.BooleanField(default=True)
+    input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
+    run = models.ForeignKey(
+        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="key_point_verdicts"
+    )
+    call = models.ForeignKey(
+        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="key_point_verdicts"
+    )
+    raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    SEEN_BY = "key_point"
+    objects = JudgedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["key_point", "judge", "judgment"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judge", "key_point", "judgment", "repeat"], name="keypointverdict_unique"
+            ),
+            models.CheckConstraint(
+                condition=Q(judgment=PointJudgment.GROUNDED.value, answer__in=Grounded.values)
+                | Q(judgment=PointJudgment.KEY_POINT.value, answer__in=Keyness.values)
+                | Q(judgment__in=PointJudgment.values, answer="", is_valid=False),
+                name="keypointverdict_answer_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id}: {self.judgment} {self.answer or 'invalid'}"
+
+
+class AutodsScore(models.Model):
+    """How far a judge prefers yes to no when asked whether a point is key; the newest repeat counts.
+
+    Without a value it has bounds, where one of the two answers was listed, or neither.
+    """
+
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="autods_scores")
+    key_point = models.ForeignKey(KeyPoint, on_delete=models.CASCADE, related_name="autods_scores")
+    repeat = models.PositiveSmallIntegerField(default=0)
+    value = models.FloatField(null=True, blank=True)
+    low = models.FloatField(null=True, blank=True)
+    high = models.FloatField(null=True, blank=True)
+    input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was asked.")
+    run = models.ForeignKey(
+        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="autods_scores"
+    )
+    call = models.ForeignKey(
+        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="autods_scores"
+    )
+    created_at = models.DateTimeField()
+
+    SEEN_BY = "key_point"
+    objects = JudgedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["key_point", "judge", "repeat"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "key_point", "repeat"], name="autodsscore_unique"),
+            models.CheckConstraint(
+                condition=Q(value=None) | Q(value__gte=0, value__lte=1), name="autodsscore_is_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id}: {self.value}"
+
+
+class SummaryRating(models.Model):
+    """A judge's rating of a summary on one aspect; without a value its answer could not be used."""
+
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="ratings")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
+    aspect = models.CharField(max_length=15)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    value = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty: invalid answer.")
+    is_valid = models.BooleanField(default=True)
+    input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was rated.")
+    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings")
+    call = models.ForeignKey(
+        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings"
+    )
+    raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    SEEN_BY = "summary"
+    objects = JudgedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["summary", "judge", "aspect"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "summary", "aspect", "repeat"], name="summaryrating_unique"),
+            models.CheckConstraint(condition=~Q(aspect=""), name="summaryrating_aspect_named"),
+            models.CheckConstraint(
+                condition=Q(is_valid=True, value__isnull=False, value__gte=LOWEST, value__lte=HIGHEST)
+                | Q(is_valid=False, value=None),
+                name="summaryrating_value_iff_valid",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge_id}: {self.aspect} {self.value or 'invalid'}"

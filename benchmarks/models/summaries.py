@@ -1,4 +1,7 @@
-"""Systems and their summaries. A summary's text never changes; links point at its numbered lines."""
+"""Systems and their summaries, whose text never changes, and where these take their content from.
+
+Links point at the numbered lines of a summary. Positions of content are computed once for each order of documents.
+"""
 
 from __future__ import annotations
 
@@ -119,3 +122,20 @@ class Summary(models.Model):
     def lines(self) -> list[str]:
         """The lines that links and verdicts number from 1; published texts keep their empty lines."""
         return self.text.split("\n") if self.text else []
+
+
+class TextPosition(models.Model):
+    """The content of one summary in documents shown in one order; the key is a hash of order and reference."""
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="positions")
+    key = models.CharField(max_length=64)
+    content = models.BinaryField(help_text="Compressed JSON.")
+
+    SEEN_BY = "summary"
+    objects: ClassVar[models.Manager[TextPosition]] = FencedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["summary", "key"], name="position_key_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.summary_id}/{self.key[:8]}"
