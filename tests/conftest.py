@@ -33,7 +33,7 @@ from hypothesis import settings as hypothesis_settings
 
 from annotation.models import Annotator
 from benchmarks.summarizers import documents
-from summhay_site.wsgi import with_room
+from summhay_site.serving.stack import with_room
 from tests import schema
 from tests.tiers import second_tier
 

@@ -14,7 +14,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import orjson
-import sentry_sdk
 from celery._state import get_current_task
 from django.conf import settings
 from django.http import HttpRequest
@@ -110,6 +109,8 @@ def _of_task() -> dict[str, Any]:
 
 def start() -> None:
     """Report errors of this process from now on."""
+    import sentry_sdk  # of an extra
+
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=_release(),

@@ -17,8 +17,6 @@ from tests.conftest import ON_POSTGRESQL
 from tests.site.test_foreign_postgresql import on_server
 from tests.verbs import one_process, site_in
 
-pytestmark = pytest.mark.own_database
-
 FOLDER = Path(__file__).parent
 RELEASES = sorted(FOLDER.glob("*.sql.gz"))
 OWN = ("annotation_", "benchmarks_", "summhay_site_")
@@ -107,6 +105,7 @@ def upgrade(stored: Path, address: str, *, fill: str = "") -> None:
     assert found["owned"] == 2, "whoever imported a haystack owns it"
 
 
+@pytest.mark.own_database
 def test_a_stored_database_is_migrated_with_every_row(stored: Path) -> None:
     upgrade(stored, f"sqlite:///{stored}")
     assert checked(stored) == ["ok", "ok"]
@@ -124,6 +123,7 @@ def test_the_same_rows_on_postgresql_are_migrated_too(stored: Path) -> None:
         on_server(f'DROP DATABASE "{name}"')
 
 
+@pytest.mark.own_database
 def test_any_sqlite_checks_a_new_database(empty_database: Path, tmp_path: Path) -> None:
     assert checked(Path(shutil.copy(empty_database, tmp_path))) == ["ok", "ok"]
 

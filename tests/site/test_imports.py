@@ -10,10 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("annotation", "bench", "benchmarks", "extensions", "summhay_site")
 HEAVY = {
-    "altair", "bm25s", "bpe_openai", "httpx2", "krippendorff", "openai", "pyarrow", "pypdf", "scipy", "vl_convert",
+    "altair", "bm25s", "bpe_openai", "httpx2", "krippendorff", "openai", "pyarrow", "pypdf", "scipy",
+    "sentry_sdk", "vl_convert",
 }  # fmt: skip
 """Loaded where they are used, since each costs a start more than a tenth of a second, or much memory; bpe_openai,
-pyarrow and pypdf are extras that need not be there."""
+pyarrow, pypdf and sentry_sdk are extras that need not be there."""
 EXCEPTIONS = {"summhay_site/gunicorn.py"}
 """Runs before Django is set up."""
 

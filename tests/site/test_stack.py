@@ -6,7 +6,7 @@ import resource
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from summhay_site.wsgi import with_room
+from summhay_site.serving.stack import with_room
 
 N_CALLS, DEEPEST = 500, 300
 
