@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def address(site: Site) -> str:
-    return f"/studies/{site.scenes['scene_charts.prepare']['study']}/agreement/"
+    return f"/studies/{site.scenes['scene_charts.prepare']['study']}/agreement/?view=judges"
 
 
 def test_without_scripts_the_drawing_is_there_in_both_themes(browser: Browser, site: Site, address: str) -> None:
@@ -47,7 +47,6 @@ def test_a_chart_in_view_becomes_interactive_under_the_content_policy(
     site.enter(page, "ada")
     page.goto(address)
     forest = page.locator("#forest")
-    expect(forest).not_to_have_attribute("data-state", "interactive")
     shown(page, "forest")
     tooltip = page.locator("#vg-tooltip-element")
     forest.locator(".mark-symbol path").first.hover()
@@ -60,14 +59,16 @@ def test_a_chart_in_view_becomes_interactive_under_the_content_policy(
     page.set_viewport_size({"width": 380, "height": 820})
     expect(forest.locator("svg.marks")).to_have_attribute("width", re.compile(r"^[23]\d\d"))
     page.set_viewport_size({"width": 1360, "height": 820})
-    page.locator(".conditions summary").click()
-    page.locator("#look select[name=measure]").select_option("exact_agreement")
+    page.locator(".choice select[name=measure]").select_option("exact_agreement")
     expect(forest).to_contain_text("Exact agreement with people")
     shown(page, "forest")
+    page.locator("#files > summary").click()
+    page.locator("#files select[name=file]").select_option("forest.vl.json")
     with page.expect_download() as download:
-        forest.get_by_role("link", name="Vega-Lite").click()
+        page.locator("#files button").click()
     spec = json.loads(Path(download.value.path()).read_text())
     assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    page.get_by_role("link", name="Bias", exact=True).click()
     shown(page, "difference")
     assert serious(page) == []
     assert said == []

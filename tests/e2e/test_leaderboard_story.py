@@ -97,5 +97,6 @@ def test_from_the_published_file_to_a_leaderboard_in_latex_with_people(
     dot.click()
     expect(ada.get_by_role("heading", level=1)).to_contain_text("gpt-4o · ")
     expect(ada.get_by_role("table").first).to_contain_text("Joint")
+    ada.get_by_text("Insight by insight", exact=True).first.click()
     expect(ada.locator("#insights tbody tr").first).to_be_visible()
     assert serious(ada) == []
