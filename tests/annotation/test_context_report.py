@@ -238,7 +238,7 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     assert "Top − Random" in html
     assert "Top is the published order fl-ctxt-sort" in html
     assert f'<td class="num">{row["n_summaries"]}</td></tr>' in html
-    for target in ("curves", "rows", "orders", "late"):
+    for target in ("curves", "all-rows", "sensitivity", "late"):
         assert f'id="{target}"' in html
 
 

@@ -19,9 +19,11 @@ from tests.annotation.little import ALL, MAKERS
 
 pytestmark = pytest.mark.django_db
 SHARED = re.compile(
-    r"/(models/|querysets|kinds\.py|studies/|results/(study|study_results|table)\.py)|/kind\.py|/urls\.py"
+    r"/(models/|querysets|kinds\.py|studies/|results/(study|study_results|table|sections|judge_sections|charts)\.py)"
+    r"|/kind\.py|/urls\.py"
 )
-"""Models, methods of tables, and what every way shares: looking up and storing, the registry of kinds, sums."""
+"""Models, methods of tables, and what every way shares: looking up and storing, the registry of kinds, sums, and
+the parts that pages of results are made of."""
 
 
 def walk_of(client: Any, study: Study) -> list[str]:
