@@ -214,8 +214,8 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
         table: list[Part] = [*_captions(systems.counted), _systems(shown, systems)] if systems else []
         return Sheet((*_notes(shown, beside), _overall(shown), *table, *more), Judged(others=shown.judges))
     summary = Cards("summary", _cards(shown.by["judge"][0], beside.checked))
-    if systems is None:
-        return Sheet(first_look("No system has a verdict here.", more=more, reading=_notes(shown, beside)))
+    if systems is None:  # a report that does not compare them
+        return Sheet((summary, _overall(shown), *more, *_notes(shown, beside)))
     counted = systems.counted[judge]
     parts = first_look(
         _who_leads(systems, counted),
