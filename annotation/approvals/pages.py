@@ -227,7 +227,6 @@ def moved(request: HttpRequest, uid: uuid.UUID | None = None, name: str = "") ->
 
 
 PART = {"part": "approvals"}
-FORMERLY = ("", "files/<str:name>")
 
 urlpatterns = [
     *ApprovalsPage.urls("approvals/"),
@@ -241,9 +240,7 @@ urlpatterns = [
         name="study-approvals-file",
     ),
     path("studies/<uuid:uid>/approvals/record/", record_approval, name="approval-record"),
-    *(
-        path(f"{of}licences/{rest}", moved)
-        for of in ("", "studies/<uuid:uid>/")
-        for rest in ("", "files/<str:name>")
-    ),
+    path("licences/", moved),
+    path("studies/<uuid:uid>/licences/", moved),
+    path("studies/<uuid:uid>/licences/files/<str:name>", moved),
 ]

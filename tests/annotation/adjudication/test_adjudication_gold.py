@@ -89,9 +89,9 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
 def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, now: datetime, login: Any) -> None:
     client: Client = login(ada)
     page = reverse("annotation:study-figures", args=[study.uid])
-    assert "adjudicated label" not in client.get(page).content.decode()
+    assert "adjudicated label" not in client.get(page, {"view": "judges"}).content.decode()
     decide(study, 3, ada, now)
-    shown = client.get(page, {"reference": "adjudicated"}).content.decode()
+    shown = client.get(page, {"view": "judges", "reference": "adjudicated"}).content.decode()
     assert "which 3 of 36 items have" in shown
     assert '<option value="adjudicated" selected>' in shown
 
