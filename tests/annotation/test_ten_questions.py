@@ -23,7 +23,7 @@ QUESTIONS = {
     "When is it finished?": ((), "Expected finish"),
     "What is disputed?": (("Results", "Disagreements"), "Decide the next"),
     "Who is slow?": ((), "Per summary"),
-    "Which judge is best?": (("Results", "Judges"), "agrees best with people"),
+    "Which judge is best?": (("Results", "Judges"), "words agrees with people: Pearson"),
     "Is a judge biased?": (("Results", "Bias"), "Length: "),
     "What does a run cost?": (("How many more, and what it costs",), "Cost of people and models"),
     "May a judge replace people?": (("Results", "May a judge replace people?"), "absolute"),
@@ -74,8 +74,8 @@ def study(ada: Any, ben: Any, cleo: Any) -> Study:
     judge = make_judge("words")
     for label in CoverageLabel.objects.filter(study=made, annotator=annotator_of(ben)):
         Verdict.objects.create(
-            judge=judge, summary=label.summary, insight=label.insight, coverage="partial", lines=[3],
-            is_linked=True, created_at=NOW,
+            judge=judge, summary=label.summary, insight=label.insight, lines=[3], is_linked=True,
+            coverage="full" if label.insight.number == 1 else "partial", created_at=NOW,
         )  # fmt: skip
     return made
 
