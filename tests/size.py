@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 121_609,
+    "lines": 121_606,
     "files": 606,
-    "lines of the core": 105_131,
+    "lines of the core": 105_128,
     "lines of extensions": 13_085,
     "lines of the bench": 3_212,
-    "net lines": 75_862,
+    "net lines": 75_859,
     "modules with one importer": 75,
     "modules under 80 lines": 46,
     "dataclasses": 644,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_290,
+    "lines of tests": 75_291,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
