@@ -1,4 +1,4 @@
--- ab4117cbe478edf2
+-- f2dd45f9382095fe
 BEGIN TRANSACTION;
 CREATE TABLE "annotation_activeperiod" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "session_id" bigint NOT NULL REFERENCES "annotation_session" ("id") DEFERRABLE INITIALLY DEFERRED, "seq" integer unsigned NOT NULL CHECK ("seq" >= 0), "started_at" datetime NOT NULL, "ended_at" datetime NULL, "acc_before_ms" integer unsigned NOT NULL CHECK ("acc_before_ms" >= 0), "start_reason" varchar(20) NOT NULL, "end_reason" varchar(20) NOT NULL, CONSTRAINT "period_seq_unique" UNIQUE ("session_id", "seq"), CONSTRAINT "period_ends_after_start" CHECK (("ended_at" IS NULL OR "ended_at" >= ("started_at"))));
 CREATE TABLE "annotation_allowedid" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "panel_key" varchar(100) NOT NULL, "link_id" bigint NOT NULL REFERENCES "annotation_recruitmentlink" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "allowedid_once_per_link" UNIQUE ("link_id", "panel_key"));
@@ -753,21 +753,20 @@ INSERT INTO "django_migrations" VALUES(18,'admin','0003_logentry_add_action_flag
 INSERT INTO "django_migrations" VALUES(19,'benchmarks','0001_initial','2026-01-01 00:00:00');
 INSERT INTO "django_migrations" VALUES(20,'benchmarks','0002_all_since_0_2','2026-01-01 00:00:00');
 INSERT INTO "django_migrations" VALUES(21,'annotation','0001_initial','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(22,'annotation','0002_all_since_0_2','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(23,'annotation','0003_publications','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(24,'axes','0001_initial','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(25,'axes','0002_auto_20151217_2044','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(26,'axes','0003_auto_20160322_0929','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(27,'axes','0004_auto_20181024_1538','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(28,'axes','0005_remove_accessattempt_trusted','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(29,'axes','0006_remove_accesslog_trusted','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(30,'axes','0007_alter_accessattempt_unique_together','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(31,'axes','0008_accessfailurelog','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(32,'axes','0009_add_session_hash','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(33,'axes','0010_accessattemptexpiration','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(34,'sessions','0001_initial','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(35,'summhay_site','0002_all_since_0_2','2026-01-01 00:00:00');
-INSERT INTO "django_migrations" VALUES(36,'synthesis','0001_initial','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(22,'annotation','0002_since_0_2_0','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(23,'axes','0001_initial','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(24,'axes','0002_auto_20151217_2044','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(25,'axes','0003_auto_20160322_0929','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(26,'axes','0004_auto_20181024_1538','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(27,'axes','0005_remove_accessattempt_trusted','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(28,'axes','0006_remove_accesslog_trusted','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(29,'axes','0007_alter_accessattempt_unique_together','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(30,'axes','0008_accessfailurelog','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(31,'axes','0009_add_session_hash','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(32,'axes','0010_accessattemptexpiration','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(33,'sessions','0001_initial','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(34,'summhay_site','0002_all_since_0_2','2026-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(35,'synthesis','0001_initial','2026-01-01 00:00:00');
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" datetime NOT NULL);
 CREATE TABLE "summhay_site_lasttime" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(200) NOT NULL UNIQUE, "at" datetime NOT NULL);
 CREATE TABLE "summhay_site_user" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "password" varchar(128) NOT NULL, "last_login" datetime NULL, "is_superuser" bool NOT NULL, "username" varchar(150) NOT NULL UNIQUE, "email" varchar(254) NOT NULL, "is_staff" bool NOT NULL, "is_active" bool NOT NULL, "date_joined" datetime NOT NULL, "uid" char(32) NOT NULL UNIQUE, "name" varchar(150) NOT NULL, "time_zone" varchar(64) NOT NULL, "links_made" integer unsigned NOT NULL CHECK ("links_made" >= 0), "logins_ended" integer unsigned NOT NULL CHECK ("logins_ended" >= 0), "link_mailed_at" datetime NULL, "is_recruited" bool NOT NULL, "language" varchar(8) NOT NULL, "subject" varchar(500) NOT NULL);
@@ -1083,7 +1082,7 @@ CREATE INDEX "benchmarks_synthesispart_synthesis_id_5d6f8863" ON "benchmarks_syn
 CREATE INDEX "benchmarks_synthesispart_step_id_7ceec5d7" ON "benchmarks_synthesispart" ("step_id");
 CREATE INDEX "benchmarks_synthesispart_parent_id_03fa28ea" ON "benchmarks_synthesispart" ("parent_id");
 DELETE FROM "sqlite_sequence";
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',36);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',35);
 INSERT INTO "sqlite_sequence" VALUES('django_content_type',114);
 INSERT INTO "sqlite_sequence" VALUES('auth_permission',450);
 INSERT INTO "sqlite_sequence" VALUES('auth_group',3);

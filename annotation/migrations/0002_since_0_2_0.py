@@ -1,6 +1,7 @@
 """All that was added since 0.2, in one step."""
 
 import annotation.models.recruitment
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.db.models.functions.text
@@ -838,6 +839,29 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='unlinkedlabel',
             constraint=models.UniqueConstraint(fields=('task', 'op_id'), name='unlinkedlabel_one_row_per_act'),
+        ),
+        migrations.CreateModel(
+            name='Publication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('address', models.CharField(max_length=60, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{2,}\\Z', 'Three or more small letters, digits or hyphens.')])),
+                ('title', models.CharField(max_length=200)),
+                ('query', models.CharField(blank=True, max_length=2000)),
+                ('shows_names', models.BooleanField(default=False)),
+                ('is_indexed', models.BooleanField(default=False)),
+                ('follows', models.BooleanField(default=True)),
+                ('fixed', models.TextField(blank=True)),
+                ('fixed_chart', models.TextField(blank=True)),
+                ('data_version', models.CharField(blank=True, max_length=12)),
+                ('made_at', models.DateTimeField()),
+                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='publications', to='annotation.study')),
+            ],
+            options={
+                'ordering': ['-made_at'],
+            },
         ),
         migrations.RunPython(find_accounts, migrations.RunPython.noop),
     ]
