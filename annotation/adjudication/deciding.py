@@ -105,7 +105,7 @@ class Deciding(ABC):
     decisions: Decisions[Any]
     item: Text
     """What is decided on, as the heading of a column."""
-    strength: Text = "1 − P"
+    strength: Text = "Disagreement"
     """How far people differ, as the heading of a column."""
     about: Text
     """What decisions are for."""

@@ -124,7 +124,7 @@ class LookForm(forms.Form):
     score = forms.ChoiceField(
         required=False,
         label="Judges scored by",
-        choices=[(Score.LABEL.value, "label"), (Score.EXPECTED.value, "expected coverage")],
+        choices=[(Score.LABEL.value, "hard"), (Score.EXPECTED.value, "expected")],
     )
     shown = forms.MultipleChoiceField(required=False, label="Judges in tables")
 

@@ -232,9 +232,10 @@ def reading(layout: Layout) -> Iterator[Note]:
         yield Note(f"Systems are compared with people ({documents}).")
     yield Note(
         "“− people”: joint minus people's, paired over the subtopics that both rows have, each of which counts "
-          "once: it may differ from the difference of two scores of the table. Human minutes: the active time "
-          "after which people's mean joint score over sessions first reaches the system's on the same subtopics, "
-          "each of which counts for both as often as it has sessions; where these differ in number, minutes need "
+          "once: it may differ from the difference of two scores of the table. Minutes people need: the "
+          "active time after which their mean joint score over sessions first reaches the system's on the same "
+          "subtopics, each of which counts for both as often as it has sessions; where these differ in number, "
+          "minutes need "
           "not follow the column of joint scores. “Too few”: not enough sessions for an interval."
     )  # fmt: skip
     yield from _definitions(layout, board.people)

@@ -43,6 +43,7 @@ from benchmarks.results.writing import Origin, is_significant, spoken
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import MEASURES, SummaryScore
+from benchmarks.web.charts import Chart, Dots, Point, Words
 
 SCORES = ("coverage", "citation", "joint")
 Rows = Sequence[tuple[Insight, "InsightRow"]]
@@ -230,11 +231,32 @@ class ComparedPage(FigurePage[Compared]):
             joint = figures.first["joint"].scaled(100)
             said = f"{self.names[first]}: joint score {spoken(joint, Unit.POINTS)} on {n_subtopics}."
             reading = [f"{about} Insights stand by their joint score, the lowest first."]
-            return (*first_look(said, cards=cards, table=table, reading=reading), rows)
+            chart = self._chart(figures, "Which scores are high?")
+            return (*first_look(said, cards=cards, chart=chart, table=table, reading=reading), rows)
         reading = [f"{about} Both have {n_subtopics}. Intervals are over subtopics, of people over writers too."]
         said = self._which_is_better(figures, n_subtopics)
         more: list[Part] = [self._alone(figures), *self._timed()]
-        return (*first_look(said, cards=cards, table=table, more=more, reading=reading), rows)
+        chart = self._chart(figures, "On which scores do they differ?")
+        return (*first_look(said, cards=cards, chart=chart, table=table, more=more, reading=reading), rows)
+
+    def _chart(self, figures: Compared, title: str) -> Chart:
+        """The scores of one row, or of both under each other."""
+        sides = [
+            (self.names[key], getattr(figures, side)) for side, key in zip(PARTS, self.pair, strict=False) if key
+        ]
+        words = Words(
+            name="scores",
+            title=title,
+            subtitle=f"Scores from 0 to 100 by judge {self.view.judge}; lines are 95 % intervals over subtopics.",
+            value="score, 0 to 100",
+            columns={"series": "Score", "group": _("System")},
+        )
+        points = [
+            Point.of(stats[name], factor=100, series=TITLES[name], group=whose if len(sides) > 1 else "")
+            for name in figures.first
+            for whose, stats in sides
+        ]
+        return Chart(words, points, Dots(domain=(0.0, 100.0), is_dodged=len(sides) > 1))
 
     def _cards(self, figures: Compared) -> Iterator[Card]:
         """Joint scores, and their difference first."""

@@ -156,7 +156,7 @@ def _measures(layout: Layout) -> Iterator[Measure]:
     for name in sorted({name for line in layout.board.lines for name in line.ratings}):
         yield Measure(name, title_of(name), Unit.RATING, is_extra=is_detail(name), has_badge=False)
     how = "active time until people's mean joint score reaches the system's, weighted like their sessions"
-    yield Measure("minutes", "Human minutes", Unit.MINUTES, how)
+    yield Measure("minutes", "Minutes people need", Unit.MINUTES, how)
     yield Measure("n_insights", "n", Unit.COUNT, "insights")
     yield Measure("n_subtopics", "Subtopics", Unit.COUNT, is_extra=not has_blocks)
     yield Measure("minutes_low", "Minutes, from", Unit.MINUTES, is_extra=True)
@@ -168,7 +168,7 @@ def _measures(layout: Layout) -> Iterator[Measure]:
         yield _score("joint_to_above", "Joint − row above", is_signed=True, is_extra=True)
     for name in ("precision", "recall"):
         yield _score(name, TITLES[name], is_extra=True)
-    yield Measure("level_with_best", "Level with the best", Unit.TEXT, is_extra=True)
+    yield Measure("level_with_best", "Tied with the best", Unit.TEXT, is_extra=True)
     yield Measure("n_summaries", "Summaries", Unit.COUNT, is_extra=True)
     if any(line.row.n_missing for line in layout.board.lines):
         yield Measure("n_missing", "Unusable", Unit.COUNT, "insights without a usable verdict", is_extra=True)
@@ -255,7 +255,7 @@ def _marks(line: Line, families: Collection[str]) -> tuple[Mark, ...]:
 
 
 def _finite(value: float | None) -> Cell:
-    return Cell(value, text="" if value is None or math.isfinite(value) else "not reached")
+    return Cell(value, text="" if value is None or math.isfinite(value) else "never")
 
 
 def block_titles(board: Board) -> list[str]:
@@ -361,7 +361,7 @@ def board_chart(
         title="Which system leads?" if people is None else "Do people beat the models?",
         subtitle=(f"Joint score by the documents shown, on {block.n_subtopics} subtopics; lines are 95 % "
     "intervals of the best of a system, grey ones run from its lowest score to its best. Ringed: "
-    f"level with the best system. {_band(board.people, block, names)}Judge: {judge}."),
+    f"statistically tied with the best. {_band(board.people, block, names)}Judge: {judge}."),
         value="joint score, 0 to 100",
         columns={"series": _("System"), "group": _("Documents")},
     )  # fmt: skip

@@ -37,11 +37,13 @@ from benchmarks.results.sheet import (
     Sheet,
     Table,
     Unit,
+    first_look,
     stat_row,
 )
+from benchmarks.results.writing import spoken
 from benchmarks.scoring.keypoints import Entailment, Evaluation
 from benchmarks.scoring.stat import Stat
-from benchmarks.web.charts import Chart
+from benchmarks.web.charts import Chart, Dots, Point, Words
 
 
 class ValidationResults(StudyResults[OfStudy, Results]):
@@ -115,33 +117,60 @@ RESULTS = ValidationResults()
 def sheet(results: Results) -> Sheet:
     """All that a page, a file or the console shows of a validation."""
     evaluation = results.evaluation
-    answered = (
-        f"{results.judge}: {results.n_answered} of {results.n_sampled} sampled verdicts answered by "
-        "people. Neutral counts as not entailed unless three answers are named. Intervals (95 %) "
-        "resample responses."
+    reading = (
+        f"{results.judge}: {results.n_answered} of {results.n_sampled} sampled verdicts answered by people. "
+        "Neutral counts as not entailed unless three answers are named. Intervals (95 %) resample responses.",
+        SHOWN if results.is_shown else "Blind: annotators did not see the verdict.",
     )
-    protocol = (
-        (
-            "Verdict shown: annotators saw the verdict first, which biases answers towards it. Do not compare "
-            "these figures with blind ones."
-        )
-        if results.is_shown
-        else "Blind: annotators did not see the verdict."
-    )
-    notes = (Note(answered), Note(protocol, warns=results.is_shown))
     if not evaluation.n_items:
-        return Sheet((*notes, Note("There are no answers yet. Figures appear with the first one.", is_empty=True)))
+        return Sheet(first_look("There are no answers yet. Figures appear with the first one.", reading=reading))
+    more = (
+        *([_pairs(evaluation)] if evaluation.pairs else ()),
+        Section("answers", "Answers side by side", _confusions(evaluation), is_side_by_side=True),
+        Section("parts", "Accuracy by part", tuple(_parts(results)), is_side_by_side=True),
+        *([_reasons(results)] if results.reasons else ()),
+        Section("rows", "Where people and the judge differ", _disputed(results)),
+    )
     return Sheet(
-        (
-            *notes,
-            Cards("summary", _cards(evaluation)),
-            Section("annotators", "The judge against each annotator", (_against(evaluation),)),
-            *([Section("pairs", "Annotators in pairs", (_pairs(evaluation),))] if evaluation.pairs else ()),
-            Section("answers", "Answers side by side", _confusions(evaluation), is_side_by_side=True),
-            Section("parts", "Accuracy by part", tuple(_parts(results)), is_side_by_side=True),
-            *([Section("reasons", "Why not entailed", (_reasons(results),))] if results.reasons else ()),
-            Section("rows", "Where people and the judge differ", _disputed(results)),
+        first_look(
+            _answer(results),
+            cards=Cards("summary", _cards(evaluation)),
+            chart=_chart(results),
+            table=_against(evaluation),
+            more=more,
+            reading=reading,
         )
+    )
+
+
+SHOWN = "Annotators saw the verdict first, which biases answers towards it: do not compare with blind figures."
+
+
+def _answer(results: Results) -> str:
+    """How often people confirm the judge, beside how often they agree with each other."""
+    accuracy, people = results.evaluation.mean["accuracy"], results.evaluation.ceiling["percent"]
+    said = [f"People confirm {spoken(accuracy, Unit.SHARE)} of the verdicts of {results.judge}."]
+    if people.is_defined:
+        said.append(f"They agree with each other on {spoken(people, Unit.SHARE)}.")
+    return " ".join([*said, *([SHOWN] if results.is_shown else ())])
+
+
+def _chart(results: Results) -> Chart:
+    """How often each annotator confirms the judge, people among themselves as a band."""
+    evaluation = results.evaluation
+    ranked = sorted(evaluation.people, key=lambda person: -(person.stats["accuracy"].value or 0.0))
+    people = evaluation.ceiling["percent"]
+    band = " The band is people among themselves." if people.is_defined else ""
+    return Chart(
+        Words(
+            name="each-annotator",
+            title="Does every annotator confirm the judge?",
+            subtitle=f"Share of verdicts of {results.judge}; lines are 95 % intervals over responses.{band}",
+            value="Verdicts confirmed, %",
+            columns={"series": "Annotator"},
+        ),
+        [Point.of(person.stats["accuracy"], factor=100, series=person.name) for person in ranked],
+        Dots(domain=(0, 100), band=Point.of(people, factor=100, series="people") if people.is_defined else None),
     )
 
 

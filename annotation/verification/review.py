@@ -139,7 +139,7 @@ DECISIONS = Decisions(
 
 
 def disputes(table: PointTable) -> dict[int, float | None]:
-    """Key points on which the people of the table differ in any task, with 1 − P of whether to keep each.
+    """Key points on which the people of the table differ in any task, with their disagreement on keeping each.
 
     Those that matter most to keep come first; where fewer than two answered both questions that is None.
     """
@@ -172,7 +172,7 @@ class PointDeciding(Deciding):
 
     decisions = DECISIONS
     item = gettext_lazy("Key point")
-    strength = "1 − P, keep"
+    strength = "Disagreement, keep"
     about = (
         "Here only annotators chosen for the dataset count, which uses decisions if its rule is “as adjudicated”."
     )

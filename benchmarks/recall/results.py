@@ -136,7 +136,7 @@ RECALL = register(
         figures=RecallFigures,
         compute=lambda look: figures_of(table(look), only_common=look.only_common),
         facts=_facts,
-        revision=4,
+        revision=5,
     )
 )
 RESPONSES = register(
@@ -227,6 +227,7 @@ def _systems(systems: Systems) -> dict[str, Any]:
             part: [_row(row.scores, system=row.system, name=row.name, judge=row.judge) for row in rows]
             for part, rows in groups.items()
         },
+        "leads": {judge: stat_json({"recall": lead}) for judge, lead in systems.leads.items()},
         "ranking": [_pair(pair) for pair in systems.ranking],
     }
 

@@ -23,6 +23,7 @@ from benchmarks.recall.systems import (
     length_chart,
     names_of,
     part_chart,
+    ranked,
     systems_chart,
 )
 from benchmarks.results.judged import Judged
@@ -47,7 +48,7 @@ from benchmarks.results.sheet import (
     first_look,
     values_of,
 )
-from benchmarks.results.writing import spoken
+from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
 
@@ -228,33 +229,35 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
     return Sheet(parts, Judged(others=shown.judges))
 
 
-def _ranked(systems: Systems) -> list[Group]:
-    known = (group for group in systems.whole if group.scores.kpr_macro.value is not None)
-    return sorted(known, key=lambda group: -(group.scores.kpr_macro.value or 0.0))
-
-
 def _who_leads(systems: Systems, counted: Counted) -> str:
     """Which system finds most key points, and the next one."""
-    ranked = _ranked(systems)
+    best = ranked(systems.whole)
     if not counted.n_questions:
         return "No question was answered by all systems shown. Choose fewer, or compare them on all questions."
-    if not ranked:
+    if not best:
         return "No system has a recall here yet."
-    best = ranked[0].scores.kpr_macro
-    said = f"{ranked[0].system} finds most key points: recall {spoken(best, Unit.SHARE)}."
-    if len(ranked) > 1:
-        other = ranked[1].scores.kpr_macro
-        said += f" Next is {ranked[1].system} with {spoken(other, Unit.SHARE)}."
-        if best.low is not None and other.high is not None:
-            said += " Their intervals overlap." if best.low <= other.high else " The difference is significant."
-    return said
+    recall = best[0].scores.kpr_macro
+    said = f"{best[0].system} finds most key points: recall {spoken(recall, Unit.SHARE)}."
+    if len(best) == 1:
+        return said
+    lead = systems.leads.get(best[0].judge)
+    verdict = _VERDICTS[is_significant(lead)]
+    apart = "" if lead is None or lead.value is None else f" by {spoken(lead.scaled(100), Unit.POINTS)} points"
+    return f"{said} It is ahead of {best[1].system}{apart}; {verdict}."
+
+
+_VERDICTS = {
+    True: "the difference is significant",
+    False: "the difference is not significant",
+    None: "there are too few questions to test it",
+}
 
 
 def _leaders(systems: Systems, of_all: Card) -> Cards:
     """The best systems, and the mean over all responses."""
     best = (
         Card(f"system-{at}", group.system, group.scores.kpr_macro, Unit.SHARE, "recall", of=_of_responses(n))
-        for at, group in enumerate(_ranked(systems)[:3], 1)
+        for at, group in enumerate(ranked(systems.whole)[:3], 1)
         for n in (group.scores.kpr_macro.n_items,)
     )
     return Cards("leaders", (*best, replace(of_all, key="all", title="All systems")))

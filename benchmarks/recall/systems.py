@@ -115,12 +115,14 @@ def _answered(pairs: Collection[tuple[Any, str]], at_least: int) -> list[Any]:
 class Systems:
     """Systems by each judge on the questions that are `counted` for it: whole, and in every part of the responses.
 
+    `leads` has by judge the best system's recall less the next one's, on the questions that both answered;
     `shared` are those that all judges judged, on the questions that are `shared_counted`.
     """
 
     counted: Mapping[str, Counted]
     whole: tuple[Group, ...]
     parts: Mapping[str, tuple[Group, ...]]
+    leads: Mapping[str, Stat]
     shared: tuple[Group, ...]
     shared_counted: Counted
     ranking: tuple[JudgePair, ...]
@@ -135,6 +137,7 @@ class Systems:
             counted={name: counted for name, counted in self.counted.items() if name == judge},
             whole=common(self.whole),
             parts={part: common(groups) for part, groups in self.parts.items()},
+            leads={name: lead for name, lead in self.leads.items() if name == judge},
             shared=common(self.whole),
             shared_counted=self.counted.get(judge, Counted(self.shared_counted.only_common, 0, 0)),
             ranking=(),
@@ -147,9 +150,11 @@ def systems_of(table: Table, *, only_common: bool) -> Systems:
     rows = [row for of_judge, _counted in by_judge.values() for row in of_judge.rows]
     shared, shared_counted = compared(table, only_common=only_common)
     with shared_draws():
+        whole = by_system(rows, "judge")
         return Systems(
             counted={name: counted for name, (_table, counted) in by_judge.items()},
-            whole=by_system(rows, "judge"),
+            whole=whole,
+            leads={name: lead for name in table.judges if (lead := _lead(name, whole, rows))},
             parts={part: by_system(rows, part) for part in PARTS},
             shared=by_system(shared.rows, "judge"),
             shared_counted=shared_counted,
@@ -157,6 +162,22 @@ def systems_of(table: Table, *, only_common: bool) -> Systems:
         )
 
 
+def ranked(groups: Sequence[Group]) -> list[Group]:
+    """Those with a recall, the highest first."""
+    known = [group for group in groups if group.scores.kpr_macro.value is not None]
+    return sorted(known, key=lambda group: -(group.scores.kpr_macro.value or 0.0))
+
+
+def _lead(judge: str, groups: Sequence[Group], rows: Sequence[Judged]) -> Stat | None:
+    """The best system's recall less the next one's, question by question; None of one system."""
+    best = [group.system for group in ranked(groups) if group.judge == judge][:2]
+    if len(best) < 2:
+        return None
+    first, second = ([row for row in rows if row.judge == judge and row.system == system] for system in best)
+    return difference(first, second, method=LEAD, reason="they answered no question in common")
+
+
+LEAD = "key point recall, macro, less that of the next system"
 NO_FULL = "no responses of this model from all documents"
 IS_FULL = "all documents are what other conditions are compared with"
 METHOD = "key point recall, macro, less that from all documents"
@@ -245,17 +266,24 @@ def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
     }
 
 
-def difference(rows: Sequence[Judged], full: Sequence[Judged], *, resampling: Resampling = DEFAULT) -> Stat:
-    """Mean over questions that have recall in both of recall less that from all documents; resamples questions."""
-    before = {row.answer.question: row.answer.recall for row in full}
+def difference(
+    rows: Sequence[Judged],
+    others: Sequence[Judged],
+    *,
+    resampling: Resampling = DEFAULT,
+    method: str = METHOD,
+    reason: str = NO_FULL,
+) -> Stat:
+    """Mean over questions that have recall in both of recall less that of the others; resamples questions."""
+    before = {row.answer.question: row.answer.recall for row in others}
     ours = np.array([row.answer.recall for row in rows], dtype=np.float64)
     theirs = np.array([before.get(row.answer.question) for row in rows], dtype=np.float64)
     return bootstrap_mean(
         ours - theirs,
         clusters=[row.answer.question for row in rows],
         resampling=resampling,
-        method=METHOD,
-        reason=NO_FULL,
+        method=method,
+        reason=reason,
         bounds=(-1.0, 1.0),
     )
 
@@ -277,10 +305,9 @@ def names_of(groups: Sequence[Group], part: str) -> list[str]:
 
 def systems_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
     """Recall of each system with its interval, the best on top; None where there is none."""
-    known = [group for group in groups if group.scores.kpr_macro.value is not None]
+    known = ranked(groups)
     if not known:
         return None
-    known.sort(key=lambda group: -(group.scores.kpr_macro.value or 0.0))
     words = Words(
         name="systems",
         title="Which system finds most key points?",

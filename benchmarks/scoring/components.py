@@ -36,7 +36,7 @@ MIN_WRITERS = 5
 """Writers under whom an interval speaks of these writers only."""
 METHOD = "variance components of writers and subtopics, Student's t"
 PILED_SHARE = 0.25
-PILED = "a quarter of the scores or more are 0: such intervals hold the truth in about 80 to 93 of 100"
+PILED = "a quarter of the scores or more are 0: the coverage of such intervals is 80–93 %"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ ENTRY_OF = {
     "joint": "joint of a summary",
     "krippendorff": "Krippendorff's α",
     "linking": "Linking accuracy",
-    "minutes": "Human minutes",
+    "minutes": "Minutes people need",
     "pearson": "Correlations of coverage",
     "percent": "percent agreement",
     "powered": "Corrected score",

@@ -10,6 +10,8 @@ from django.urls import reverse
 
 from benchmarks.results.sheet import MOST_CARDS, Card, Cards, Fragment, Note, Section, first_look
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import make_judged, say
 
 MOST_LINKS, MOST_WORDS, MOST_FIELDS = 25, 400, 1
 HIDDEN = (
@@ -33,8 +35,22 @@ def before_anything_is_opened(html: str) -> str:
 @pytest.mark.parametrize("view", ["people", "judges", "bias", "systems"])
 def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada: Any, login: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    address = reverse("annotation:study-figures", args=[study.uid])
-    seen = before_anything_is_opened(login(ada).get(address, {"view": view}).text)
+    assert_answers_first(reverse("annotation:study-figures", args=[study.uid]) + f"?view={view}", login(ada))
+
+
+@pytest.mark.django_db
+def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+    study = make_validation([ben, cleo], make_judged(), by=ada)
+    for task in study.label_tasks.all():
+        say(task, "yes")
+    seen = assert_answers_first(reverse("annotation:study-figures", args=[study.uid]), login(ada))
+    assert "People confirm 33.3 %" in seen
+    assert "They agree with each other on 100.0 %" in seen
+
+
+def assert_answers_first(address: str, client: Any) -> str:
+    """A page has a sentence, at most four cards, and one table before anything is opened; return what is seen."""
+    seen = before_anything_is_opened(client.get(address).text)
     assert seen.count('class="answer"') == 1
     assert seen.count('class="card"') <= MOST_CARDS
     assert seen.count("<table") == 1
@@ -42,6 +58,7 @@ def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada:
     assert len(re.findall(r"<a\s[^>]*href=", outside)) <= MOST_LINKS
     assert len(re.findall(r"<(?:select|textarea|input(?![^>]*hidden))", seen)) <= MOST_FIELDS
     assert len(re.sub(r"<[^>]+>", " ", seen).split()) <= MOST_WORDS
+    return seen
 
 
 def test_what_does_not_fit_the_first_look_is_folded() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from benchmarks.recall.figures import ResponseFilter, by_system, table
 from benchmarks.recall.results import FIGURES, figures_of
 from benchmarks.recall.sheet import Beside, sheet
 from benchmarks.recall.systems import compared, part_chart
+from benchmarks.results.stored import forget_all
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user
@@ -86,6 +88,21 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
     assert everything["only_common"] is False
     assert {row["system"]: row["n_questions"] for row in everything["all"]} == {"heron": 4, "wren": 3, "jay": 3}
     assert "systems" not in report(capsys)
+
+
+def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, ada: Any, login: Login) -> None:
+    found = figures_of(table(ResponseFilter()), only_common=True)
+    assert found.systems is not None
+    lead = found.systems.leads["owl"]
+    assert (lead.value, lead.n_items) == (pytest.approx((0.5 + 0.5 + 0.0) / 3), 3)
+    shown = flat(login(ada).get(RECALL).text)
+    assert "It is ahead of wren by 33.3 points; there are too few questions to test it." in shown
+    for at in range(8):
+        for system, said in (("heron", ["yes", "yes"]), ("wren", ["yes", "no"]), ("jay", ["no", "no"])):
+            say(judge, make_response(f"more{at}", system=system, n_points=2), said)
+    forget_all()
+    shown = flat(login(ada).get(RECALL).text)
+    assert re.search(r"ahead of wren by 45.5 \(95 % CI [^)]*\) points; the difference is significant", shown)
 
 
 def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:

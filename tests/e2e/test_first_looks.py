@@ -21,6 +21,7 @@ STUDIES = {
     "writing": ("people against the clock", ""),
     "verification": ("found in the text", ""),
     "ratings": ("how good are the summaries", ""),
+    "validation": ("what responses say", ""),
 }
 PAGES = {"leaderboard": "/leaderboard/", "recall": "/questions/recall/", "position": "/leaderboard/position/"}
 PAIRS = {"A": "#rows th a[href*='a=']", "A and B": "#rows td a[href*='b=']"}

@@ -115,9 +115,10 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     assert serious(ada) == []
     ada.get_by_role("link", name="Results", exact=True).click()
     # The judge says yes, no, neutral twice: Wanda confirms all, Wim all but one
-    row = ada.get_by_role("table").first.get_by_role("row")
+    row = ada.get_by_role("table", name="The judge against each annotator").get_by_role("row")
     expect(row.filter(has_text="Wanda")).to_contain_text("100")
     expect(row.filter(has_text="Wim")).to_contain_text("83.3")
+    ada.get_by_text("How to read this", exact=True).click()
     expect(ada.get_by_text("Blind: annotators did not see the verdict.")).to_be_visible()
     assert serious(ada) == []
     third.close()

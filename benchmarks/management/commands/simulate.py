@@ -18,7 +18,7 @@ ORDINARY = "ordinary"
 class Command(BaseCommand):
     """`manage.py simulate coverage`"""
 
-    help = "Print how often 95 % intervals hold the truth, for every kind of figure, on simulated data."
+    help = "Print the coverage of 95 % intervals of every kind of figure on simulated data."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take what to simulate, and how often."""
